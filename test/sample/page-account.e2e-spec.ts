@@ -104,7 +104,7 @@ describeWithBrowser('the page of the sample', () => {
           await tab.goes('Overview');
           await tab.presses('Renew now');
           await tab.lives('Renewed');
-          await tab.button('Replay it too late').focus();
+          await tab.button('Replay after the grace time').focus();
           await tab.page.keyboard.press('Enter');
           await tab.hears('Wait until the grace time is over');
         },
@@ -270,6 +270,7 @@ describeWithBrowser('the page of the sample', () => {
       await login();
       await tab.page.reload();
       await tab.sees('Sessions');
+      expect(await rows.first().innerText()).toContain('this one');
       await tab
         .button(/^End the session of/)
         .first()

@@ -1,9 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { findingsIn } from '../support/accessibility';
 import { describeWithBrowser } from '../support/browser';
+import { ROOT } from '../support/package';
 import { SampleVisit, Tab } from '../support/sample-page';
 
 const IN_TIME = 'Replay the old token';
-const TOO_LATE = 'Replay it too late';
+/** How the time is filled in which the access token would have been valid. */
+const LOST = 'getComputedStyle(document.querySelector(".life .lost")).fill';
+const TOO_LATE = 'Replay after the grace time';
 
 describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
@@ -44,11 +49,25 @@ describeWithBrowser('the page of the sample', () => {
     it('names the library, and says what to try', async () => {
       expect(await tab.page.title()).toBe('Sign in · @svc/auth');
       await tab.page.getByRole('banner').getByRole('link', { name: '@svc/auth' }).waitFor();
-      const trials = await tab.page.getByRole('complementary').getByRole('listitem').allInnerTexts();
+      const trials = await tab.page.locator('aside .trials li').allInnerTexts();
       expect(trials).toHaveLength(5);
       expect(trials.join('\n')).toMatch(
         /demo account[^]*Replay an old[^]*second tab[^]*End a session[^]*may only read/,
       );
+    });
+
+    it('says what the library is good for, and leads to its first page and its source', async () => {
+      await tab.page.getByText('Sessions that rotate, revoke and fail closed').waitFor();
+      const { homepage } = JSON.parse(readFileSync(join(ROOT, 'libs/auth/package.json'), 'utf8')) as {
+        homepage: string;
+      };
+      const source = homepage.replace('#readme', '');
+      const first = 'docs/quick-start.md';
+      expect(existsSync(join(ROOT, first))).toBe(true);
+      for (const place of ['complementary', 'contentinfo'] as const) {
+        const to = (name: string) => tab.page.getByRole(place).getByRole('link', { name }).getAttribute('href');
+        expect([await to('Source'), await to('Quick start')]).toEqual([source, `${source}/blob/main/${first}`]);
+      }
     });
 
     it('has the demo account as its first choice, also for the keyboard', async () => {
@@ -149,9 +168,81 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
       await tab.lives('Ended');
       await tab.life().getByText('You signed out.').waitFor();
+      // What to try is still there, and what the user wanted is not shown as an alarm.
+      expect(await tab.page.locator('aside .trials li').count()).toBe(5);
+      expect(await tab.page.evaluate(LOST)).toBe('none');
+      expect(await tab.page.getByRole('status').getAttribute('class')).toBe('toast plain');
       expect(await findingsIn(tab.page)).toEqual([]);
       await demo(tab);
       expect(await tab.lived()).toEqual(['Signed in']);
+    });
+  });
+
+  describe.each([
+    ['a wide screen', 1280],
+    ['a phone', 360],
+  ])('draws what happens quickly, on %s', (_, width) => {
+    visit.forTests({ SVC_GRACE: '600' });
+
+    /** The left and right edges of what a selector finds in the drawing, and its top and bottom. */
+    const boxesOf = (tab: Tab, selector: string) =>
+      tab.page.locator(`svg.life ${selector}`).evaluateAll((elements) =>
+        elements.map((element) => {
+          const { left, right, top, bottom } = (
+            element as unknown as { getBoundingClientRect(): Record<'left' | 'right' | 'top' | 'bottom', number> }
+          ).getBoundingClientRect();
+          return { left, right, top, bottom };
+        }),
+      );
+
+    it('before the line of now, with a place for each mark, and no line through a text', async () => {
+      const person = await visit.person({ viewport: { width, height: 800 } });
+      await person.clock.install();
+      const tab = await visit.tab(person);
+      await demo(tab);
+      for (let renewals = 1; renewals <= 3; renewals++) {
+        await tab.presses('Renew now');
+        await tab.page.locator('.events li').nth(renewals).waitFor();
+        await tab.page.locator('button.primary:not([aria-busy])').waitFor();
+      }
+      await tab.presses(IN_TIME);
+      await tab.lives('Replayed in time');
+      const drawn = async () => ({
+        marks: await boxesOf(tab, '.mark path'),
+        now: await boxesOf(tab, '.now'),
+        texts: await boxesOf(tab, 'text'),
+        edge: (await tab.page.locator('svg.life').boundingBox())!.x,
+      });
+      for (const seconds of [0, 1, 5, 20, 100]) {
+        await person.clock.fastForward(seconds * 1000);
+        const { marks, now, texts, edge } = await drawn();
+        expect(marks).toHaveLength(5);
+        for (const [i, mark] of marks.entries()) {
+          expect(mark.left).toBeGreaterThanOrEqual(edge - 1);
+          expect(mark.right).toBeLessThanOrEqual(now[0]!.left + 1);
+          if (i > 0) expect(mark.left - marks[i - 1]!.left).toBeGreaterThan(10);
+        }
+        const crossed = texts.filter((text) =>
+          now.some(
+            (line) =>
+              line.left > text.left && line.left < text.right && line.top < text.bottom && line.bottom > text.top,
+          ),
+        );
+        expect(crossed).toEqual([]);
+      }
+    });
+
+    it('in a drawing of 20 seconds at first', async () => {
+      const person = await visit.person({ viewport: { width, height: 800 } });
+      await person.clock.install();
+      const tab = await visit.tab(person);
+      await demo(tab);
+      await person.clock.fastForward(10_000);
+      const [[session], { width: whole }] = [
+        await boxesOf(tab, '.session'),
+        (await tab.page.locator('svg.life').boundingBox())!,
+      ];
+      expect((session!.right - session!.left) / whole).toBeGreaterThan(0.4);
     });
   });
 
@@ -169,15 +260,17 @@ describeWithBrowser('the page of the sample', () => {
       // The storage of this tab may be later than the message of the other one.
       await tab.page.locator('button[aria-disabled="false"]').getByText(TOO_LATE).waitFor();
       await pressesInVain(tab, IN_TIME);
-      await tab.hears('It is too late for that.');
+      await tab.hears('The grace time is over.');
       await tab.presses(TOO_LATE);
       await tab.sees('Sign in');
       expect(await tab.lived()).toEqual(['Ended', 'Access token refused', 'Replayed too late', 'Renewed', 'Signed in']);
       await tab
         .life()
-        .getByText(/^401: .* It would have been good for 15 more minutes\.$/)
+        .getByText(/^401: .* It would have been valid for 15 more minutes\.$/)
         .waitFor();
       await tab.hears('Your session has ended.');
+      expect(await tab.page.getByRole('status').getAttribute('class')).toBe('toast warning');
+      expect(await tab.page.evaluate(LOST)).not.toBe('none');
       expect(await findingsIn(tab.page)).toEqual([]);
       await other.sees('Sign in');
       expect(await tab.page.evaluate('localStorage.length')).toBe(0);
@@ -213,7 +306,7 @@ describeWithBrowser('the page of the sample', () => {
 
     it('offers no replay of a token that no script can read, and says why', async () => {
       const tab = await visit.tab();
-      expect(await tab.page.getByRole('complementary').getByRole('listitem').count()).toBe(4);
+      expect(await tab.page.locator('aside .trials li').count()).toBe(4);
       await demo(tab);
       await tab.presses('Renew now');
       await tab.lives('Renewed');
@@ -269,6 +362,25 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Try as a read-only device');
       await refused('This needs the ability orders.write.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
+    });
+
+    it('that cannot be sent without a network, and the page says it as everywhere', async () => {
+      const person = tab.page.context();
+      await person.setOffline(true);
+      const shown = () => tab.page.locator('main [role=alert]').innerText();
+      await tab.goes('Sessions');
+      const sentence = await shown();
+      expect(sentence).toBe('The server cannot be reached. Try again later.');
+      await tab.goes('Orders');
+      expect(await shown()).toBe(sentence);
+      await person.setOffline(false);
+      await tab.presses('Try again');
+      await tab.button('Try without a token').waitFor();
+      await person.setOffline(true);
+      await tab.presses('Try without a token');
+      await tab.page.locator('#alert').getByText(sentence).waitFor();
+      await person.setOffline(false);
+      visit.complaints.splice(0);
     });
 
     it('and proposes only what the user has not done', async () => {

@@ -198,6 +198,68 @@ describeWithBrowser('the page of the sample', () => {
     it('cause no violation of the policy of the page', () => expect(visit.complaints).toEqual([]));
   });
 
+  describe('a link to a view', () => {
+    visit.forTests();
+
+    it('is followed after the sign-in, and not by the next user after a sign-out', async () => {
+      const tab = await visit.tab(undefined, `${visit.url}/#/two-factor`);
+      await tab.sees('Sign in');
+      await tab.page.getByRole('link', { name: 'Create an account' }).click();
+      await tab.sees('Create an account');
+      await tab.page.getByRole('link', { name: 'Sign in' }).click();
+      await tab.signsIn();
+      await tab.sees('Two-factor');
+      expect(tab.page.url()).toBe(`${visit.url}/#/two-factor`);
+      await tab.goes('Orders');
+      await tab.signsOut();
+      await tab.signsIn();
+      await tab.sees('Overview');
+    });
+
+    it('is followed again after a session that the server has ended', async () => {
+      const tab = await visit.tab();
+      await tab.signsIn();
+      await tab.sees('Overview');
+      const others = await visit.sample.login(DEMO.user);
+      await tab.goes('Sessions');
+      await visit.sample.call('DELETE', '/auth/sessions/others', undefined, others.body.access_token);
+      await tab.link('Orders').click();
+      await tab.sees('Sign in');
+      await tab.signsIn();
+      await tab.sees('Orders');
+    });
+  });
+
+  describe('the demo account', () => {
+    visit.forTests();
+
+    it.each([
+      ['has another password', "UPDATE users SET password_hash = 'x'"],
+      ['is deleted', 'DELETE FROM users'],
+    ])('says how to get it again when it %s', async (_, statement) => {
+      await visit.sql(statement);
+      const tab = await visit.tab();
+      await tab.presses('Use the demo account');
+      await tab.page.getByRole('alert').getByText('Restart the sample to get the demo account again.').waitFor();
+      await tab.page.context().close();
+    });
+  });
+
+  describe('a message on a phone', () => {
+    visit.forTests();
+
+    it('covers nothing at the top of the page', async () => {
+      const tab = await visit.tab(await visit.person({ viewport: PHONE }));
+      await tab.signsIn();
+      await tab.sees('Overview');
+      await tab.signsOut();
+      const [message, content] = await Promise.all(
+        ['#status', '.frame'].map((part) => tab.page.locator(part).boundingBox()),
+      );
+      expect(message!.y + message!.height).toBeLessThanOrEqual(content!.y);
+    });
+  });
+
   describe('a passkey after the password', () => {
     visit.forTests({ SVC_PASSKEY_REQUIRED: 'true' });
     let tab: Tab;

@@ -299,6 +299,21 @@ describeWithRedis('the sample, configured by environment alone', () => {
     });
   });
 
+  describe('with a demo account whose password was changed', () => {
+    onNewStores();
+
+    it('sets the known password at a start that offers the account on the page, and at no other', async () => {
+      const first = await host.start({ ...stores, ...DEVELOPMENT });
+      const { access_token: token } = (await first.login('demo@example.com')).body;
+      const fields = { current_password: PASSWORD, password: SECOND, password_confirmation: SECOND };
+      expect((await first.call('POST', '/auth/password', fields, token)).status).toBe(200);
+      const unseen = await host.start({ ...stores, NODE_ENV: 'staging' });
+      expect((await unseen.login('demo@example.com')).status).toBe(422);
+      const second = await host.start({ ...stores, ...DEVELOPMENT });
+      expect((await second.login('demo@example.com')).status).toBe(200);
+    });
+  });
+
   describe('without demo accounts', () => {
     onNewStores();
 

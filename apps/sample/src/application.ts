@@ -24,7 +24,7 @@ export async function startApplication(
   app.set('trust proxy', environment.trustProxy);
   if (!isProduction()) SwaggerModule.setup('docs', app, () => apiDocument(app));
   const { host, port, development } = environment;
-  if (development.seedDemo) await createDemoAccounts(app);
+  if (development.seedDemo) await createDemoAccounts(app, development.mailbox !== undefined);
   const closeConnections = prepareConnections(app.getHttpServer());
   await (host ? app.listen(port, host) : app.listen(port));
   return async () => {

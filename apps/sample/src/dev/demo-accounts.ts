@@ -6,12 +6,17 @@ import { User } from '../users/user.entity';
 
 export const DEMO = { user: 'demo@example.com', admin: 'root@example.com', password: 'correct-horse-battery' };
 
-/** Creates the demo accounts that do not exist. Two processes can do this at the same time. */
-export async function createDemoAccounts(app: INestApplicationContext): Promise<void> {
+/**
+ * Creates the demo accounts that do not exist. Two processes can do this at the same time.
+ *
+ * @param isOffered whether the page offers the account of the user, who gets the known password again
+ */
+export async function createDemoAccounts(app: INestApplicationContext, isOffered: boolean): Promise<void> {
   const { manager } = app.get(DataSource);
   const passwordHash = await app.get(PasswordHasher).hash(DEMO.password);
   const user = { email: DEMO.user, name: 'Demo', passwordHash, emailVerifiedAt: new Date() };
   await manager.createQueryBuilder().insert().into(User).values(user).orIgnore().execute();
+  if (isOffered) await manager.update(User, { email: DEMO.user }, { passwordHash });
   const admin = { email: DEMO.admin, passwordHash };
   await manager.createQueryBuilder().insert().into(Admin).values(admin).orIgnore().execute();
 }

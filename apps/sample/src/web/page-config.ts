@@ -1,10 +1,17 @@
 import { type FeatureOptions, authOptionsFromEnv } from '@svc/auth';
+import library from '../../../../libs/auth/package.json';
 import { DEMO } from '../dev/demo-accounts';
 import { type Development, isProduction } from '../dev/development';
+
+/** The repository, as the package of the library names it. */
+const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
 
 /** The settings that the page needs from the server, as JSON at `/web/config`. Every client can read them. */
 export class PageConfig {
   readonly appName: string;
+  /** Where the source and the first page of the documentation of the library are. */
+  readonly source = SOURCE;
+  readonly quickStart = `${SOURCE}/blob/main/docs/quick-start.md`;
   /** Whether the refresh token is in a cookie. Otherwise the page stores it. */
   readonly cookieMode: boolean;
   /** How long an old refresh token is still accepted. */

@@ -41,6 +41,9 @@ const METHODS = { pwd: 'password', otp: 'one-time code', webauthn: 'passkey' };
 
 export const methodsOf = ({ amr = [] }) => amr.map((method) => METHODS[method] ?? method).join(' and ');
 
+/** The same sentence as that of the client. */
+export const unreachable = () => new Error('The server cannot be reached. Try again later.');
+
 /** Sends one request without the client of the page: without a token, or with another one. @returns `{ status, answer }` */
 export async function send(method, path, { token, body } = {}) {
   const headers = {
@@ -49,6 +52,10 @@ export async function send(method, path, { token, body } = {}) {
     ...(token && { Authorization: `Bearer ${token}` }),
   };
   const init = { method, headers, credentials: 'omit', ...(body && { body: JSON.stringify(body) }) };
-  const response = await fetch(path, init);
-  return { status: response.status, answer: await response.json() };
+  try {
+    const response = await fetch(path, init);
+    return { status: response.status, answer: await response.json() };
+  } catch {
+    throw unreachable();
+  }
 }

@@ -33,9 +33,14 @@ export function quiet() {
   alert.replaceChildren();
 }
 
-/** Shows a success message. Screen readers read it. */
-export function say(text) {
+/**
+ * Shows a message for some seconds. Screen readers read it.
+ *
+ * @param kind `good` for a success, `plain` for what is neither good nor bad, `warning` for what the user did not want
+ */
+export function say(text, kind = 'good') {
   show(status, text);
+  status.className = `toast ${kind}`;
   timer = setTimeout(quiet, SHOWN_MS);
 }
 

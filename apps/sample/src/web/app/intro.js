@@ -21,10 +21,29 @@ export const intro = () => [
   h(
     'p',
     {},
+    'Sessions that rotate, revoke and fail closed: a stolen refresh token ends its session, and an ended session is refused at once.',
+  ),
+  h(
+    'p',
+    {},
     'This page is an ordinary client of a server with ',
     h('strong', {}, '@svc/auth'),
     '. Nothing is simulated.',
   ),
+  h(
+    'ul',
+    { class: 'links' },
+    productLinks().map((link) => h('li', {}, link)),
+  ),
+];
+
+/** The way to the library. */
+export const productLinks = () => [
+  h('a', { href: config.quickStart }, 'Quick start'),
+  h('a', { href: config.source }, 'Source'),
+];
+
+export const trials = () => [
   h('h3', {}, 'Try this'),
   h(
     'ol',

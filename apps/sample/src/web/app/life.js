@@ -118,5 +118,9 @@ async function tryAccess(session) {
   const minutes = Math.max(0, Math.round((session.expiresAt - Date.now()) / 60_000));
   const { status, answer } = await send('GET', '/user', { token: session.token });
   if (status !== 401) return;
-  add('refused', 'Access token refused', `401: ${answer.message} It would have been good for ${minutes} more minutes.`);
+  add(
+    'refused',
+    'Access token refused',
+    `401: ${answer.message} It would have been valid for ${minutes} more minutes.`,
+  );
 }

@@ -2,38 +2,39 @@ import { takeLink } from './mailed-link.js';
 // It listens to the session before this module does.
 import { life } from './life.js';
 import './step-up.js';
-import { auth, hasPasskeys } from './auth.js';
+import { auth, hasPasskeys, unreachable } from './auth.js';
 import { config } from './config.js';
 import { closeDialogs } from './dialog.js';
 import { h } from './dom.js';
 import { button, complain, say } from './feedback.js';
-import { intro } from './intro.js';
-import { address, present, register, show } from './router.js';
-import { account } from './views/account.js';
+import { intro, productLinks, trials } from './intro.js';
+import { address, forgetAddress, present, register, show } from './router.js';
 import { forgotPassword } from './views/forgot-password.js';
-import { orders } from './views/orders.js';
-import { overview } from './views/overview.js';
-import { passkeys } from './views/passkeys.js';
-import { password } from './views/password.js';
 import { registration } from './views/registration.js';
 import { resetPassword } from './views/reset-password.js';
-import { sessions } from './views/sessions.js';
 import { signIn } from './views/sign-in.js';
 import { lastSession } from './views/token.js';
-import { twoFactor } from './views/two-factor.js';
 import { verified } from './views/verified.js';
 
 const { features } = config;
 const element = (id) => document.getElementById(id);
 
+/** A view for signed-in users. The first of them loads all, so that the sign-in loads none. */
+const later = (name) => async (left) => {
+  const views = await import('./views/signed-in.js').catch(() => {
+    throw unreachable();
+  });
+  return views[name](left);
+};
+
 const own = [
-  ['/', 'Overview', 'in', overview],
-  ['/orders', 'Orders', 'in', orders],
-  ['/sessions', 'Sessions', 'in', sessions],
-  features.changePassword && ['/password', 'Password', 'in', password],
-  features.twoFactor && ['/two-factor', 'Two-factor', 'in', twoFactor],
-  hasPasskeys && ['/passkeys', 'Passkeys', 'in', passkeys],
-  features.accountDeletion && ['/account', 'Your data', 'in', account],
+  ['/', 'Overview', 'in', later('overview')],
+  ['/orders', 'Orders', 'in', later('orders')],
+  ['/sessions', 'Sessions', 'in', later('sessions')],
+  features.changePassword && ['/password', 'Password', 'in', later('password')],
+  features.twoFactor && ['/two-factor', 'Two-factor', 'in', later('twoFactor')],
+  hasPasskeys && ['/passkeys', 'Passkeys', 'in', later('passkeys')],
+  features.accountDeletion && ['/account', 'Your data', 'in', later('account')],
 ].filter(Boolean);
 
 register([
@@ -57,13 +58,13 @@ function drawFrame() {
 
 let drawn = new AbortController();
 
-/** Beside the sign-in: what happened to the session that has ended, or what this page is. */
+/** Beside the sign-in: what happened to the session that has ended, or what this page is; and what to try. */
 function drawIntro() {
   const isShown = address() === '/sign-in';
   drawn.abort();
   drawn = new AbortController();
   element('intro').hidden = !isShown;
-  if (isShown) element('intro').replaceChildren(...(life().ended ? lastSession(drawn.signal) : intro()));
+  if (isShown) element('intro').replaceChildren(...(life().ended ? lastSession(drawn.signal) : intro()), ...trials());
   document.body.classList.toggle('arriving', isShown);
   document.body.classList.toggle('new', isShown && !life().ended);
   // On a narrow screen, an end that the user did not expect is explained before the form.
@@ -74,7 +75,14 @@ element('foot').replaceChildren(
   ...[
     config.mailbox && h('a', { href: '/mailbox' }, 'Mailbox'),
     config.docs && h('a', { href: '/docs' }, 'API docs'),
-    h('span', {}, `This server runs in ${config.cookieMode ? 'cookie' : 'body'} mode`),
+    ...productLinks(),
+    h(
+      'span',
+      {},
+      config.cookieMode
+        ? 'Cookie mode: no script can read the refresh token'
+        : 'Body mode: the page keeps the refresh token',
+    ),
   ].filter(Boolean),
 );
 document.querySelector('.skip').addEventListener('click', (event) => {
@@ -91,10 +99,13 @@ auth.on('signedIn', () => {
 
 auth.on('signedOut', async ({ reason, otherTab }) => {
   closeDialogs();
-  await show();
-  if (reason === 'ended') say('Your session has ended. Please sign in again.');
-  else if (reason === 'deleted') say('Your account is deleted.');
-  else say(otherTab ? 'You were signed out.' : 'You are signed out.');
+  const shown = show();
+  // Whoever signs in next begins at the overview, unless this user did not want to leave.
+  if (reason !== 'ended') forgetAddress();
+  await shown;
+  if (reason === 'ended') say('Your session has ended. Please sign in again.', 'warning');
+  else if (reason === 'deleted') say('Your account is deleted.', 'plain');
+  else say(otherTab ? 'You were signed out in another tab.' : 'You are signed out.', 'plain');
 });
 
 /** Restores the session. If the server does not respond, the user can try again. */

@@ -13,6 +13,12 @@ let left = new AbortController();
 
 export const address = () => location.hash.slice(1) || '/';
 
+/** The address that needs a session and was opened without one. It is shown after the sign-in. */
+let wanted = null;
+
+/** After a sign-in, the overview is shown. */
+export const forgetAddress = () => (wanted = null);
+
 /** @param entries `[address, title, access, view]` */
 export function register(entries) {
   for (const [path, title, access, view] of entries) routes.set(path, { title, access, view });
@@ -26,13 +32,15 @@ export function go(path) {
 
 /** Shows the view of the address, or the home view if the address does not fit: signed in or signed out. */
 export function show() {
-  const home = auth.session ? '/' : '/sign-in';
+  const home = auth.session ? (wanted ?? '/') : '/sign-in';
   const route = routes.get(address());
   const fits = route && (route.access === 'any' || (route.access === 'in') === (auth.session !== null));
   if (!fits) {
+    if (!auth.session && route) wanted = address();
     history.replaceState(null, '', `/#${home}`);
     return show();
   }
+  if (auth.session) forgetAddress();
   document.dispatchEvent(new CustomEvent('moved'));
   return present(route.title, route.view);
 }

@@ -35,7 +35,7 @@ const REFUSALS = [
     why: (status) =>
       status === 403
         ? 'This token will never have another ability than orders.read. Its session is in your list: end it there, and try again.'
-        : 'The session of this device has ended, so its token is worth nothing, although it has not expired.',
+        : 'The session of this device has ended, so the server refuses its token, although it has not expired.',
     after: (status) => status === 401 && (device = null),
   },
   {
@@ -85,7 +85,7 @@ export async function orders() {
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'refused-heading' },
-      h('h2', { id: 'refused-heading' }, 'Be refused'),
+      h('h2', { id: 'refused-heading' }, 'What is refused'),
       h('ul', { class: 'refusals' }, REFUSALS.map(refusal)),
     ),
   ];

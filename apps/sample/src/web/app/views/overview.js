@@ -28,7 +28,7 @@ function next({ two_factor }, canUsePasskey) {
         item('/', 'Open a second tab.', 'It shares this session: renew in one, and look at the other.', {
           target: '_blank',
         }),
-      item('#/orders', 'Order tea, and be refused.', 'With a token that may only read, or with none.'),
+      item('#/orders', 'Order tea, and see what is refused.', 'With a token that may only read, or with none.'),
       item('#/sessions', 'End this session from another browser.', 'Sign in there, too, and look at its sessions.'),
       features.twoFactor &&
         !two_factor &&

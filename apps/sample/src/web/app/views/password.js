@@ -17,7 +17,7 @@ export async function password() {
   const change = form([CURRENT, NEW_PASSWORD], { label: 'Change the password', work });
   change.prepend(hiddenUsername(email));
   return [
-    h('p', { class: 'muted' }, 'When you change it, all your other sessions end.'),
+    h('p', { class: 'muted' }, 'When you change your password, all your other sessions end.'),
     h('section', { class: 'card', 'aria-label': 'Change' }, change),
   ];
 }

@@ -27,7 +27,7 @@ async function everywhere() {
 
 export async function sessions() {
   const list = await part('div', { 'aria-label': 'Your sessions', role: 'group' }, async (again) => {
-    const all = await auth.sessions();
+    const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
     const others = async () => {
       await auth.endOtherSessions();
       await again();

@@ -17,6 +17,11 @@ export function signIn(left) {
   if (hasPasskeys) void auth.autofillPasskeys(left).catch(complain);
   const { features, demo } = config;
   const work = (credentials) => enter(auth.login(credentials));
+  const useDemo = () =>
+    work(demo).catch((error) => {
+      // Visitors can delete the account, and change its password.
+      throw error.status === 422 ? new Error('Restart the sample to get the demo account again.') : error;
+    });
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD];
   return [
     storageNotice && h('p', { class: 'note' }, storageNotice),
@@ -24,8 +29,8 @@ export function signIn(left) {
       h(
         'section',
         { class: 'card', 'aria-label': 'Demo' },
-        h('p', {}, 'There is an account to look around with: ', h('strong', {}, demo.email)),
-        button('Use the demo account', () => work(demo), { class: 'wide primary' }),
+        h('p', {}, 'Try the page as ', h('strong', {}, demo.email), ', without an account of your own.'),
+        button('Use the demo account', useDemo, { class: 'wide primary' }),
       ),
     demo && h('p', { class: 'or muted' }, 'or with an account of your own'),
     form(fields, { label: 'Sign in', work, isWhole: true, isSecond: !!demo }),

@@ -3,14 +3,22 @@ import { h, svg } from '../dom.js';
 import { canReplay, life, onLife } from '../life.js';
 
 const SECOND = 1000;
-/** The drawing shows the last minutes, and at least one minute. */
-const [SHORTEST, LONGEST] = [60 * SECOND, 240 * SECOND];
+/** The drawing shows the last minutes, at least 20 seconds, and at most a minute of the grace time that is ahead. */
+const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
 /** The drawing in percent of its width: its left edge, and the width of its time. */
 const [LEFT, WIDTH] = [2, 96];
-/** Marks that are closer than this, in pixels, are drawn beside each other. */
-const BESIDE = 15;
-/** Below this part of the width, in percent, there is no place for a text. */
-const [NUMBER, TIME] = [4, 45];
+/** The least distance of two marks, and of the last mark from now, in pixels. */
+const [BESIDE, BEFORE] = [15, 9];
+/** Below this part of the width, in percent, there is no place for a number. */
+const NUMBER = 4;
+/** The width of the time at the left edge, and of half a text below now, in pixels. */
+const [FIRST_TIME, HALF_TIME, HALF_NOW] = [90, 45, 18];
+/** The line of now, in parts between the texts. */
+const NOW = [
+  [22, 45],
+  [66, 87],
+  [108, 146],
+];
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
@@ -25,12 +33,8 @@ const SHAPES = {
   ended: 'M-6.5-4l2.5-2.5 4 4 4-4 2.5 2.5-4 4 4 4-2.5 2.5-4-4-4 4-2.5-2.5 4-4z',
 };
 
-const mark = (kind, place, beside = 0) =>
-  svg(
-    'svg',
-    { class: `mark ${kind}`, ...place },
-    svg('path', { d: SHAPES[kind], transform: beside > 0 && `translate(${beside})`, 'fill-rule': 'evenodd' }),
-  );
+const mark = (kind, place) =>
+  svg('svg', { class: `mark ${kind}`, ...place }, svg('path', { d: SHAPES[kind], 'fill-rule': 'evenodd' }));
 
 /** An event in the list, which says all that the drawing shows. */
 const item = ({ at, kind, title, text }) =>
@@ -50,9 +54,14 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   const now = ended ?? Date.now();
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
   const last = issued.at(-1);
-  const graceEnd = issued.length > 1 && !ended ? Math.min(last + grace, now + SHORTEST) : now;
-  const start = Math.max(events[0].at, now - LONGEST);
-  const end = Math.max(start + SHORTEST, graceEnd, now + (now - start) / 6);
+  const graceEnd = issued.length > 1 && !ended ? Math.min(last + grace, now + AHEAD) : now;
+  const first = Math.max(events[0].at, now - LONGEST);
+  const end = Math.max(first + SHORTEST, graceEnd, now + (now - first) / 6);
+  const shown = events.filter(({ at }) => at >= first);
+  // The drawing begins so early that all marks have a place before now.
+  const pixels = (width * WIDTH) / 100;
+  const needed = Math.min(BEFORE + BESIDE * (shown.length - 1), pixels / 2);
+  const start = Math.min(first, now - ((end - now) * needed) / (pixels - needed));
 
   const x = (at) => LEFT + (WIDTH * (Math.min(Math.max(at, start), end) - start)) / (end - start);
   const bar = (kind, from, to, y, height) =>
@@ -67,14 +76,17 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     });
   const text = (y, content, props) => svg('text', { x: `${LEFT}%`, y, ...props }, content);
 
-  let [previous, beside] = [-Infinity, 0];
-  const marks = events
-    .filter(({ at }) => at >= start)
-    .map(({ at, kind }) => {
-      beside = ((x(at) - previous) * width) / 100 < BESIDE ? beside + BESIDE : 0;
-      previous = x(at);
-      return mark(kind, { x: `${x(at)}%`, y: 31, overflow: 'visible' }, beside);
-    });
+  const percent = (distance) => (distance * 100) / width;
+  // A mark that has no place at its time is drawn beside it: before now, and not before the left edge.
+  const latest = x(now) - percent(BEFORE);
+  const beside = Math.min(percent(BESIDE), (latest - LEFT) / Math.max(shown.length - 1, 1));
+  let next = latest + beside;
+  const places = shown.map(({ at }) => x(at));
+  for (const i of [...places.keys()].toReversed()) {
+    next = places[i] = Math.max(Math.min(places[i], next - beside), LEFT + beside * i);
+  }
+  const marks = shown.map(({ kind }, i) => mark(kind, { x: `${places[i]}%`, y: 31, overflow: 'visible' }));
+  const isPlaced = (half) => (x(now) * width) / 100 > FIRST_TIME + half;
   const tokens = issued.map((from, i) => {
     const to = issued[i + 1];
     return [
@@ -88,16 +100,17 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   return svg(
     'svg',
     { class: 'life', 'aria-hidden': 'true' },
-    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 146 }),
+    NOW.map(([y1, y2]) => svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1, y2 })),
     text(16, 'Session'),
-    bar(ended ? 'past' : 'session', events[0].at, now, 27, 8),
+    bar(ended ? 'past' : 'session', start, now, 27, 8),
     text(60, ended ? 'Access token: refused after the end' : 'Access token'),
     bar(ended ? 'past' : 'token', last, now, 70, 8),
     bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
     text(102, grace ? 'Refresh tokens, and the grace time' : 'Refresh tokens'),
     tokens.flat(),
-    text(159, clock.format(start)),
-    x(now) > TIME && text(159, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
+    text(159, clock.format(first)),
+    isPlaced(ended ? HALF_TIME : HALF_NOW) &&
+      text(159, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
     marks,
   );
 }

@@ -1,4 +1,5 @@
 import { auth, place } from '../auth.js';
+import { config } from '../config.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { canReplay, graceLeft, onLife, replay } from '../life.js';
@@ -17,7 +18,8 @@ const KEPT = {
 const NO_REPLAY = {
   cookie:
     'The refresh token is in a cookie that no script can read, so this page cannot replay an old one. In body mode it can.',
-  memory: 'This browser stores nothing for this page: the session ends when you reload it, and no token can be replayed.',
+  memory:
+    'This browser stores nothing for this page: the session ends when you reload it, and no token can be replayed.',
 }[place];
 
 /** What the claims of an access token mean. */
@@ -50,7 +52,7 @@ const headerOf = (token) => JSON.parse(atob(token.split('.')[0].replaceAll('-', 
 function offer(label, whyNot, work) {
   const element = button(label, () => {
     const why = whyNot();
-    return why ? say(why) : work();
+    return why ? say(why, 'plain') : work();
   });
   return { element, update: () => element.setAttribute('aria-disabled', String(!!whyNot())) };
 }
@@ -76,11 +78,16 @@ export function sessionCard(left) {
 
   const inTime = offer(
     'Replay the old token',
-    () => (graceLeft() ? null : graceLeft() === null ? FIRST : 'It is too late for that. Renew, and be faster.'),
+    () =>
+      graceLeft()
+        ? null
+        : graceLeft() === null
+          ? FIRST
+          : `The grace time is over. Renew, then replay within ${config.graceSeconds} s.`,
     replay,
   );
   const tooLate = offer(
-    'Replay it too late',
+    'Replay after the grace time',
     () => (graceLeft() === null ? FIRST : graceLeft() && `Wait until the grace time is over: ${seconds(graceLeft())}.`),
     replay,
   );

@@ -34,7 +34,7 @@ export async function twoFactor() {
     h(
       'p',
       { class: 'muted' },
-      'With it, your password alone is not enough: to sign in you also enter a code from an app on your phone.',
+      'With two-factor authentication, your password alone is not enough: to sign in, you also enter a code from an app on your phone.',
     ),
     steps,
   ];
@@ -51,7 +51,7 @@ function disabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': 'State' },
-      h('p', {}, 'It is ', h('strong', {}, 'off'), '.'),
+      h('p', {}, 'Two-factor authentication is ', h('strong', {}, 'off'), '.'),
       button('Set it up', enrol, { class: 'primary' }),
     ),
   ];
@@ -92,7 +92,7 @@ function enrolment({ otpauth_uri: uri, recovery_codes: codes }, qrCode, to) {
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'code-heading' },
-      h('h2', { id: 'code-heading' }, '3. Show that it works'),
+      h('h2', { id: 'code-heading' }, '3. Enter the code that the app shows'),
       form([CODE], { label: 'Switch it on', work }),
     ),
   ];
@@ -112,7 +112,14 @@ async function enabled(to) {
     await to(async (then) => [recoveryCodes(codes), ...(await enabled(then))]);
   };
   const disable = async () => {
-    if (!(await ask('Switch it off?', 'Your password alone will be enough to sign in.', 'Switch it off'))) return;
+    if (
+      !(await ask(
+        'Switch off two-factor authentication?',
+        'Your password alone will be enough to sign in.',
+        'Switch it off',
+      ))
+    )
+      return;
     await auth.disableTwoFactor();
     await to(null);
     say('Two-factor authentication is off.');
@@ -121,7 +128,13 @@ async function enabled(to) {
     h(
       'section',
       { class: 'card', 'aria-label': 'State' },
-      h('p', {}, 'It is ', h('strong', {}, 'on'), `. ${remaining} of ${total} recovery codes are left.`),
+      h(
+        'p',
+        {},
+        'Two-factor authentication is ',
+        h('strong', {}, 'on'),
+        `. ${remaining} of ${total} recovery codes are left.`,
+      ),
       h(
         'p',
         { class: 'row' },
