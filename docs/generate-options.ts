@@ -83,21 +83,36 @@ const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-
 
 const HEAD = `# Options
 
-Generated from \`libs/auth/src/foundation/config/auth-options.ts\` by \`npm run docs\`.
+What you can configure: every option of \`AuthModule.forRoot()\` with its type, its default, its environment variable and
+its meaning. The tables are grouped by what the options are for.
 
-- The options of the host are merged over the defaults: objects are merged member by member, lists and scalars replace.
-- \`authOptionsFromEnv(process.env)\` reads the variables. \`authOptionsFromEnv(process.env, guard)\` reads those of an extra
-  guard, \`SVC_{GUARD}_*\`.
-- The application does not start with an unknown option, a number out of its range, or a value that is not a boolean. The
-  error names the option, the variable and the range, and for an unknown name the nearest known one. An unknown variable
-  \`SVC_*\` is logged.
-- A variable of a boolean is \`true\`, \`1\`, \`on\`, \`yes\`, \`false\`, \`0\`, \`off\` or \`no\`, in any case, and so is the text of an
-  option, for example from a \`ConfigService\`. A blank variable is unset: the default applies. A
-  duration is a whole number in the unit of its option, or a text with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`.
-- An option without a default is optional, unless its meaning says that it is required.
-- A table has the first sentences of each meaning. The rest is below the table.
+## How options are read
+
+Your options replace the defaults. In an object, each member is replaced separately; a list is replaced as a whole. An option
+without a default is optional, unless its meaning says that it is required.
+
+\`authOptionsFromEnv(process.env)\` reads the environment variables. \`authOptionsFromEnv(process.env, guard)\` reads the
+variables of an extra guard, \`SVC_{GUARD}_*\`. A variable that is empty or contains only spaces counts as not set.
+
+| Type     | Value of a variable, or an option that is given as text, for example by \`ConfigService\`       |
+| -------- | ----------------------------------------------------------------------------------------------- |
+| boolean  | \`true\`, \`1\`, \`on\` or \`yes\`; \`false\`, \`0\`, \`off\` or \`no\`. Capital letters make no difference |
+| duration | a whole number in the unit of its option, or a number with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`   |
+
+The application does not start with an unknown option, with a number out of its range, or with a value that is not a boolean.
+The error names the option, the variable and the range, and suggests the nearest known name. A variable \`SVC_*\` that
+is not known is logged.
+
+## All options
+
+Each table shows the first sentences of a meaning. If there are more, they are in the list below the table.
 
 ${GROUPS.map(([title]) => `- [${title}](#${anchor(title)})`).join('\n')}
+`;
+
+const TAIL = `---
+
+This page is generated from \`libs/auth/src/foundation/config/auth-options.ts\`: \`npm run docs\`.
 `;
 
 interface Row {
@@ -130,7 +145,7 @@ export function optionsPage(): string {
   );
   if (unknown.length)
     throw new Error(`The groups of docs/generate-options.ts name unknown options: ${unknown.join(', ')}.`);
-  return [HEAD, ...GROUPS.map(([title, ...order]) => section(title, order, rows))].join('\n');
+  return [HEAD, ...GROUPS.map(([title, ...order]) => section(title, order, rows)), TAIL].join('\n');
 }
 
 /** The group with the most exact entry: `features.lockout` before `features`. */
