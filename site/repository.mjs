@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The repository, to which links to files lead that are no page: the one place of the site that names it. */
-export const REPOSITORY = 'https://github.com/svc-auth/svc-auth';
-
 /** @param {string} file */
 export const read = (file) => readFileSync(join(ROOT, file), 'utf8');
+
+/** The repository, as the package of the library names it. Links to files that are no page lead there. @type {string} */
+export const REPOSITORY = JSON.parse(read('libs/auth/package.json')).repository.url.replace(/^git\+|\.git$/g, '');
 
 /** @type {string} */
 export const VERSION = JSON.parse(read('package.json')).version;

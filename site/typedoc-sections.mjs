@@ -1,15 +1,11 @@
-// A plugin of typedoc: names the modules as they are imported, and sorts the exports by the comments of `index.ts`.
+// A plugin of typedoc: names the modules by their `@module`, and sorts the exports of the library by the comments of `index.ts`.
 import { readFileSync } from 'node:fs';
-import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
+import { Comment, CommentTag, Converter, PageEvent, ReflectionKind } from 'typedoc';
 
 const SOURCE = '../libs/auth/src';
 
-/** The import path of each module below `@svc`, by the end of the name that typedoc gives it. */
-const MODULES = [
-  ['tools/console', 'auth/console'],
-  ['tools/testing', 'auth/testing'],
-  ['', 'auth'],
-];
+/** The scope of all import paths. Addresses do not have it; titles and the list of the modules do. */
+const SCOPE = '@svc/';
 
 /** Sections of classes that Nest creates: their constructors are no public API. */
 const CREATED_BY_NEST = new Set(['Module', 'Injectables', 'Decorators and guards']);
@@ -30,10 +26,14 @@ function sections() {
 const filesOf = (reflection) => (reflection.sources ?? []).map(({ fullFileName }) => fullFileName);
 
 export function load(app) {
+  app.renderer.on(PageEvent.END, (page) => {
+    if (page.url === 'index.md') page.contents = page.contents.replaceAll(/^\| \[/gm, `$&${SCOPE}`);
+  });
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     const named = sections();
     for (const module of project.children) {
-      module.name = MODULES.find(([end]) => module.name.endsWith(end))[1];
+      if (!module.name.startsWith(SCOPE)) throw new Error(`${module.name} has no comment with @module`);
+      module.name = module.name.slice(SCOPE.length);
       if (module.name !== 'auth') continue;
       for (const child of module.children) {
         const ofOptions = filesOf(child).some((file) => file.endsWith('config/auth-options.ts'));

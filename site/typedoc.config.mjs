@@ -7,8 +7,9 @@ export default {
     '../libs/auth/src/index.ts',
     '../libs/auth/src/tools/console/index.ts',
     '../libs/auth/src/tools/testing/index.ts',
+    '../libs/auth-client/src/index.ts',
   ],
-  tsconfig: '../libs/auth/tsconfig.lib.json',
+  tsconfig: './tsconfig.api.json',
   // `npm run typecheck` checks the sources.
   skipErrorChecking: true,
   plugin: ['typedoc-plugin-markdown', './typedoc-sections.mjs'],
@@ -34,7 +35,8 @@ export default {
 
   out: 'api',
   router: 'member',
-  readme: 'none',
+  readme: './api-introduction.md',
+  mergeReadme: true,
   entryFileName: 'index',
   pageTitleTemplates: { index: 'API reference', module: '@svc/{name}', member: '{name}' },
   hidePageHeader: true,

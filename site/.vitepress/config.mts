@@ -7,6 +7,9 @@ import { adaptedToSite, slugify } from './links.mts';
 import { pathOnSite, sidebar, srcExclude, withOpenGroup } from './pages.mts';
 import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
 
+/** The icon of the sample. */
+const icon = read('apps/sample/src/web/app/icon.svg').trim();
+
 /** The folders of older versions that are kept beside this one: `["v0.1"]`. */
 const kept: string[] = JSON.parse(read('site/versions.json'));
 
@@ -24,7 +27,7 @@ export default defineConfig({
   title: '@svc/auth',
   description: 'Token authentication for NestJS: sessions that rotate, revoke and fail closed.',
   head: [
-    ['link', { rel: 'icon', href: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' }],
+    ['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
     ['meta', { name: 'referrer', content: 'no-referrer' }],
   ],
   srcDir: '..',

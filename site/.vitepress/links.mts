@@ -46,12 +46,25 @@ function onSite(href: string, env: MarkdownEnv): string {
   return `${REPOSITORY}/${kind}/main/${file}${hash}`;
 }
 
-/** The elements `<img>` and `<source>` of a block of HTML, of which Markdown has no form. */
+/** The elements `<img>`, `<source>` and `<a>` of a block of HTML, of which Markdown has no form. */
 const withPictures = (block: string, env: MarkdownEnv): string =>
-  block.replaceAll(/<(img|source) ([^>]*?)(src|srcset)="([^"]+)"/g, (all, tag, before, name, address) => {
-    if (IS_OUTSIDE.test(address)) return all;
-    const { src, width, height } = imageOf(address, env);
-    return `<${tag} ${before}width="${width}" height="${height}" ${name}="${src}"`;
+  withLinks(block, env).replaceAll(
+    /<(img|source) ([^>]*?)(src|srcset)="([^"]+)"/g,
+    (all, tag, before, name, address) => {
+      if (IS_OUTSIDE.test(address)) return all;
+      const { src, width, height } = imageOf(address, env);
+      return `<${tag} ${before}width="${width}" height="${height}" ${name}="${src}"`;
+    },
+  );
+
+/** A link to a page is relative: the theme adds the base of the site to the links of Markdown only. */
+const withLinks = (block: string, env: MarkdownEnv): string =>
+  block.replaceAll(/<a href="([^"]+)"/g, (all, href) => {
+    const to = onSite(href, env);
+    const from = pathOnSite(fileOf('.', env).page) ?? '';
+    return to === href
+      ? all
+      : `<a href="${to.startsWith('/') ? relative(`/${dirname(from)}`, to.replace(/\.md\b/, '.html')) : to}"`;
   });
 
 /** A PNG, with its dimensions. @returns `src`: its path from the page */

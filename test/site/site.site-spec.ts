@@ -24,6 +24,8 @@ const SAMPLES = [
   '/api/',
   '/api/auth/classes/Auth.html',
   '/api/auth/interfaces/AuthModuleOptions.html',
+  '/api/auth-client/',
+  '/404.html',
 ];
 
 /** For the first visit of one page. All files are compressed. */
@@ -72,6 +74,37 @@ describe('the built site', () => {
     const exported = Object.keys(jest.requireActual<object>('@svc/auth'));
     const kinds = ['classes', 'functions', 'variables'];
     expect(exported.filter((name) => !kinds.some((kind) => pages.has(`/api/auth/${kind}/${name}.html`)))).toEqual([]);
+  });
+
+  it('has an API reference that names each import path, also that of the browser client, with a group in the sidebar', () => {
+    const index = pages.get('/api/index.html')!;
+    expect(index).toContain('Every name that you can import');
+    const text = readFileSync(join(ROOT, 'libs/auth-client/src/index.ts'), 'utf8');
+    const exported = [...text.matchAll(/^ {2}(\w+),$|\{ (\w+)/gm)].map(([, listed, single]) => listed ?? single!);
+    expect(exported).toEqual(expect.arrayContaining(['createAuthClient', 'AuthError', 'AuthClient']));
+    const links = linksOf(index);
+    expect(exported.filter((name) => !links.some((link) => link.endsWith(`/${name}.html`)))).toEqual([]);
+    for (const name of ['auth', 'auth/console', 'auth/testing', 'auth-client']) {
+      expect(index).toContain(`>@svc/${name}</a>`);
+      expect(pages.get(`/api/${name}/index.html`)).toContain(`'@svc/${name}'`);
+    }
+  });
+
+  it('says on a missing page, in plain words, where the documentation is', () => {
+    const page = pages.get('/404.html')!;
+    expect(page).toContain('There is no page at this address.');
+    expect(linksOf(page)).toContain('/contents.html');
+  });
+
+  it('has the icon of the sample, and a home page with the install line and links to what can be tried', () => {
+    const home = pages.get('/index.html')!;
+    const icon = readFileSync(join(ROOT, 'apps/sample/src/web/app/icon.svg'), 'utf8').trim();
+    expect(decodeURIComponent(/rel="icon" href="([^"]*)"/.exec(home)![1]!)).toBe(`data:image/svg+xml,${icon}`);
+    expect(home.replaceAll(/<[^>]*>/g, '')).toContain('npm install @svc/auth ');
+    expect(home).toMatch(/<a href="sample.html">\s*<picture>/);
+    const links = linksOf(home.slice(home.indexOf('<main')));
+    for (const page of ['/sample.html', '/browser-client.html', expect.stringMatching(/\/examples\/README.md$/)])
+      expect(links).toContainEqual(page);
   });
 
   it('lists every page of the index in the sidebar', () => {

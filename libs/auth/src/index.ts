@@ -1,3 +1,14 @@
+/**
+ * The library, for the server: the module, its decorators and guards, its services, its options, and the ports that an
+ * application can implement.
+ *
+ * ```ts
+ * import { AuthModule, Authenticated, CurrentUser } from '@svc/auth';
+ * ```
+ *
+ * @module @svc/auth
+ */
+
 // Module
 export { AuthModule } from './auth.module';
 

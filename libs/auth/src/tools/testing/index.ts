@@ -1,3 +1,14 @@
+/**
+ * Helpers for the tests of an application: requests as a user, a clock that can be moved, recorded mails and events, an
+ * authenticator for passkeys, and a contract for a `UserProvider`. It refuses to be loaded outside of tests.
+ *
+ * ```ts
+ * import { actAs, MovableClock } from '@svc/auth/testing';
+ * ```
+ *
+ * @module @svc/auth/testing
+ */
+
 import './refuse-outside-tests';
 
 export { type ActOptions, type Actor, actAs } from './act-as';
