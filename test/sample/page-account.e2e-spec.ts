@@ -267,9 +267,12 @@ describeWithBrowser('the page of the sample', () => {
       const rows = tab.page.locator('main').getByRole('listitem');
       expect(await rows.count()).toBe(1);
       await login();
-      await login();
       await tab.page.reload();
       await tab.sees('Sessions');
+      await login();
+      await tab.goes('Overview');
+      await tab.goes('Sessions');
+      expect(await rows.count()).toBe(3);
       expect(await rows.first().innerText()).toContain('this one');
       await tab
         .button(/^End the session of/)
