@@ -11,7 +11,7 @@ import { readEnvironment } from '../apps/sample/src/environment';
 const IMAGES = join(__dirname, 'images');
 
 /** The pictures have more pixels than their size on the page, for screens with small pixels. */
-const [SIZE, SCALE] = [{ width: 1000, height: 760 }, 1.5];
+const [SIZE, SCALE] = [{ width: 1000, height: 760 }, 1.4];
 
 /** What happens to the session, with the seconds after it. The time of the browser moves, that of the server does not. */
 const LIFE: readonly [button: string, then: string, seconds: number][] = [
