@@ -22,6 +22,13 @@ const packagesOfSite = {
   },
 };
 
+/** Only a script draws the page for missing pages, the one page without content: `NotFound.vue`. */
+const withNotFound = (html: string, base: string): string =>
+  html.replace(
+    '<div id="app"></div>',
+    `$&<noscript><h1>Page not found</h1><p><a href="${base}contents.html">All pages of the documentation</a></p></noscript>`,
+  );
+
 export default defineConfig({
   lang: 'en',
   title: '@svc/auth',
@@ -46,8 +53,8 @@ export default defineConfig({
     config: adaptedToSite,
     languageAlias: { env: 'dotenv' },
   },
-  transformHtml: (html, _, { pageData, siteData }) =>
-    withPolicy(withOpenGroup(html, siteData.base + pageData.relativePath.replace(/md$/, 'html'))),
+  transformHtml: (html, _, { pageData, siteData: { base } }) =>
+    withPolicy(withOpenGroup(withNotFound(html, base), base + pageData.relativePath.replace(/md$/, 'html'))),
   vite: {
     plugins: [packagesOfSite as never],
     resolve: {

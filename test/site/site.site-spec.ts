@@ -86,13 +86,13 @@ describe('the built site', () => {
     expect(exported.filter((name) => !links.some((link) => link.endsWith(`/${name}.html`)))).toEqual([]);
     for (const name of ['auth', 'auth/console', 'auth/testing', 'auth-client']) {
       expect(index).toContain(`>@svc/${name}</a>`);
-      expect(pages.get(`/api/${name}/index.html`)).toContain(`'@svc/${name}'`);
+      expect(pages.get(`/api/${name}/index.html`)).toContain(`&#39;@svc/${name}&#39;`);
     }
   });
 
   it('says on a missing page, in plain words, where the documentation is', () => {
     const page = pages.get('/404.html')!;
-    expect(page).toContain('There is no page at this address.');
+    expect(page).toContain('<h1>Page not found</h1>');
     expect(linksOf(page)).toContain('/contents.html');
   });
 
@@ -162,6 +162,15 @@ describe('the built site', () => {
         expect(await seen.faults(BUDGET)).toEqual([]);
         await context.close();
       });
+    });
+
+    it('draws the page for missing pages, which leads to the documentation', async () => {
+      const page = await open('/404.html');
+      await page.getByText('There is no page at this address.').waitFor();
+      await page.getByRole('main').getByRole('link', { name: 'All pages of the documentation' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
     });
 
     it('shows the picture of the sample in the mode that the reader has chosen', async () => {
