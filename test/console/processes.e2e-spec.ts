@@ -32,6 +32,20 @@ describe('a console command in its own process', () => {
     expect(parseEnv(place.read()).SVC_SECRET).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it.each<[string, string]>([
+    ['never starts', 'new Promise(() => {})'],
+    ['ends the process while it starts', 'process.exit(0)'],
+  ])('exits with 1, and says why, for an application that %s', async (_, open) => {
+    place.write(
+      `const { AuthConsoleModule } = require('@svc/auth/console'); void AuthConsoleModule.run(async () => ${open});`,
+      'console.js',
+    );
+    const { status, stdout, stderr } = await place.startFile(place.path('console.js'), ['svc:prune']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe('The command did not end: the application ended the process, or its start never ends.\n');
+    expect(await place.startFile(place.path('console.js'), ['svc:prune', '--help'])).toMatchObject({ status: 0 });
+  });
+
   it('exits after it has closed its database and Redis connections', async () => {
     const database = await createEmptyDatabase();
     place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=${sharedRedisUrl() ?? ''}\n`);

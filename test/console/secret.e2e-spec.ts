@@ -161,7 +161,7 @@ describe('svc:secret', () => {
     it('writes through a symbolic link', async () => {
       symlinkSync('.env', place.path('link'));
 
-      await place.run('svc:secret', '-f', '--env-file=link');
+      await place.run('svc:secret', '-f', '--env=link');
 
       expect(lstatSync(place.path('link')).isSymbolicLink()).toBe(true);
       expect(secretIn()).toMatch(SECRET);
@@ -204,12 +204,12 @@ describe('svc:secret', () => {
     });
   });
 
-  describe('with --env-file', () => {
+  describe('with --env', () => {
     it('writes to that file and to no other', async () => {
       place.write('A=1\n');
       place.write('', 'production.env');
 
-      expect((await place.run('svc:secret', '--env-file=production.env')).status).toBe(0);
+      expect((await place.run('svc:secret', '--env=production.env')).status).toBe(0);
 
       expect(secretIn('SVC_SECRET', 'production.env')).toMatch(SECRET);
       expect(place.read()).toBe('A=1\n');
@@ -218,7 +218,7 @@ describe('svc:secret', () => {
     it('exits with 1 when that file is missing', async () => {
       place.write('A=1\n');
 
-      const { status, stderr } = await place.run('svc:secret', '--env-file=missing.env');
+      const { status, stderr } = await place.run('svc:secret', '--env=missing.env');
 
       expect(status).toBe(1);
       expect(stderr).toContain('There is no env file missing.env.');
@@ -231,7 +231,7 @@ describe('svc:secret', () => {
     const name = 'e'.repeat(250);
     place.write('A=1\n', name);
 
-    const { status, stdout, stderr } = await place.run('svc:secret', `--env-file=${name}`);
+    const { status, stdout, stderr } = await place.run('svc:secret', `--env=${name}`);
 
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('ENAMETOOLONG');

@@ -26,9 +26,14 @@ export class WorkingDirectory {
   }
 
   /** Runs a command in its own process, at a terminal if `typed` is given. */
-  async start(args: string[], typed?: string): Promise<Ended> {
+  start(args: string[], typed?: string): Promise<Ended> {
+    return this.startFile(CONSOLE, args, typed);
+  }
+
+  /** The same with another file than the sample's. */
+  async startFile(file: string, args: string[], typed?: string): Promise<Ended> {
     const flags = ['--require', LOADER, ...(typed === undefined ? [] : ['--require', AS_TERMINAL])];
-    const child = spawn(process.execPath, [...flags, '--', CONSOLE, ...args], { cwd: this.directory });
+    const child = spawn(process.execPath, [...flags, '--', file, ...args], { cwd: this.directory });
     child.stdin.end(typed);
     const [stdout, stderr, [status]] = await Promise.all([
       text(child.stdout),

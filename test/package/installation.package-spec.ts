@@ -186,6 +186,8 @@ describeWithRedis('the package, installed', () => {
     it('has the command svc-auth, which needs no further package', () => {
       const svcAuth = (...args: string[]) => command(folders[i]!, { ...process.env, DATABASE_URL: database.url }, args);
       expect(svcAuth('secret', '--show')).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+      writeFileSync(join(folders[i]!, '.env.local'), '');
+      expect(svcAuth('secret', '--env', '.env.local')).toEqual([0, 'SVC_SECRET is set in .env.local.\n']);
       expect(svcAuth('keygen')).toEqual([0, expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/)]);
       writeFileSync(join(folders[i]!, 'app.module.js'), rootModule(kind.format));
       const [status, output] = svcAuth('doctor', 'app.module.js');

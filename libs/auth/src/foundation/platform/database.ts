@@ -145,6 +145,11 @@ export class Database {
     return this.dataSource;
   }
 
+  /** The options of the DataSource; undefined without one. */
+  get options(): DataSource['options'] | undefined {
+    return this.dataSource?.options;
+  }
+
   /** Whether the DataSource of the host has this entity. A service that only verifies tokens may have none. */
   hasEntity(entity: EntityTarget<ObjectLiteral>): boolean {
     return this.dataSource?.hasMetadata(entity) ?? false;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { CommandRefused, endProcess, printFailure } from '../console/command-error';
+import { CommandRefused, endProcess, ignoreClosedPipes, printFailure } from '../console/command-error';
 import { makeSecret } from '../console/env-file';
 import { keygen } from '../console/keygen';
 import { doctor } from './doctor';
@@ -17,7 +17,8 @@ interface CliCommand {
   readonly refused: number;
   /** Whether the command takes a file. */
   readonly takesFile?: boolean;
-  run(values: Values, file?: string): Promise<void>;
+  /** @returns the exit code, if it is not 0 */
+  run(values: Values, file?: string): Promise<number | void>;
 }
 
 const text = { type: 'string' } as const;
@@ -30,11 +31,11 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
     --show             print the secret and write nothing
     --guard <name>     the secret of an extra guard: SVC_{NAME}_SECRET
     --force            overwrite a secret without a question
-    --env-file <path>  the file to write to (.env)
+    --env <path>       the file to write to (.env)
 `,
-    options: { show: flag, guard: text, force: { ...flag, short: 'f' }, 'env-file': text },
+    options: { show: flag, guard: text, force: { ...flag, short: 'f' }, env: text },
     refused: 1,
-    run: ({ 'env-file': envFile, ...values }) => makeSecret({ ...values, envFile: envFile as string | undefined }),
+    run: (values) => makeSecret(values),
   },
   keygen: {
     help: `
@@ -58,28 +59,28 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
                        (dist/app.module.js, if it exists; otherwise the environment only)
     --export <name>    the export of the file (AppModule, the default export, or the only module)
     --url <url>        also compare the key set that the running application publishes
-    --env-file <path>  variables that are not set are read from this file (.env, if it exists)
+    --env <path>       variables that are not set are read from this file (.env, if it exists)
     --json             print the result as JSON
                        exits with 0 if all is well, 1 for warnings, 2 for errors
 `,
-    options: { export: text, url: text, json: flag, 'env-file': text },
+    options: { export: text, url: text, json: flag, env: text },
     refused: 2,
     takesFile: true,
     run: async (values, file) => {
-      loadEnvironment(values['env-file'] as string | undefined);
-      process.exitCode = await doctor({ ...values, file } as Parameters<typeof doctor>[0]);
+      loadEnvironment(values.env as string | undefined);
+      return doctor({ ...values, file } as Parameters<typeof doctor>[0]);
     },
   },
   init: {
     help: `
   init               add the module, a user table and the settings to a new Nest application
     --dry-run          print the changes and write nothing
-    --env-file <path>  the env file (.env)
+    --env <path>       the env file (.env)
 `,
-    options: { 'dry-run': flag, 'env-file': text },
+    options: { 'dry-run': flag, env: text },
     refused: 1,
     run: async (values) =>
-      init({ isDryRun: values['dry-run'] === true, envFile: (values['env-file'] as string | undefined) || '.env' }),
+      init({ isDryRun: values['dry-run'] === true, envFile: (values.env as string | undefined) || '.env' }),
   },
 };
 
@@ -102,6 +103,7 @@ function loadEnvironment(path?: string): void {
 
 /** Runs a command of `npx svc-auth`, prints its error, and ends the process. */
 export async function runCli(args: readonly string[]): Promise<void> {
+  ignoreClosedPipes();
   const [name = '--help', ...others] = args;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (['help', '--help', '-h'].includes(name)) {
@@ -111,8 +113,10 @@ export async function runCli(args: readonly string[]): Promise<void> {
   } else if (command && others.some((one) => one === '--help' || one === '-h')) {
     process.stdout.write(helpOn(name, command));
   } else if (command) {
+    // A command that does not end is a failure, too: Node exits when nothing is left to wait for.
+    process.exitCode = command.refused;
     try {
-      await command.run(...argumentsOf(command, others));
+      process.exitCode = (await command.run(...argumentsOf(command, others))) ?? 0;
     } catch (error) {
       printFailure(error as Error);
       process.exitCode = command.refused;

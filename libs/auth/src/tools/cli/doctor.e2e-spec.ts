@@ -92,6 +92,21 @@ describeWithOwnRedis('svc-auth doctor', () => {
     for (const secret of [SECRET, ENCRYPTION_KEY, PASSWORD]) expect(stdout).not.toContain(secret);
   });
 
+  it('finds nothing wrong with a service that only verifies, and has no tables', async () => {
+    place.write(
+      `const { AuthModule, UserProvider } = require('@svc/auth');
+       class Subjects extends UserProvider { findById() {} findByIdentifier() {} idOf() {} }
+       const redis = { url: process.env.REDIS_URL };
+       exports.AppModule = AuthModule.forRoot({
+         routes: false, users: { provider: Subjects }, redis, ...${JSON.stringify({ ...SOUND, secret: SECRET })},
+       });`,
+      'verifier.module.js',
+    );
+    const found = await report('verifier.module.js');
+    expect({ status: found.status, problems: problemsOf(found) }).toEqual({ status: 'ok', problems: [] });
+    expect(found.checks).toContainEqual(expect.objectContaining({ check: 'start', status: 'ok' }));
+  });
+
   it('writes only its result to stdout, whatever the application writes', async () => {
     writeModule(`{ ...process.stdout.write('a banner\\n') && ${withRedis()} }`);
     const { status, stdout, stderr } = await run('doctor', 'app.module.js', '--json');
@@ -480,7 +495,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       ['there is no such export', ['empty.js', '--export', 'App'], /has no export App/],
       ['an option is unknown', ['--jsn'], /Unknown option '--jsn'/],
       ['there are two files', ['a.js', 'b.js'], /One file is expected/],
-      ['the env file does not exist', ['--env-file', 'prod.env'], /There is no env file prod\.env/],
+      ['the env file does not exist', ['--env', 'prod.env'], /There is no env file prod\.env/],
     ])('exits with 2 if %s', async (_, args, message) => {
       place.write('', 'app.module.ts');
       place.write('', 'empty.js');

@@ -1,3 +1,5 @@
+import { writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
@@ -20,6 +22,7 @@ import { closed } from '../console/application';
 import { CommandRefused } from '../console/command-error';
 import { type Finding, type Subject, configChecks, finding, runtimeChecks } from './config-checks';
 import { DatabaseDown, type Exported, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
+import { Crash, HostWatch, messageOf } from './host-watch';
 import { Secrets } from './secrets';
 import { databaseChecks, databaseFailure, redisChecks } from './store-checks';
 
@@ -48,16 +51,29 @@ interface Examined {
  */
 export async function doctor({ file: named, export: name, url, json = false }: DoctorArguments): Promise<number> {
   const file = fileOfHost(named);
+  const printed = (findings: readonly Finding[]): string => (json ? asJson(findings) : asText(findings, named ?? file));
+  const watch = new HostWatch(() => {
+    process.exitCode = 2;
+    // A stream may not be written any more.
+    writeSync(1, printed([ENDED]));
+  });
   try {
-    const findings = await withoutOutput(() => examine(file, name, url));
-    process.stdout.write(json ? asJson(findings) : asText(findings, named ?? file));
+    const findings = await withoutOutput(() => examine(file, name, url, watch));
+    process.stdout.write(printed(findings));
     return exitCode(findings);
   } catch (error) {
     throw new CommandRefused(new Secrets().hideIn(messageOf(error)));
+  } finally {
+    watch.end();
   }
 }
 
-const messageOf = (error: unknown): string => (error as Error | null)?.message ?? String(error);
+const ENDED = finding(
+  'start',
+  'error',
+  'The application ended the process before the checks were over.',
+  'Remove process.exit() from its start, or throw an error instead.',
+);
 
 /** Runs code of the host. What it writes to stdout goes to stderr, because stdout has the result only. */
 async function withoutOutput<T>(work: () => Promise<T>): Promise<T> {
@@ -71,8 +87,13 @@ async function withoutOutput<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function examine(file: string | undefined, name: string | undefined, url?: string): Promise<Finding[]> {
-  const { found, subject, options, close } = await examined(file, name);
+async function examine(
+  file: string | undefined,
+  name: string | undefined,
+  url: string | undefined,
+  watch: HostWatch,
+): Promise<Finding[]> {
+  const { found, subject, options, close } = await examined(file, name, watch);
   const { config, database, redis } = subject;
   const findings = [
     ...runtimeChecks(),
@@ -88,8 +109,11 @@ async function examine(file: string | undefined, name: string | undefined, url?:
     findings.push(finding('start', 'warning', message, 'Correct its hooks of the shutdown (onApplicationShutdown).'));
   }
   findings.push(...notRun(findings, subject, url));
+  // Node reports a promise without a handler after the work that is due now.
+  await setImmediate();
+  findings.push(...watch.crashes.flatMap((crash) => failuresOf(crash)));
   const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
-  const secrets = new Secrets(options, config, database?.source.options, (redis as { options?: object })?.options);
+  const secrets = new Secrets(options, config, database?.options, (redis as { options?: object })?.options);
   return (
     findings
       .filter(({ check, status }) => !(isRefused && check === 'options' && status === 'ok'))
@@ -140,16 +164,17 @@ async function attempted(check: string, work: () => Promise<Finding[]>): Promise
   }
 }
 
-async function examined(file: string | undefined, name: string | undefined): Promise<Examined> {
+async function examined(file: string | undefined, name: string | undefined, watch: HostWatch): Promise<Examined> {
   if (file === undefined) return ofOptions(authOptionsFromEnv, file, true);
   let exported: Exported;
   try {
-    exported = await exportedBy(file, name);
+    exported = await exportedBy(file, name, watch);
   } catch (error) {
     if (error instanceof CommandRefused) throw error;
+    if (error instanceof Crash) return notStarted(failuresOf(error), file);
     return notStarted([finding('start', 'error', `${file} cannot be loaded: ${messageOf(error)}`)], file);
   }
-  if ('module' in exported) return ofApplication(exported.module, file);
+  if ('module' in exported) return ofApplication(exported.module, file, watch);
   const { options } = exported;
   return ofOptions(() => options, file, true);
 }
@@ -167,8 +192,12 @@ async function notStarted(failures: Finding[], file: string): Promise<Examined> 
 }
 
 /** Starts the application, without its HTTP server, and reads its configuration. */
-async function ofApplication(module: Parameters<typeof startHostOf>[0], file: string): Promise<Examined> {
-  const { context, failure, lines } = await startHostOf(module);
+async function ofApplication(
+  module: Parameters<typeof startHostOf>[0],
+  file: string,
+  watch: HostWatch,
+): Promise<Examined> {
+  const { context, failure, lines } = await startHostOf(module, watch);
   const production = isProduction();
   if (!context) return notStarted(failuresOf(failure!), file);
   const close = (): Promise<void> => context.close();

@@ -4,10 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { CommandRefused } from '../console/command-error';
+import type { HostWatch } from './host-watch';
 
 type RootModule = Type | DynamicModule;
 
@@ -27,18 +27,21 @@ export function fileOfHost(named: string | undefined): string | undefined {
 }
 
 /** Loads a file of the host, in CommonJS or ESM. @throws CommandRefused if it exports neither a module nor options */
-export async function exportedBy(file: string, name: string | undefined): Promise<Exported> {
+export async function exportedBy(file: string, name: string | undefined, watch: HostWatch): Promise<Exported> {
   const required = createRequire(file);
   if (/\.[cm]?ts$/.test(file) && !required.extensions[extname(file)]) {
     throw new CommandRefused(`${file} is not compiled. Name its compiled file, such as dist/app.module.js.`);
   }
-  const namespace = await loaded(file, required);
+  const namespace = await watch.start('Its code did not end', loaded(file, required));
   const chosen = name === undefined ? bestOf(namespace, file) : namespace[name];
   if (chosen === undefined) {
     throw new CommandRefused(`${file} has no export ${name}. It exports: ${Object.keys(namespace).join(', ')}.`);
   }
   // A function that is not a module class is called: it returns the module or the options.
-  const value: unknown = typeof chosen === 'function' && !isModule(chosen) ? await (chosen as () => unknown)() : chosen;
+  const value: unknown =
+    typeof chosen === 'function' && !isModule(chosen)
+      ? await watch.start('Its exported function did not end', Promise.resolve((chosen as () => unknown)()))
+      : chosen;
   if (isModule(value)) return { module: value };
   if (typeof value === 'object' && value !== null) return { options: value };
   throw new CommandRefused(`${file} exports neither a Nest module nor the options of AuthModule.`);
@@ -114,20 +117,14 @@ export interface Started {
   readonly lines: readonly LogLine[];
 }
 
-/** Seconds for which the start of the host may last. */
-const START_SECONDS = 30;
-
 /** Starts an application without its HTTP server. */
-export async function startHostOf(module: RootModule): Promise<Started> {
+export async function startHostOf(module: RootModule, watch: HostWatch): Promise<Started> {
   const logger = new StartLog();
   const { lines } = logger;
   const down = new Promise<never>((_, reject) => (logger.reportDatabase = reject));
-  const late = sleep(START_SECONDS * 1000, undefined, { ref: false }).then(() => {
-    throw new Error(`The application did not start within ${START_SECONDS} seconds.`);
-  });
   try {
     const start = NestFactory.createApplicationContext(module, { logger, abortOnError: false });
-    return { context: await Promise.race([start, down, late]), lines };
+    return { context: await watch.start('The application did not start', Promise.race([start, down])), lines };
   } catch (failure) {
     const { code, message } = (failure ?? {}) as Error & { code?: unknown };
     return { failure: REFUSALS.includes(code) ? new DatabaseDown(message) : (failure as Error), lines };

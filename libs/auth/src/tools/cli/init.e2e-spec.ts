@@ -98,29 +98,29 @@ describe('svc-auth init', () => {
   ])('adds the env file %s to the .gitignore %j, where it is %signored', async (file, before, not, after) => {
     newApplication();
     place.write(before, '.gitignore');
-    const { stdout } = await run('--env-file', file);
+    const { stdout } = await run('--env', file);
     expect(stdout.includes('changed .gitignore')).toBe(not === '');
     expect(read('.gitignore')).toBe(after);
     // As git reads it. Without git there is no status.
     const git = (...args: string[]) => spawnSync('git', args, { cwd: place.directory, encoding: 'utf8' });
     git('init', '--quiet');
     expect(git('check-ignore', '--verbose', file).status ?? 0).toBe(0);
-    await run('--env-file', place.path(file));
+    await run('--env', place.path(file));
     expect(read('.gitignore')).toBe(after);
   });
 
   it('generates a root module that loads the named env file, and names it in the next steps', async () => {
     newApplication();
-    const { stdout } = await run('--env-file', './.env.local');
+    const { stdout } = await run('--env', './.env.local');
     expect(read('src/app.module.ts')).toContain("\nif (existsSync('.env.local')) process.loadEnvFile('.env.local');\n");
     expect(place.files).toContain('.env.local');
-    expect(stdout).toMatch(/REDIS_URL in \.env\.local,[^]*svc-auth doctor --env-file \.env\.local\n/);
+    expect(stdout).toMatch(/REDIS_URL in \.env\.local,[^]*svc-auth doctor --env \.env\.local\n/);
   });
 
   it('says if the env file is outside of the folder, where its .gitignore has no effect', async () => {
     newApplication();
     const outside = new WorkingDirectory();
-    const { stdout } = await run('--env-file', outside.path('.env'));
+    const { stdout } = await run('--env', outside.path('.env'));
     expect(stdout).toMatch(/\.\.\/.*\.env is outside of this folder\. Make sure that git ignores it\.\n/);
     expect([outside.files, read('.gitignore')]).toEqual([['.env'], 'node_modules\n']);
     outside.remove();

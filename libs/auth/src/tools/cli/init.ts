@@ -247,7 +247,7 @@ function nextSteps(envFile: string): string {
   return `
 Next:
 ${missing.length ? `  npm install ${missing.join(' ')}\n` : ''}  check DATABASE_URL and REDIS_URL in ${envFile}, and create the database: createdb ${databaseName()}
-  npm run build && npx svc-auth doctor${envFile === '.env' ? '' : ` --env-file ${envFile}`}
+  npm run build && npx svc-auth doctor${envFile === '.env' ? '' : ` --env ${envFile}`}
   npm start
 
 A guarded route, as src/app.controller.ts (then remove AppService from src/app.module.ts, and delete src/app.service.ts and the

@@ -15,6 +15,12 @@ const CLOSE_MS = 10_000;
 
 export const OPENS_APPLICATION = Symbol('OPENS_APPLICATION');
 
+/** Otherwise Node would exit with 0 for an application that calls `process.exit`, or waits for something that never comes. */
+function failUnended(): void {
+  process.exitCode = 1;
+  process.stderr.write('The command did not end: the application ended the process, or its start never ends.\n');
+}
+
 /** Opens the host's application for commands that use its data. */
 @Injectable()
 export class Application {
@@ -29,11 +35,16 @@ export class Application {
    * @throws CommandRefused if there is none
    */
   async use<T>(work: (application: Pick<OpenApplication, 'get'>) => Promise<T>): Promise<T> {
-    const application = await (this.open?.() ?? this.beside());
+    process.once('exit', failUnended);
     try {
-      return await work(application);
+      const application = await (this.open?.() ?? this.beside());
+      try {
+        return await work(application);
+      } finally {
+        await closed(application);
+      }
     } finally {
-      await closed(application);
+      process.off('exit', failUnended);
     }
   }
 

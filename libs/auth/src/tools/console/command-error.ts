@@ -23,6 +23,17 @@ export function printFailure({ message }: Error): void {
   process.stderr.write(`${message}\n`);
 }
 
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
+};
+
+/** The reader of the output may close its pipe, as `head` does. The exit code stays that of the command. */
+export function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
+  }
+}
+
 /** Ends the process with its exit code, when its output is written. What the application left open does not delay it. */
 export async function endProcess(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {

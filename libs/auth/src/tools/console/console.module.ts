@@ -4,7 +4,7 @@ import { Application, OPENS_APPLICATION, type OpensApplication } from './applica
 import { KeygenCommand } from './keygen.command';
 import { MigrateCommand } from './migrate.command';
 import { PruneCommand } from './prune.command';
-import { endProcess, printFailure } from './command-error';
+import { endProcess, ignoreClosedPipes, printFailure } from './command-error';
 import { ReleaseCommand } from './release.command';
 import { SecretCommand } from './secret.command';
 import { VerificationLinkCommand } from './verification-link.command';
@@ -38,6 +38,7 @@ export class AuthConsoleModule {
    * @param open starts the application, as for {@link forApplication}
    */
   static async run(open: OpensApplication): Promise<void> {
+    ignoreClosedPipes();
     try {
       await CommandFactory.run(AuthConsoleModule.forApplication(open), {
         logger: ['warn', 'error'],

@@ -79,14 +79,14 @@ export interface SecretOptions {
   guard?: string;
   show?: boolean;
   force?: boolean;
-  envFile?: string;
+  env?: string;
 }
 
 /** Generates a secret for HS256, and writes it to the env file or prints it. */
 export async function makeSecret(options: SecretOptions): Promise<void> {
   const name = variable(options.guard);
   if (options.show) process.stdout.write(`${newSecret()}\n`);
-  else await write(name, options.envFile || '.env', options.force);
+  else await write(name, options.env || '.env', options.force);
 }
 
 function variable(guard: string | undefined): string {

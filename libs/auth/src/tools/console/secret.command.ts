@@ -24,8 +24,8 @@ export class SecretCommand extends CommandRunner {
     return true;
   }
 
-  @Option({ flags: '--env-file <path>', description: 'the file to write to (default: .env)' })
-  envFile(path: string): string {
+  @Option({ flags: '--env <path>', description: 'the file to write to (default: .env)' })
+  env(path: string): string {
     return path;
   }
 }
