@@ -13,7 +13,7 @@ import {
   authEntities,
   authOptionsFromEnv,
 } from '@svc/auth';
-import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
+import { type KeyPairKeyObjectResult, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
 import { HostModule, SECRET, hostOptions } from '../support/host.module';
@@ -37,7 +37,7 @@ async function start(module: Type | DynamicModule): Promise<void> {
 }
 
 /** An application with these options, which may be of a wrong type, as in JavaScript. */
-const options = (given: object, controllers?: Type[]) => (): Promise<void> =>
+const options = (given: object, controllers?: Type[]) => async (): Promise<void> =>
   start(HostModule.with(database.url, given as Options, controllers, [DuplicateEmails]));
 
 /** An application in production. */
@@ -134,6 +134,22 @@ const MISTAKES: readonly Mistake[] = [
   ['a negative lifetime', options({ accessTtl: -5 }), 'accessTtl (SVC_ACCESS_TTL) is -5', 'from 1 to 86400'],
   ['a word as a number', options({ refreshTtl: 'month' }), 'refreshTtl (SVC_REFRESH_TTL) is "month"', 'a whole number of seconds'],
   ['a word as a boolean', options({ features: { lockout: 'never' } }), 'features.lockout (SVC_FEATURE_LOCKOUT) is "never"', 'Use true or false'],
+  ['a secret that is not awaited', options({ secret: Promise.resolve(SECRET) }), 'secret (SVC_SECRET) is a promise', 'await it'],
+  ['a secret in a Buffer', options({ secret: Buffer.from(SECRET) }), 'secret (SVC_SECRET) is a Buffer', "Use a text, such as buffer.toString('hex')"],
+  ['several secrets in one option', options({ secret: [SECRET] }), 'secret (SVC_SECRET) is an array', 'Use a text'],
+  ['a number as secret', options({ secret: 12345678 }), 'secret (SVC_SECRET) is a number', 'Use a text'],
+  ['a function as secret', options({ secret: () => SECRET }), 'secret (SVC_SECRET) is a function', 'Use a text'],
+  ['a text as list of secrets', options({ previousSecrets: 'abc' }), 'previousSecrets (SVC_PREVIOUS_SECRETS) is a text', 'Use a list of texts'],
+  ['a list with something else', options({ previousSecrets: [undefined] }), 'previousSecrets (SVC_PREVIOUS_SECRETS) has an entry that is undefined', 'Use a list of texts'],
+  ['a number as path', options({ path: 5 }), 'path is a number', 'Use a text'],
+  ['a number as path of a guard', options({ guards: { admin: { users: { entity: Operator }, path: 5 } } }), 'guards.admin.path is a number', 'Use a text'],
+  ['a number as issuer', options({ issuer: 5 }), 'issuer (SVC_ISSUER) is a number', 'Use a text'],
+  ['a URL object as audience', options({ audience: [new URL('https://api.acme.test')] }), 'audience (SVC_AUDIENCE) has an entry that is a URL object', 'Use a list of texts, such as url.href'],
+  ['a number as username', options({ username: 5 }), 'username (SVC_USERNAME) is a number', 'Use a text'],
+  ['a list of domains', options({ domain: ['a'] }), 'domain (SVC_DOMAIN) is an array', 'Use a text or null'],
+  ['a key in its own form', options(es256({ private: createPrivateKey(ec.privateKey) })), 'keys.private (SVC_PRIVATE_KEY) is a KeyObject', 'Use a text, such as key.export('],
+  ['keys that are not awaited', options({ keys: Promise.resolve({}) }), 'keys is a promise', 'await it'],
+  ['a number that is not awaited', options({ accessTtl: Promise.resolve(60) }), 'accessTtl (SVC_ACCESS_TTL) is a promise', 'await it'],
   ['no users', options({ users: undefined }), 'users is missing', 'users: { entity: YourUser }'],
   ['the entity instead of the users', options({ users: Person }), 'users must be an object', 'Its options: entity, provider'],
   ['a username without a column', options({ username: 'login' }), 'has no column "login"', 'SVC_USERNAME'],

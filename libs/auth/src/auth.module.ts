@@ -6,6 +6,7 @@ import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
 import { DEFAULTS } from './foundation/config/defaults';
 import { merge } from './foundation/config/merge';
+import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
@@ -122,6 +123,8 @@ const GUARDS = [AccessTokenGuard, ConfirmationGuard, VerifiedEmailGuard];
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 
 function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
+  const invalid = structureErrors(structure);
+  if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
   const core = AuthCoreModule.forOptions(structure, options);
   return {
     module: AuthModule,

@@ -181,14 +181,25 @@ const parserOf = (option: string): Parse | undefined => VARIABLES.find(([, other
 /** Whether an option is a number. */
 export const isNumber = (option: string): boolean => parserOf(option) === number || Object.hasOwn(BOUNDS, option);
 
+/** Whether an option with a variable is a text. */
+export const isText = (option: string): boolean => parserOf(option) === text;
+
+/** Whether an option with a variable is a list of texts. */
+export const isList = (option: string): boolean => parserOf(option) === list;
+
 /** Whether an option is a boolean. */
 export const isFlag = (option: string): boolean => parserOf(option) === flag || option === 'routes';
 
 /** The error of a boolean or a number. `named` is the full name of the option, if a guard sets it. */
 export function invalidValue(option: string, guard: string | undefined, value: unknown, named = option): string {
-  const [variable] = VARIABLES.find(([, other]) => other === option) ?? [];
   const wanted = isNumber(option) ? accepted(boundsOf(option)) : 'true or false';
-  return `${named}${variable ? ` (${prefixOf(guard)}${variable})` : ''} is ${shown(value)}. Use ${wanted}.`;
+  return `${withVariable(option, guard, named)} is ${shown(value)}. Use ${wanted}.`;
+}
+
+/** An option with its variable: `accessTtl (SVC_ACCESS_TTL)`. */
+export function withVariable(option: string, guard: string | undefined, named = option): string {
+  const [variable] = VARIABLES.find(([, other]) => other === option) ?? [];
+  return `${named}${variable ? ` (${prefixOf(guard)}${variable})` : ''}`;
 }
 
 /** Only a short text that looks like a number or a word: the value may be a secret that is in the wrong line. */

@@ -1,5 +1,6 @@
 import { BOUNDS, boundsOf } from './bounds';
-import { VARIABLES, invalidValue, isFlag, isNumber } from './env';
+import { VARIABLES, invalidValue, isFlag, isNumber, withVariable } from './env';
+import { isPromise, typeFault } from './option-types';
 import { nearest, readFlag, readNumber } from './option-values.policy';
 import { PER_MODULE } from './resolve-options';
 
@@ -50,6 +51,7 @@ function errorsOfBlock(values: object, guard?: string, block?: string): string[]
       return [`${named} has no effect: all guards share one ${option}. Set it beside guards.`];
     }
     if (isBlock(option)) {
+      if (isPromise(value)) return [`${named} is a promise: await it.`];
       return isObject(value) ? errorsOfBlock(value, guard, option) : [notAnObject(option, named)];
     }
     if (option === 'passwordReset.brokers' && isObject(value)) return errorsOfBrokers(value, guard);
@@ -59,9 +61,29 @@ function errorsOfBlock(values: object, guard?: string, block?: string): string[]
     if (block === 'hooks' && OPTIONS.includes(option) && typeof value !== 'function')
       return [`${named} must be a function, and is ${typeof value === 'object' ? 'an' : 'a'} ${typeof value}.`];
     if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
+    const fault = NOT_AWAITED.includes(option) ? undefined : typeFault(option, value);
+    if (fault) return [`${withVariable(option, guard, named)} ${fault}`];
     return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
   });
 }
+
+/** Their own checks name what a promise has to resolve to. */
+const NOT_AWAITED = ['cache', 'stores', 'keys.jwks'];
+
+/**
+ * The errors of the options that the module needs before the other checks run: those with which routes are mounted. All
+ * errors of the options, if one of these has a wrong type.
+ */
+export function structureErrors(structure: { guards?: unknown }): string[] {
+  const { guards } = structure;
+  const blocks = [structure, ...(isObject(guards) ? Object.values(guards) : [])] as Record<string, unknown>[];
+  const isWrong = blocks.some((block) =>
+    MOUNTED.some((option) => block?.[option] !== undefined && typeFault(option, block[option])),
+  );
+  return isWrong ? optionErrors(structure) : [];
+}
+
+const MOUNTED = ['guard', 'path', 'domain', 'dataSource'];
 
 /** Checks the entries of `passwordReset.brokers`, whose names the host chooses. */
 function errorsOfBrokers(brokers: object, guard?: string): string[] {

@@ -145,6 +145,18 @@ describeWithOwnRedis('svc-auth doctor', () => {
     expect(found.stdout).not.toContain('too-short');
   });
 
+  it('names options of a wrong type, also those that are refused while the file is loaded', async () => {
+    setEnvironment({ SVC_REDIS_URL: redisUrl() });
+    writeModule("{ secret: Buffer.from('a-secret-in-a-buffer'), path: 5 }");
+    const found = await report('app.module.js');
+    expect(problemsOf(found)).toEqual([
+      expect.stringMatching(/^error keys: secret \(SVC_SECRET\) is a Buffer\. Use a text/),
+      expect.stringMatching(/^error options: path is a number\. Use a text/),
+    ]);
+    for (const check of ['postgres', 'redis'])
+      expect(found.checks).toContainEqual(expect.objectContaining({ check, status: 'ok' }));
+  });
+
   it.each<[string, (url: URL) => void, RegExp]>([
     ['nothing listens', (url) => (url.port = '1'), /ECONNREFUSED.*Start PostgreSQL, or correct the host and the port/],
     ['the database does not exist', (url) => (url.pathname = '/none'), /"none" does not exist.*createdb/],

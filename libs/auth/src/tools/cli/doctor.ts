@@ -171,7 +171,9 @@ async function examined(file: string | undefined, name: string | undefined, watc
     exported = await exportedBy(file, name, watch);
   } catch (error) {
     if (error instanceof CommandRefused) throw error;
-    if (error instanceof Crash) return notStarted(failuresOf(error), file);
+    // AuthModule.forRoot refuses some options while the file is loaded.
+    const isKnown = error instanceof Crash || (error as Error | null)?.name === 'AuthConfigError';
+    if (isKnown) return notStarted(failuresOf(error as Error), file);
     return notStarted([finding('start', 'error', `${file} cannot be loaded: ${messageOf(error)}`)], file);
   }
   if ('module' in exported) return ofApplication(exported.module, file, watch);
@@ -245,7 +247,7 @@ const BELONGS_TO: readonly (readonly [RegExp, string])[] = [
 const optionError = (text: string): Finding =>
   finding(BELONGS_TO.find(([beginning]) => beginning.test(text))?.[1] ?? 'options', 'error', text);
 
-const errorsIn = ({ message }: Error): Finding[] => message.split('\n').map(optionError);
+const errorsIn = (error: unknown): Finding[] => messageOf(error).split('\n').map(optionError);
 
 /** The configuration of options, or the errors because of which there is none. */
 function resolved(read: () => AuthModuleOptions): {
@@ -260,7 +262,7 @@ function resolved(read: () => AuthModuleOptions): {
     if (errors.length) throw new AuthConfigError(errors.join('\n'));
     return { options, config: resolveOptions(options), errors: [] };
   } catch (error) {
-    return { options, errors: errorsIn(error as Error) };
+    return { options, errors: errorsIn(error) };
   }
 }
 
@@ -343,7 +345,7 @@ function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, found: Finding[]): (
     try {
       return new Keyring(guard, jwks === undefined ? undefined : remote());
     } catch (error) {
-      found.push(...errorsIn(error as Error));
+      found.push(...errorsIn(error));
       return undefined;
     }
   });

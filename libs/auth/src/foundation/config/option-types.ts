@@ -1,0 +1,67 @@
+import { types } from 'node:util';
+import { VARIABLES, isList, isText } from './env';
+
+/** Options without a variable, and `keys.jwks`, which can be a function, have no type there. */
+const TEXTS = [
+  ...VARIABLES.map(([, option]) => option).filter((option) => isText(option) && option !== 'keys.jwks'),
+  ...'guard path dataSource tokenIds refreshTokenFrom cookie.refreshName passwords.breached.onOutage'.split(' '),
+  'retention.schedule',
+];
+
+const LISTS = [...VARIABLES.map(([, option]) => option).filter(isList), 'passwords.blockList'];
+
+/** Options with a further value. */
+const ALSO: Readonly<Record<string, unknown>> = {
+  domain: null,
+  'passwordReset.broker': null,
+  denylistStore: null,
+  'retention.schedule': false,
+};
+
+const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[] = [
+  [(value) => typeof (value as { then?: unknown }).then === 'function', 'a promise'],
+  [(value) => Array.isArray(value), 'an array'],
+  [(value) => value instanceof Uint8Array, 'a Buffer'],
+  [(value) => value instanceof URL, 'a URL object'],
+  [(value) => types.isKeyObject(value), 'a KeyObject'],
+];
+
+/** The kind of a value, without the value, which may be a secret: `a promise`. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'object') return NAMES.find(([is]) => is(value))?.[1] ?? 'an object';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}
+
+const CURES: Readonly<Record<string, string>> = {
+  'a Buffer': "such as buffer.toString('hex')",
+  'a URL object': 'such as url.href',
+  'a KeyObject': "such as key.export({ type: 'pkcs8', format: 'pem' })",
+};
+
+/** Whether an option is a promise, which nothing awaits. */
+export const isPromise = (value: unknown): boolean => kindOf(value) === 'a promise';
+
+/** What is wrong with the type of a text or of a list of texts, with the cure; undefined for any other option. */
+export function typeFault(option: string, value: unknown): string | undefined {
+  if (isPromise(value)) return 'is a promise: await it.';
+  if (LISTS.includes(option)) return listFault(option, value);
+  if (!TEXTS.includes(option) || typeof value === 'string') return undefined;
+  const hasOther = Object.hasOwn(ALSO, option);
+  if (hasOther && value === ALSO[option]) return undefined;
+  return `is ${kindOf(value)}. Use a text${hasOther ? ` or ${String(ALSO[option])}` : ''}${cureOf(value)}.`;
+}
+
+function listFault(option: string, value: unknown): string | undefined {
+  const isSingle = option === 'audience' && typeof value === 'string';
+  if (isSingle) return undefined;
+  if (!Array.isArray(value)) return `is ${kindOf(value)}. Use a list of texts: ['…'].`;
+  const others: unknown[] = value.filter((one) => typeof one !== 'string');
+  if (!others.length) return undefined;
+  return `has an entry that is ${kindOf(others[0])}. Use a list of texts${cureOf(others[0])}.`;
+}
+
+function cureOf(value: unknown): string {
+  const cure = CURES[kindOf(value)];
+  return cure ? `, ${cure}` : '';
+}
