@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { Person } from '../../../../../test/support/user-entities';
-import { type TestDatabase, createDatabase, createEmptyDatabase, executed } from '../../../../../test/support/database';
+import { type TestDatabase, createDatabase, createEmptyDatabase } from '../../../../../test/support/database';
 import { ENCRYPTION_KEY, SECRET } from '../../../../../test/support/host.module';
 import { RedisServer } from '../../../../../test/support/redis';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
-import { DataSource } from 'typeorm';
 import type { Finding } from './config-checks';
 import { runCli } from './commands';
 
@@ -226,54 +224,6 @@ describeWithOwnRedis('svc-auth doctor', () => {
         expect.stringMatching(/^error postgres: No connection to PostgreSQL: .*"none" does not exist.*createdb/),
       ]);
     });
-  });
-
-  it('names an index that is missing, and an identifier that is not unique', async () => {
-    await executed(
-      'DROP INDEX svc_sessions_live; ALTER TABLE people DROP CONSTRAINT people_email_key; CREATE INDEX ON people (lower(email))',
-      database.url,
-    );
-    writeModule(withRedis());
-    expect(problemsOf(await report('app.module.js'))).toEqual([
-      expect.stringContaining(
-        'error indexes: The index svc_sessions_live of svc_sessions is missing or invalid. CREATE INDEX svc_sessions_live ' +
-          'ON "svc_sessions" (guard, user_id, created_at, id) WHERE revoked_at IS NULL;',
-      ),
-      expect.stringMatching(
-        /^warning indexes: people\.email has no unique index of this column alone: two users can have one identifier/,
-      ),
-    ]);
-  });
-
-  it.each<[string, string, string, string]>([
-    ['is unique', 'UNIQUE INDEX ON people (lower(email))', '', ''],
-    ['is unique together with another column', 'UNIQUE INDEX ON people (email, id)', '', 'no unique index of this'],
-    ['is unique among some rows', 'UNIQUE INDEX ON people (email) WHERE id > 0', '', 'no index of all rows'],
-    ['is a part of an expression', 'UNIQUE INDEX ON people ((email || id))', '', 'no index of all rows'],
-    ['is the second column', 'INDEX ON people (id, email)', '', 'no index of all rows'],
-    [
-      'is unique among the rows that are not deleted',
-      'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL',
-      'gone_at',
-      '',
-    ],
-    ['is unique among others', 'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL', '', 'no index of all rows'],
-  ])('reads from the indexes whether the identifier %s: %s', async (_, index, deletedAt, problem) => {
-    await executed(
-      `ALTER TABLE people DROP CONSTRAINT people_email_key; ALTER TABLE people ADD gone_at timestamptz; CREATE ${index}`,
-      database.url,
-    );
-    // The entities of the tests are those of all suites, so that only its metadata changes.
-    const { initialize } = DataSource.prototype;
-    jest.spyOn(DataSource.prototype, 'initialize').mockImplementation(async function (this: DataSource) {
-      await initialize.call(this);
-      if (deletedAt && this.hasMetadata(Person))
-        this.getMetadata(Person).deleteDateColumn = { databaseName: deletedAt } as never;
-      return this;
-    });
-    writeModule(withRedis());
-    const problems = problemsOf(await report('app.module.js')).filter((text) => text.includes('people.email'));
-    expect(problems).toEqual(problem ? [expect.stringContaining(`people.email has ${problem}`)] : []);
   });
 
   it('finds a clock that differs', async () => {

@@ -5,8 +5,15 @@ import { withTimeout } from '../../foundation/platform/deadline';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
 import { evictionProblem, policyIn } from '../../foundation/security-store/redis-security-store';
-import { MIGRATIONS, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
+import {
+  MIGRATIONS,
+  type MissingColumn,
+  columnsOfUsers,
+  libraryColumns,
+  missingColumns,
+} from '../migrations/missing-schema';
 import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+import { identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
 
@@ -38,6 +45,7 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
       ...(await serverChecks(database)),
       ...(await tableChecks(database, config)),
       ...(await identifierChecks(database, config)),
+      ...(await userRights(database, config)),
       ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {
         const [row] = await database.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms');
         return Number(row!.ms);
@@ -83,7 +91,8 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
       database.source instanceof SourceOnPool
         ? 'Run the migrations: migrateAuth(pool), or the command svc:migrate.'
         : 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
-    return [finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
+    const elsewhere = await otherSchema(database, missing);
+    return [elsewhere ?? finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
   }
   const tables = entities.map((entity) => database.source.getMetadata(entity));
   const names = tables.map(({ tablePath }) => quotedPath(tablePath));
@@ -126,32 +135,32 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
   ];
 }
 
-/** Whether a login finds its user by an index, and whether two users can have one identifier. */
-async function identifierChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const checks = (config?.guards ?? []).map(async ({ users, username }): Promise<Finding[]> => {
-    const metadata = users?.entity && database.source.getMetadata(users.entity);
-    const column = metadata?.findColumnWithPropertyName(username)?.databaseName;
-    if (!metadata || !column) return [];
-    // The first column or expression of each index of all rows, or of all rows that are not soft-deleted.
-    const indexes = await database.query<{ first: string; unique: boolean; columns: number }>(
-      `SELECT pg_get_indexdef(indexrelid, 1, false) AS first, indisunique AS unique, indnkeyatts AS columns
-         FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid
-          AND (indpred IS NULL OR pg_get_expr(indpred, indrelid) = '(' || quote_ident($2) || ' IS NULL)')`,
-      [quotedPath(metadata.tablePath), metadata.deleteDateColumn?.databaseName ?? null],
-    );
-    // The column itself, or an expression of it alone, such as lower((email)::text).
-    const isAbout = new RegExp(`^(\\w*\\()*"?${column.replaceAll(/\W/g, '\\$&')}"?(\\)|::[\\w ]+)*$`);
-    const found = indexes.filter(({ first }) => isAbout.test(first));
-    const place = `${metadata.tablePath}.${column}`;
-    if (found.some(({ unique, columns }) => unique && columns === 1))
-      return [finding('indexes', 'ok', `${place} has a unique index.`)];
-    const problem = found.length
-      ? 'no unique index of this column alone: two users can have one identifier'
-      : 'no index of all rows: each login reads the whole table';
-    const cure = `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`;
-    return [finding('indexes', 'warning', `${place} has ${problem}.`, cure)];
-  });
-  return (await Promise.all(checks)).flat();
+/**
+ * The migrations create tables in the first schema of the search path, which is not the option `schema` of the data source.
+ * Undefined if no missing table is in the search path.
+ */
+async function otherSchema(database: Database, missing: readonly MissingColumn[]): Promise<Finding | undefined> {
+  const paths = missing.filter(({ isTable, table }) => isTable && table.includes('.')).map(({ table }) => table);
+  const tables = [...new Set(paths)].map((path) => path.split('.') as [schema: string, name: string]);
+  const found = await database.query<{ name: string; schema: string }>(
+    `SELECT name, nspname AS schema
+       FROM unnest($1::text[]) AS name JOIN pg_class ON pg_class.oid = to_regclass(quote_ident(name))
+       JOIN pg_namespace ON pg_namespace.oid = relnamespace ORDER BY name`,
+    [tables.map(([, name]) => name)],
+  );
+  const [first] = found;
+  const wanted = tables.find(([, name]) => name === first?.name)?.[0];
+  if (!first || !wanted) return undefined;
+  const moves = found.map(
+    ({ name, schema }) => `ALTER TABLE ${quotedPath(`${schema}.${name}`)} SET SCHEMA "${wanted}";`,
+  );
+  return finding(
+    'tables',
+    'error',
+    `The table ${wanted}.${first.name} is missing, but ${first.schema}.${first.name} exists: the data source has the schema ` +
+      `"${wanted}", and the search path of its connections begins with another one.`,
+    `Add ?options=-csearch_path=${wanted} to DATABASE_URL, and move the tables: ${moves.join(' ')}`,
+  );
 }
 
 /** Compares a clock with that of the process. Half of the time of the answer is not known, and is subtracted. */

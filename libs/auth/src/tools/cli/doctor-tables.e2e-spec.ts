@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { runInProcess } from '../../../../../test/console/in-process';
+import { WorkingDirectory } from '../../../../../test/console/working-directory';
+import { type TestDatabase, createDatabase, executed } from '../../../../../test/support/database';
+import { SECRET } from '../../../../../test/support/host.module';
+import { Person } from '../../../../../test/support/user-entities';
+import { runCli } from './commands';
+import type { Finding } from './config-checks';
+
+const HOST = join(__dirname, '../../../../../test/support/host.module.ts');
+
+describe('svc-auth doctor, on the tables', () => {
+  let place: WorkingDirectory;
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    [place, database] = [new WorkingDirectory(), await createDatabase()];
+    place.write(`DATABASE_URL=${database.url}\n`);
+  });
+  afterEach(async () => {
+    place.remove();
+    await database.drop();
+  });
+
+  const writeModule = (): void =>
+    place.write(
+      `const { HostModule } = require(${JSON.stringify(HOST)});
+       exports.AppModule = HostModule.with(process.env.DATABASE_URL, { cache: undefined });`,
+      'app.module.js',
+    );
+
+  /** What the doctor finds wrong with the tables. */
+  async function problems(file: string): Promise<string[]> {
+    const args = ['doctor', '--json', file];
+    const { stdout } = await runInProcess(() => runCli(args), args, place);
+    const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+    return checks
+      .filter(({ check, status }) => ['start', 'tables', 'indexes'].includes(check) && status !== 'ok')
+      .map(({ check, status, message, cure = '' }) => `${status} ${check}: ${message} ${cure}`);
+  }
+
+  it('names an index that is missing, and an identifier that is not unique', async () => {
+    await executed(
+      'DROP INDEX svc_sessions_live; ALTER TABLE people DROP CONSTRAINT people_email_key; CREATE INDEX ON people (lower(email))',
+      database.url,
+    );
+    writeModule();
+    expect(await problems('app.module.js')).toEqual([
+      expect.stringContaining(
+        'error indexes: The index svc_sessions_live of svc_sessions is missing or invalid. CREATE INDEX svc_sessions_live ' +
+          'ON "svc_sessions" (guard, user_id, created_at, id) WHERE revoked_at IS NULL;',
+      ),
+      expect.stringMatching(
+        /^warning indexes: people\.email has no index that begins with it: each login reads the whole table, and two users/,
+      ),
+    ]);
+  });
+
+  it.each<[string, string, string, string]>([
+    [
+      'is unique only in lower case',
+      'UNIQUE INDEX ON people (lower(email))',
+      '',
+      'a unique index of lower(email), but none',
+    ],
+    ['is unique in lower case', 'UNIQUE INDEX ON people (lower(email)); CREATE INDEX ON people (email)', '', ''],
+    [
+      'is unique together with another column',
+      'UNIQUE INDEX ON people (email, id)',
+      '',
+      'an index, but no unique index',
+    ],
+    ['is unique among some rows', 'UNIQUE INDEX ON people (email) WHERE id > 0', '', 'no index of all rows'],
+    ['is unique where it is not null', 'UNIQUE INDEX ON people (email) WHERE email IS NOT NULL', '', ''],
+    ['is a part of an expression', 'UNIQUE INDEX ON people ((email || id))', '', 'no index that begins with it'],
+    ['is the second column', 'INDEX ON people (id, email)', '', 'no index that begins with it'],
+    [
+      'is unique among the rows that are not deleted',
+      'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL AND email IS NOT NULL',
+      'gone_at',
+      '',
+    ],
+    ['is unique among others', 'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL', '', 'no index of all rows'],
+  ])('reads from the indexes whether the identifier %s: %s', async (_, index, deletedAt, problem) => {
+    await executed(
+      `ALTER TABLE people DROP CONSTRAINT people_email_key; ALTER TABLE people ADD gone_at timestamptz; CREATE ${index}`,
+      database.url,
+    );
+    // The entities of the tests are those of all suites, so that only its metadata changes.
+    const { initialize } = DataSource.prototype;
+    jest.spyOn(DataSource.prototype, 'initialize').mockImplementation(async function (this: DataSource) {
+      await initialize.call(this);
+      if (deletedAt && this.hasMetadata(Person))
+        this.getMetadata(Person).deleteDateColumn = { databaseName: deletedAt } as never;
+      return this;
+    });
+    writeModule();
+    const found = (await problems('app.module.js')).filter((text) => text.includes('people.email'));
+    expect(found).toEqual(problem ? [expect.stringContaining(`people.email has ${problem}`)] : []);
+  });
+
+  it('names the rights on the users that the features need', async () => {
+    const role = `reader_${Date.now()}`;
+    const tables = 'svc_sessions, svc_lockouts, svc_passkeys, svc_password_resets';
+    await executed(
+      `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables}, operators TO ${role};
+       GRANT SELECT ON people TO ${role}`,
+      database.url,
+    );
+    const url = new URL(database.url);
+    url.username = role;
+    place.write(`DATABASE_URL=${url.href}\n`);
+    writeModule();
+    const found = await problems('app.module.js');
+    await executed(`DROP OWNED BY ${role}; DROP ROLE ${role}`, database.url);
+    expect(found).toEqual([
+      'error tables: The role of the application may not UPDATE rows of people, which features.changePassword needs. ' +
+        'GRANT UPDATE ON "people" TO the role.',
+      expect.stringMatching(/may not DELETE rows of people, which features\.accountDeletion needs\. GRANT DELETE/),
+    ]);
+  });
+
+  it('names the schema in which tables are, if the data source has another one', async () => {
+    await executed('CREATE SCHEMA app', database.url);
+    place.write(
+      `const { AuthModule, UserProvider, authEntities } = require('@svc/auth');
+       const { TypeOrmModule } = require(${JSON.stringify(require.resolve('@nestjs/typeorm'))});
+       class Nobody extends UserProvider {}
+       const options = ${JSON.stringify({ secret: SECRET, features: { accountDeletion: false } })};
+       const source = { type: 'postgres', url: process.env.DATABASE_URL, schema: 'app', entities: [...authEntities] };
+       exports.AppModule = { module: class AppModule {}, imports: [
+         TypeOrmModule.forRoot(source), AuthModule.forRoot({ ...options, users: { provider: Nobody } }) ] };`,
+      'schema.module.js',
+    );
+    expect(await problems('schema.module.js')).toEqual([
+      expect.stringMatching(
+        /^error tables: The table app\.svc_\w+ is missing, but public\.svc_\w+ exists.*\?options=-csearch_path=app to DATABASE_URL, and move the tables: ALTER TABLE "public"\."svc_\w+" SET SCHEMA "app";/,
+      ),
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { type Database, quotedPath } from '../../foundation/platform/database';
+import { type Finding, finding } from './config-checks';
+
+/** An index on the table of users, as PostgreSQL describes it. */
+interface UserIndex {
+  /** Its first column or expression, in SQL. */
+  readonly first: string;
+  readonly unique: boolean;
+  readonly columns: number;
+  /** The condition of its rows; null for all rows. */
+  readonly predicate: string | null;
+  /** The names in SQL: with quotes where PostgreSQL needs them. */
+  readonly column: string;
+  readonly deletedAt: string | null;
+}
+
+/** The tables of users whose entity the library knows. */
+const userTables = (database: Database, config?: AuthConfig) =>
+  (config?.guards ?? []).flatMap((guard) => {
+    const metadata = guard.users?.entity && database.source.getMetadata(guard.users.entity);
+    return metadata ? [{ guard, metadata }] : [];
+  });
+
+/** Whether a login finds its user by an index, and whether two users can have one identifier. */
+export async function identifierChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const checks = userTables(database, config).map(async ({ guard, metadata }): Promise<Finding[]> => {
+    const column = metadata.findColumnWithPropertyName(guard.username)?.databaseName;
+    if (!column) return [];
+    const indexes = await database.query<UserIndex>(
+      `SELECT pg_get_indexdef(indexrelid, 1, false) AS first, indisunique AS unique, indnkeyatts AS columns,
+              pg_get_expr(indpred, indrelid) AS predicate, quote_ident($2) AS column, quote_ident($3) AS "deletedAt"
+         FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid`,
+      [quotedPath(metadata.tablePath), column, metadata.deleteDateColumn?.databaseName ?? null],
+    );
+    return [identifierFinding(metadata.tablePath, column, indexes)];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** A login compares the plain column. An index of an expression, such as `lower(email)`, may keep it unique all the same. */
+function identifierFinding(table: string, column: string, indexes: readonly UserIndex[]): Finding {
+  const place = `${table}.${column}`;
+  const plain = indexes.filter(({ first, column: name }) => first === name);
+  const lookUp = plain.find(hasAllRows);
+  const unique = indexes.find((index) => index.unique && index.columns === 1 && isAbout(index) && hasAllRows(index));
+  if (lookUp && unique) return finding('indexes', 'ok', `${place} has a unique index.`);
+  const readsAll = 'each login reads the whole table';
+  const twice = 'two users can have one identifier';
+  const problem = lookUp
+    ? `an index, but no unique index of this column alone: ${twice}`
+    : unique
+      ? `a unique index of ${unique.first}, but none that begins with the column itself: ${readsAll}`
+      : plain.length
+        ? `no index of all rows: ${readsAll}, and ${twice}`
+        : `no index that begins with it: ${readsAll}, and ${twice}`;
+  const cure = `CREATE ${unique ? '' : 'UNIQUE '}INDEX ON ${quotedPath(table)} ("${column}");`;
+  return finding('indexes', 'warning', `${place} has ${problem}.`, cure);
+}
+
+/** Whether the first part is the column, or an expression of it alone, such as `lower((email)::text)`. */
+function isAbout({ first, column }: UserIndex): boolean {
+  const name = column.replaceAll(/\W/g, '\\$&');
+  return new RegExp(`^(\\w*\\()*${name}(\\)|::[\\w ]+)*$`).test(first);
+}
+
+/** Whether an index has all rows that a login can find: those with an identifier, that are not soft-deleted. */
+function hasAllRows({ predicate, column, deletedAt }: UserIndex): boolean {
+  const conditions = predicate?.replaceAll(/^\(+|\)+$/g, '').split(/\)? AND \(?/) ?? [];
+  const harmless = [`${column} IS NOT NULL`, ...(deletedAt === null ? [] : [`${deletedAt} IS NULL`])];
+  return conditions.every((condition) => harmless.includes(condition));
+}
+
+const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
+type Right = (typeof RIGHTS)[number];
+
+/** The rights on the table of users, each with what needs it. A right on single columns counts: a host may grant no more. */
+export async function userRights(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  if (!config?.routes) return [];
+  const checks = userTables(database, config).map(async ({ guard, metadata }) => {
+    const [has] = await database.query<Record<Right, boolean | null>>(
+      `SELECT ${RIGHTS.map((right) => `${privilege(right)} AS "${right}"`).join(', ')}
+         FROM (SELECT to_regclass($1) AS relation) AS of_users`,
+      [quotedPath(metadata.tablePath)],
+    );
+    return neededRights(guard)
+      .filter(([right]) => has?.[right] === false)
+      .map(([right, reason]) =>
+        finding(
+          'tables',
+          'error',
+          `The role of the application may not ${right} rows of ${metadata.tablePath}, which ${reason} needs.`,
+          `GRANT ${right} ON ${quotedPath(metadata.tablePath)} TO the role.`,
+        ),
+      );
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+const privilege = (right: Right): string =>
+  right === 'DELETE' ? `has_table_privilege(relation, 'DELETE')` : `has_any_column_privilege(relation, '${right}')`;
+
+const WRITING = ['changePassword', 'passwordReset', 'twoFactor', 'emailVerification'] as const;
+
+function neededRights({ features, hooks }: GuardConfig): [Right, string][] {
+  const writing = WRITING.find((name) => features[name]);
+  const rights: [Right, string | false | undefined][] = [
+    ['SELECT', 'every login'],
+    ['INSERT', features.registration && !hooks.register && 'features.registration'],
+    ['UPDATE', writing && `features.${writing}`],
+    ['DELETE', features.accountDeletion && !hooks.deleteUser && 'features.accountDeletion'],
+  ];
+  return rights.filter((one): one is [Right, string] => typeof one[1] === 'string');
+}
