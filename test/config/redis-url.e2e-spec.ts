@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { TestApp } from '../support/app';
-import { createDatabase } from '../support/database';
+import { createDatabase, createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
 import { HostModule, SECRET } from '../support/host.module';
 import { RedisServer } from '../support/redis';
@@ -104,6 +104,18 @@ describeWithOwnRedis('the Redis of redis.url', () => {
       process.env.NODE_ENV = 'test';
       await database.drop();
     }
+  });
+
+  it('is left by an application without its tables, which does not start', async () => {
+    const database = await createEmptyDatabase();
+    const before = await connectionsOf(redis);
+    const url = redis.url.replace('//', `//:${PASSWORD}@`);
+    const host = HostModule.with(database.url, { cache: undefined, redis: { url } });
+    const app = await NestFactory.create(host, { logger: false, abortOnError: false });
+    await expect(app.init()).rejects.toThrow(/the table svc_sessions/);
+    await eventually(async () => (await connectionsOf(redis)) === before);
+    await app.close();
+    await database.drop();
   });
 
   it('is left by a process whose start another provider refuses: it ends by itself', async () => {

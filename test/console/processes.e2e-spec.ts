@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
@@ -44,6 +45,24 @@ describe('a console command in its own process', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe('The command did not end: the application ended the process, or its start never ends.\n');
     expect(await place.startFile(place.path('console.js'), ['svc:prune', '--help'])).toMatchObject({ status: 0 });
+  });
+
+  it('prints the error of an application that does not start once, with the logger of docs/console.md', async () => {
+    const logger = /logger: (\[.*?\])/.exec(readFileSync('docs/console.md', 'utf8'))![1]!;
+    const of = (name: string): string => JSON.stringify(require.resolve(name));
+    place.write(
+      `const { AuthConsoleModule } = require('@svc/auth/console');
+       const { NestFactory } = require(${of('@nestjs/core')});
+       const { AuthModule, UserProvider } = require('@svc/auth');
+       const open = () => NestFactory.createApplicationContext(
+         AuthModule.forRoot({ routes: false, secret: 'short', users: { provider: class extends UserProvider {} } }),
+         { logger: ${logger}, abortOnError: false });
+       void AuthConsoleModule.run(open);`,
+      'console.js',
+    );
+    const { status, stderr } = await place.startFile(place.path('console.js'), ['svc:prune']);
+    expect([status, stderr.split('\n').length]).toEqual([1, 2]);
+    expect(stderr).toMatch(/^secret \(SVC_SECRET\) has 40 bits/);
   });
 
   it('exits after it has closed its database and Redis connections', async () => {

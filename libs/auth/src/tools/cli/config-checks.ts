@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { unknownVariables } from '../../foundation/config/env';
@@ -121,7 +121,27 @@ const publishedKeys = (subject: Subject, base: string): Promise<Finding[]> =>
       const { keys } = (await answer.json()) as { keys?: { kid?: string; n?: string; x?: string }[] };
       if (!Array.isArray(keys)) throw new Error('the answer is no key set');
       const own = keyring.jwks().keys.find(({ kid }) => kid === keyring.activeKid);
-      if (!own) return finding('jwks', keys.length ? 'error' : 'ok', `${address} lists ${keys.length} keys.`);
+      const isHmac = keyring.algorithm === 'HS256';
+      if (isHmac === keys.length > 0)
+        return finding(
+          'jwks',
+          'error',
+          isHmac
+            ? `${address} lists ${keys.length} keys, but this configuration signs with a secret (HS256).`
+            : `${address} lists no key, as with HS256, but this configuration uses ${keyring.algorithm}.`,
+          'Deploy the same algorithm (SVC_ALGORITHM) and the same keys on all nodes.',
+        );
+      const known = keyring.jwks().keys.map(({ kid }) => kid);
+      // A key set without the active name is that of a service that only verifies.
+      if (!own)
+        return isHmac || keys.some(({ kid }) => known.includes(kid))
+          ? finding('jwks', 'ok', `${address} lists ${keys.length} keys.`)
+          : finding(
+              'jwks',
+              'error',
+              `${address} lists no key that this configuration knows.`,
+              'Correct keys.public or keys.jwks.',
+            );
       const published = keys.find(({ kid }) => kid === keyring.activeKid);
       if (published && published.n === own.n && published.x === own.x)
         return finding('jwks', 'ok', `${address} lists the key "${keyring.activeKid}".`);
@@ -177,8 +197,7 @@ function proxyChecks({ file, production }: Subject, { routes, guards }: AuthConf
     const message = 'The setting "trust proxy" was not found, because there is no main.js beside the root module.';
     return [finding('proxy', 'skipped', message, PROXY_CURE)];
   }
-  const code = readFileSync(main, 'utf8').replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
-  if (/trust.?proxy/i.test(code)) return [finding('proxy', 'ok', 'main.js sets "trust proxy".')];
+  if (setsProxy(main)) return [finding('proxy', 'ok', 'main.js sets "trust proxy".')];
   return [
     finding(
       'proxy',
@@ -187,6 +206,22 @@ function proxyChecks({ file, production }: Subject, { routes, guards }: AuthConf
       PROXY_CURE,
     ),
   ];
+}
+
+/** A setting, and the value that turns it off: `app.set('trust proxy', false)`, `trustProxy: false`, `app.disable('trust proxy')`. */
+const PROXY_SETTING = /(disable\(\s*['"`])?trust.?proxy['"`\]]*\s*(?:[,:=]\s*(false|0|null|undefined)\b)?/gi;
+
+/** Whether a file sets it, or a file of the host that it loads. */
+function setsProxy(file: string, seen = new Set<string>()): boolean {
+  if (seen.has(file) || !statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  seen.add(file);
+  // A comment begins at a blank, a semicolon, a comma or a bracket; the slashes of a URL do not.
+  const code = readFileSync(file, 'utf8').replaceAll(/\/\*[^]*?\*\/|(^|[\s;,(){}])\/\/.*$/gm, '$1');
+  if ([...code.matchAll(PROXY_SETTING)].some(([, disabled, off]) => !disabled && !off)) return true;
+  const loaded = [...code.matchAll(/(?:require\(|import\(|from|import)\s*['"](\.[^'"]+)['"]/g)];
+  return loaded.some(([, path = '']) =>
+    [path, `${path}.js`, `${path}/index.js`].some((name) => setsProxy(join(dirname(file), name), seen)),
+  );
 }
 
 const PROXY_CURE =

@@ -51,6 +51,7 @@ interface Examined {
  */
 export async function doctor({ file: named, export: name, url, json = false }: DoctorArguments): Promise<number> {
   const file = fileOfHost(named);
+  refuseUrl(url);
   const printed = (findings: readonly Finding[]): string => (json ? asJson(findings) : asText(findings, named ?? file));
   const watch = new HostWatch(() => {
     process.exitCode = 2;
@@ -66,6 +67,15 @@ export async function doctor({ file: named, export: name, url, json = false }: D
   } finally {
     watch.end();
   }
+}
+
+/** The findings print the URL. */
+function refuseUrl(url: string | undefined): void {
+  if (url === undefined) return;
+  const { protocol, username, password } = URL.canParse(url) ? new URL(url) : new URL('none:');
+  if (!['http:', 'https:'].includes(protocol)) throw new CommandRefused('--url is no http(s) URL.');
+  if (username || password)
+    throw new CommandRefused('--url has a user or a password. Remove it: the key set needs no account.');
 }
 
 const ENDED = finding(

@@ -243,6 +243,19 @@ describe('svc-auth init', () => {
     }
     expect(place.files.toSorted()).toEqual(['.gitignore', 'package.json', 'src']);
   });
+
+  it.each<[string, string, () => void]>([
+    ['.env is a folder', '.env is not a file', () => mkdirSync(place.path('.env'))],
+    ['src/users.ts is a folder', 'src/users.ts is not a file', () => mkdirSync(place.path('src/users.ts'))],
+    ['package.json is broken', 'package.json cannot be read as JSON', () => place.write('{ "name": ', 'package.json')],
+  ])('changes nothing, and names the file, if %s', async (_, message, change) => {
+    newApplication();
+    change();
+    const { status, stdout, stderr } = await run();
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(read('src/app.module.ts')).toBe(generated(''));
+  });
 });
 
 describe('svc-auth', () => {

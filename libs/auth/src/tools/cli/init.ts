@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from '../console/command-error';
@@ -95,6 +95,8 @@ export class AppController {
  */
 export function init({ isDryRun, envFile: named }: { isDryRun: boolean; envFile: string }): void {
   const envFile = inThisFolder(named);
+  // Before any change.
+  manifest();
   const edits = [...sourceEdits(envFile), envEdit(envFile), ...ignoreEdits(envFile)].filter(
     ({ before = '', after }) => before !== after,
   );
@@ -122,7 +124,17 @@ function write({ file, before, after, isEnv }: Edit): void {
 /** A text as the bytes in which it is written. */
 const bytesOf = (text: string): string => Buffer.from(text).toString(BYTES);
 
-const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, BYTES) : undefined);
+/** The text of a file; undefined without one. @throws CommandRefused for a folder, and a file that cannot be read */
+function textOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return undefined;
+  if (!found.isFile()) throw new CommandRefused(`${file} is not a file. Rename it: this command writes a file there.`);
+  try {
+    return readFileSync(file, BYTES);
+  } catch (error) {
+    throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
 
 const AUTH_MODULE = /import\s*\{[^}]*\bAuthModule\b[^}]*\}\s*from\s*['"]@svc\/auth['"]/;
 
@@ -194,7 +206,12 @@ function manifest(): {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 } {
-  return JSON.parse(textOf('package.json') ?? '{}') as ReturnType<typeof manifest>;
+  try {
+    return (JSON.parse(textOf('package.json') ?? '{}') ?? {}) as ReturnType<typeof manifest>;
+  } catch (error) {
+    if (error instanceof CommandRefused) throw error;
+    throw new CommandRefused(`package.json cannot be read as JSON: ${(error as Error).message}`);
+  }
 }
 
 const databaseName = (): string => manifest().name?.replace(/^.*\//, '').replaceAll(/\W/g, '_') || 'app';

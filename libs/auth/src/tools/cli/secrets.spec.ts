@@ -18,6 +18,7 @@ describe('the secrets that svc-auth hides', () => {
     ['TRIAL_URL', 'http://me@mail:50%-off-now@proxy', '50%-off-now'],
     ['TRIAL_URL', 'postgres://app:pa/ss#word@db', 'pa/ss#word'],
     ['TRIAL_URL', 'redis://:first-one@a,redis://:second-one@b', 'second-one'],
+    ['TRIAL_DSN', 'https://0123456789abcdef@sentry.example.com/1', '0123456789abcdef'],
     ['TRIAL_URL', 'postgres://db/x?user=app&password=a-password', 'a-password'],
   ])('of the variable %s=%s: %s', (name, value, text) => {
     process.env[name] = value;

@@ -50,6 +50,8 @@ function passwordsIn(text: string): string[] {
     /:\/\/[^\s:/]*:([^\s/?#]*)@/g,
     // With one of these characters in the password, although it has to be encoded.
     /:\/\/[^\s:/]*:(\S*)@/g,
+    // A user without a password is a key, as in SENTRY_DSN. In other schemes it is the name of an account.
+    /https?:\/\/([^\s:/?#@]+):?@/g,
     /[?&]\w*(?:password|passphrase|secret|token)=([^&#\s]*)/gi,
   ];
   const found = patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, password = '']) => password));

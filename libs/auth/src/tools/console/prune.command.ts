@@ -36,6 +36,6 @@ export class PruneCommand extends CommandRunner {
 }
 
 function wholeDays(text: string): number {
-  if (/^\d{1,5}$/.test(text)) return Number(text);
+  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
   throw new CommandRefused(`"${text}" is no number of days. Use a whole number, at least 1.`);
 }

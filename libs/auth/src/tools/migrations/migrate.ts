@@ -1,10 +1,13 @@
-import { MigrationExecutor, type QueryRunner } from 'typeorm';
+import { DefaultNamingStrategy, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
 import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
 import { authMigrations } from './index';
 
 /** The table with the names of the migrations that have run, in the form of TypeORM. */
 const TABLE = 'svc_migrations';
+
+/** The name that TypeORM gives the primary key of this table. */
+const PRIMARY_KEY = new DefaultNamingStrategy().primaryKeyName(TABLE, ['id']);
 
 /**
  * Creates or changes the tables of the library on a pool of node-postgres: for a host with the option `pool`. The migrations
@@ -42,7 +45,8 @@ export async function migrateAuth(pool: PostgresPool): Promise<string[]> {
  */
 export async function tablesAsSql(): Promise<string> {
   const printed = [
-    `CREATE TABLE IF NOT EXISTS "${TABLE}" ("id" serial PRIMARY KEY, "timestamp" bigint NOT NULL, "name" varchar NOT NULL);\n`,
+    `CREATE TABLE IF NOT EXISTS "${TABLE}" ("id" serial CONSTRAINT "${PRIMARY_KEY}" PRIMARY KEY, "timestamp" bigint NOT NULL, ` +
+      '"name" varchar NOT NULL);\n',
   ];
   for (const Migration of authMigrations) {
     const migration = new Migration();

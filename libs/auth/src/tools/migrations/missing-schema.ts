@@ -134,6 +134,7 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly config: AuthConfig,
     private readonly adapterHost: Pick<HttpAdapterHost, 'httpAdapter'>,
     private readonly entities: readonly Entity[],
+    private readonly closeStore: () => Promise<void> = async () => undefined,
   ) {}
 
   /** @throws AuthConfigError with everything that is missing, and the migrations that create it */
@@ -146,7 +147,11 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
       );
       this.repeat();
     } else if (problem) {
-      if (this.config.routes && this.adapterHost.httpAdapter) throw new AuthConfigError(problem);
+      if (this.config.routes && this.adapterHost.httpAdapter) {
+        // Nest does not shut down an application that does not start, and an open connection keeps the process running.
+        await this.closeStore();
+        throw new AuthConfigError(problem);
+      }
       this.logger.warn(problem);
     }
   }

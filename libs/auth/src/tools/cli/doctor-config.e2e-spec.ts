@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Ended, runInProcess } from '../../../../../test/console/in-process';
+import { WorkingDirectory } from '../../../../../test/console/working-directory';
+import { SECRET } from '../../../../../test/support/host.module';
+import { runCli } from './commands';
+import type { Finding } from './config-checks';
+
+describe('svc-auth doctor, on the configuration', () => {
+  let place: WorkingDirectory;
+
+  beforeEach(() => {
+    place = new WorkingDirectory();
+    place.write('DATABASE_URL=\n');
+    place.write(`exports.default = { secret: '${SECRET}', users: {} };`, 'options.js');
+  });
+  afterEach(() => place.remove());
+
+  const run = (...args: string[]): Promise<Ended> =>
+    runInProcess(() => runCli(['doctor', 'options.js', ...args]), args, place);
+
+  /** The finding of a check, as a text. */
+  async function found(check: string, ...args: string[]): Promise<string> {
+    const { stdout } = await run('--json', ...args);
+    const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+    const { status, message, cure = '' } = checks.find((one) => one.check === check)!;
+    return `${status}: ${message} ${cure}`;
+  }
+
+  it.each([
+    ['https://me:a-password@api.example.com', '--url has a user or a password'],
+    ['https://a-password@api.example.com', '--url has a user or a password'],
+    ['a-password', '--url is no http(s) URL'],
+  ])('refuses --url %s, and does not print it', async (url, message) => {
+    const { status, stdout, stderr } = await run('--url', url);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('a-password');
+  });
+
+  it('says which algorithms differ if the running application publishes keys, and this one signs with a secret', async () => {
+    const server = createServer((_, response) => void response.end(JSON.stringify({ keys: [{ kid: 'k1' }] })));
+    await new Promise((ready) => void server.listen(0, '127.0.0.1', () => ready(undefined)));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await found('jwks', '--url', url)).toMatch(
+      /^error: .* lists 1 keys, but this configuration signs with a secret \(HS256\)\. Deploy the same algorithm \(SVC_ALGORITHM\)/,
+    );
+    server.close();
+  });
+
+  it.each<[string, string, boolean]>([
+    ['a setting of Express', "app.set('trust proxy', 1);", true],
+    ['a setting of Fastify', 'new FastifyAdapter({ trustProxy: true })', true],
+    ['a setting that is enabled', "app.enable('trust proxy');", true],
+    ['a setting in another file', "const { configure } = require('./configure');", true],
+    ['a comment in its own line', "// app.set('trust proxy', 1);", false],
+    ['a comment behind code', "app.listen(3000); // app.set('trust proxy', 1);", false],
+    ['a setting that is off', "app.set('trust proxy', false);", false],
+    ['a setting of Fastify that is off', 'new FastifyAdapter({ trustProxy: false })', false],
+    ['a setting that is disabled', "app.disable('trust proxy');", false],
+  ])('reads %s of main.js: %s', async (_, code, isSet) => {
+    place.write("exports.configure = (app) => app.set('trust proxy', 1);", 'configure.js');
+    place.write(`const url = 'http://localhost';\n${code}\n`, 'main.js');
+    expect(await found('proxy')).toMatch(isSet ? /^ok: main\.js sets/ : /^skipped: main\.js does not set/);
+  });
+});
