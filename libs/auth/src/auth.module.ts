@@ -113,13 +113,8 @@ const HEALTH: FactoryProvider<AuthHealth> = {
 const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
   provide: SchemaCheck,
   inject: [Database, Realms, AUTH_CONFIG, HttpAdapterHost, OwnRedis],
-  useFactory: (
-    database: Database,
-    realms: Realms,
-    config: AuthConfig,
-    adapterHost: HttpAdapterHost,
-    redis: OwnRedis,
-  ) => new SchemaCheck(database, realms, config, adapterHost, authEntities, () => redis.onApplicationShutdown()),
+  useFactory: (database: Database, realms: Realms, config: AuthConfig, adapterHost: HttpAdapterHost, redis: OwnRedis) =>
+    new SchemaCheck(database, realms, config, adapterHost, authEntities, () => redis.onApplicationShutdown()),
 };
 
 /** Nest guards that a host can inject. */

@@ -193,11 +193,11 @@ export const isFlag = (option: string): boolean => parserOf(option) === flag || 
 /** The error of a boolean or a number. `named` is the full name of the option, if a guard sets it. */
 export function invalidValue(option: string, guard: string | undefined, value: unknown, named = option): string {
   const wanted = isNumber(option) ? accepted(boundsOf(option)) : 'true or false';
-  return `${withVariable(option, guard, named)} is ${shown(value)}. Use ${wanted}.`;
+  return `${optionWithVariable(option, guard, named)} is ${shown(value)}. Use ${wanted}.`;
 }
 
 /** An option with its variable: `accessTtl (SVC_ACCESS_TTL)`. */
-export function withVariable(option: string, guard: string | undefined, named = option): string {
+export function optionWithVariable(option: string, guard: string | undefined, named = option): string {
   const [variable] = VARIABLES.find(([, other]) => other === option) ?? [];
   return `${named}${variable ? ` (${prefixOf(guard)}${variable})` : ''}`;
 }

@@ -1,5 +1,5 @@
 import { BOUNDS, boundsOf } from './bounds';
-import { VARIABLES, invalidValue, isFlag, isNumber, withVariable } from './env';
+import { VARIABLES, invalidValue, isFlag, isNumber, optionWithVariable } from './env';
 import { isPromise, typeFault } from './option-types';
 import { nearest, readFlag, readNumber } from './option-values.policy';
 import { PER_MODULE } from './resolve-options';
@@ -62,7 +62,7 @@ function errorsOfBlock(values: object, guard?: string, block?: string): string[]
       return [`${named} must be a function, and is ${typeof value === 'object' ? 'an' : 'a'} ${typeof value}.`];
     if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
     const fault = NOT_AWAITED.includes(option) ? undefined : typeFault(option, value);
-    if (fault) return [`${withVariable(option, guard, named)} ${fault}`];
+    if (fault) return [`${optionWithVariable(option, guard, named)} ${fault}`];
     return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
   });
 }

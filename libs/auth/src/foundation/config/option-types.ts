@@ -27,7 +27,7 @@ const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[
 ];
 
 /** The kind of a value, without the value, which may be a secret: `a promise`. */
-export function kindOf(value: unknown): string {
+export function typeNameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === 'object') return NAMES.find(([is]) => is(value))?.[1] ?? 'an object';
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
@@ -40,7 +40,7 @@ const CURES: Readonly<Record<string, string>> = {
 };
 
 /** Whether an option is a promise, which nothing awaits. */
-export const isPromise = (value: unknown): boolean => kindOf(value) === 'a promise';
+export const isPromise = (value: unknown): boolean => typeNameOf(value) === 'a promise';
 
 /** What is wrong with the type of a text or of a list of texts, with the cure; undefined for any other option. */
 export function typeFault(option: string, value: unknown): string | undefined {
@@ -49,19 +49,19 @@ export function typeFault(option: string, value: unknown): string | undefined {
   if (!TEXTS.includes(option) || typeof value === 'string') return undefined;
   const hasOther = Object.hasOwn(ALSO, option);
   if (hasOther && value === ALSO[option]) return undefined;
-  return `is ${kindOf(value)}. Use a text${hasOther ? ` or ${String(ALSO[option])}` : ''}${cureOf(value)}.`;
+  return `is ${typeNameOf(value)}. Use a text${hasOther ? ` or ${String(ALSO[option])}` : ''}${cureOf(value)}.`;
 }
 
 function listFault(option: string, value: unknown): string | undefined {
   const isSingle = option === 'audience' && typeof value === 'string';
   if (isSingle) return undefined;
-  if (!Array.isArray(value)) return `is ${kindOf(value)}. Use a list of texts: ['…'].`;
+  if (!Array.isArray(value)) return `is ${typeNameOf(value)}. Use a list of texts: ['…'].`;
   const others: unknown[] = value.filter((one) => typeof one !== 'string');
   if (!others.length) return undefined;
-  return `has an entry that is ${kindOf(others[0])}. Use a list of texts${cureOf(others[0])}.`;
+  return `has an entry that is ${typeNameOf(others[0])}. Use a list of texts${cureOf(others[0])}.`;
 }
 
 function cureOf(value: unknown): string {
-  const cure = CURES[kindOf(value)];
+  const cure = CURES[typeNameOf(value)];
   return cure ? `, ${cure}` : '';
 }

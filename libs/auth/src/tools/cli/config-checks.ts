@@ -213,7 +213,7 @@ const PROXY_SETTING = /(disable\(\s*['"`])?trust.?proxy['"`\]]*\s*(?:[,:=]\s*(fa
 
 /** Whether a file sets it, or a file of the host that it loads. */
 function setsProxy(file: string, seen = new Set<string>()): boolean {
-  if (seen.has(file) || !statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  if (seen.has(file) || !existsSync(file) || !statSync(file).isFile()) return false;
   seen.add(file);
   // A comment begins at a blank, a semicolon, a comma or a bracket; the slashes of a URL do not.
   const code = readFileSync(file, 'utf8').replaceAll(/\/\*[^]*?\*\/|(^|[\s;,(){}])\/\/.*$/gm, '$1');

@@ -53,6 +53,7 @@ describe('svc-auth doctor, on the configuration', () => {
     ['a setting of Fastify', 'new FastifyAdapter({ trustProxy: true })', true],
     ['a setting that is enabled', "app.enable('trust proxy');", true],
     ['a setting in another file', "const { configure } = require('./configure');", true],
+    ['a setting in no file', "const { options } = require('./options.js');", false],
     ['a comment in its own line', "// app.set('trust proxy', 1);", false],
     ['a comment behind code', "app.listen(3000); // app.set('trust proxy', 1);", false],
     ['a setting that is off', "app.set('trust proxy', false);", false],

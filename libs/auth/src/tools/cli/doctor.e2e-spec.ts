@@ -385,7 +385,11 @@ describeWithOwnRedis('svc-auth doctor', () => {
     await new Promise((ready) => void server.listen(0, '127.0.0.1', () => ready(undefined)));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const found = await report('app.module.js', '--url', url);
-    expect(problemsOf(found)[0]).toMatch(/^error jwks: .*does not list the key "default".*Deploy the same/);
+    expect(problemsOf(found)[0]).toMatch(/^error jwks: .*lists no key, as with HS256, .*uses ES256\. Deploy the same/);
+    keys = [{ kid: 'other' }];
+    expect(problemsOf(await report('app.module.js', '--url', url))[0]).toMatch(
+      /^error jwks: .*does not list the key "default".*Deploy the same/,
+    );
     const { createPublicKey } = await import('node:crypto');
     keys = [{ ...createPublicKey(publicKey).export({ format: 'jwk' }), kid: 'default' }];
     expect(problemsOf(await report('app.module.js', '--url', url))).toEqual([]);

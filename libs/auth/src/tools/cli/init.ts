@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from '../console/command-error';
@@ -126,9 +126,9 @@ const bytesOf = (text: string): string => Buffer.from(text).toString(BYTES);
 
 /** The text of a file; undefined without one. @throws CommandRefused for a folder, and a file that cannot be read */
 function textOf(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (!found) return undefined;
-  if (!found.isFile()) throw new CommandRefused(`${file} is not a file. Rename it: this command writes a file there.`);
+  if (!existsSync(file)) return undefined;
+  if (!statSync(file).isFile())
+    throw new CommandRefused(`${file} is not a file. Rename it: this command writes a file there.`);
   try {
     return readFileSync(file, BYTES);
   } catch (error) {
