@@ -1,5 +1,5 @@
 // Measures what the library adds to an application: memory and start time.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,10 +24,14 @@ async function main(cleanup: Cleanup): Promise<void> {
   cleanup.deadline(300 + 60 * rounds);
   const folder = mkdtempSync(join(tmpdir(), 'svc-footprint-'));
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const file = build(folder);
+  const built = build(folder);
   const stores = await startStores(cleanup);
   const member = await addMember(stores);
-  const start = (variant: Variant) => print(file, variant, stores, member, cleanup);
+  const hosts = new Hosts(built.file, stores, member, cleanup);
+  const start = async (variant: Variant): Promise<FootprintSample> => {
+    const { token, ...sample } = await hosts.sampled(variant);
+    return { ...sample, coldMs: await hosts.coldStart(variant, token) };
+  };
 
   // Fills the file cache of the system before the first measured start.
   for (const variant of VARIANTS) await start(variant);
@@ -36,7 +40,7 @@ async function main(cleanup: Cleanup): Promise<void> {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     for (const variant of round % 2 ? VARIANTS.toReversed() : VARIANTS) prints[variant].push(await start(variant));
   }
-  await publish('footprint', report(prints, REQUESTS));
+  await publish('footprint', report(prints, REQUESTS, built));
 }
 
 async function addMember({ databaseUrl }: Stores): Promise<string> {
@@ -48,43 +52,70 @@ async function addMember({ databaseUrl }: Stores): Promise<string> {
   return id;
 }
 
-async function print(
-  file: string,
-  variant: Variant,
-  { databaseUrl, redisUrl }: Stores,
-  member: string,
-  cleanup: Cleanup,
-): Promise<FootprintSample> {
-  const child = fork(file, {
-    execArgv: ['--expose-gc', ...flagsOf(variant)],
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
-      VARIANT: variant,
-      MEMBER: member,
-      // As long as a real access token.
-      TOKEN_LIKE: 'x'.repeat(400),
-    },
-  });
-  cleanup.add(() => child.kill('SIGKILL'));
-  const started = await messageOf<Started>(child, variant);
-  const client = new Client(`http://127.0.0.1:${started.port}`, CONNECTIONS);
-  const requests = Array.from({ length: CONNECTIONS }, async () => {
-    for (let i = 0; i < REQUESTS / CONNECTIONS; i++)
-      await client.expect(200, 'GET', '/guarded', { token: started.token });
-  });
-  await Promise.all(requests);
-  client.close();
-  child.send('memory');
-  const later = await messageOf<Memory>(child, variant);
+/** Starts the host in new processes. */
+class Hosts {
+  constructor(
+    private readonly file: string,
+    private readonly stores: Stores,
+    private readonly member: string,
+    private readonly cleanup: Cleanup,
+  ) {}
+
+  /** Milliseconds from the start of a process to its first answer to a guarded request, as of a serverless function. */
+  async coldStart(variant: Variant, token: string): Promise<number> {
+    const since = performance.now();
+    const child = this.fork(variant, { COLD: '1' });
+    const { port } = await messageOf<{ port: number }>(child, variant);
+    const client = new Client(`http://127.0.0.1:${port}`, 1);
+    await client.expect(200, 'GET', '/guarded', { token });
+    const ms = performance.now() - since;
+    client.close();
+    await end(child);
+    return ms;
+  }
+
+  async sampled(variant: Variant): Promise<Omit<FootprintSample, 'coldMs'> & { token: string }> {
+    const child = this.fork(variant);
+    const started = await messageOf<Started>(child, variant);
+    const client = new Client(`http://127.0.0.1:${started.port}`, CONNECTIONS);
+    const requests = Array.from({ length: CONNECTIONS }, async () => {
+      for (let i = 0; i < REQUESTS / CONNECTIONS; i++)
+        await client.expect(200, 'GET', '/guarded', { token: started.token });
+    });
+    await Promise.all(requests);
+    client.close();
+    child.send('memory');
+    const later = await messageOf<Memory>(child, variant);
+    await end(child);
+    const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
+    const { startMs, cpuMs, token } = started;
+    return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB, token };
+  }
+
+  private fork(variant: Variant, more: NodeJS.ProcessEnv = {}): ChildProcess {
+    const child = fork(this.file, {
+      execArgv: ['--expose-gc', ...flagsOf(variant)],
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        DATABASE_URL: this.stores.databaseUrl,
+        REDIS_URL: this.stores.redisUrl,
+        VARIANT: variant,
+        MEMBER: this.member,
+        // As long as a real access token.
+        TOKEN_LIKE: 'x'.repeat(400),
+        ...more,
+      },
+    });
+    this.cleanup.add(() => child.kill('SIGKILL'));
+    return child;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.disconnect();
   await ended;
-  const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
-  const { startMs, cpuMs } = started;
-  return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB };
 }
 
 const cleanup = new Cleanup();

@@ -1,16 +1,20 @@
 import { transformSync } from '@swc/core';
-import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../../test/support/package';
 
 const HOST = 'bench/footprint/host.ts';
 const SOURCES = [HOST, 'apps/sample/src/redis-cache.ts'];
 
-/**
- * Compiles the host into a folder and installs the packed library for it, so that nothing is compiled at the start.
- * @returns its main file
- */
-export function build(folder: string): string {
+/** The host: its main file, and the bytes of the library as published and as installed. */
+export interface Built {
+  file: string;
+  packed: number;
+  installed: number;
+}
+
+/** Compiles the host into a folder and installs the packed library for it, so that nothing is compiled at the start. */
+export function build(folder: string): Built {
   const jsOf = (source: string): string => join(folder, source.replace(/\.ts$/, '.js'));
   for (const source of SOURCES) {
     const text = readFileSync(join(ROOT, source), 'utf8');
@@ -21,10 +25,16 @@ export function build(folder: string): string {
   }
   const own = join(folder, 'bench/node_modules/@svc/auth');
   mkdirSync(own, { recursive: true });
-  run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], folder);
+  const tarball = packLibrary();
+  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], folder);
   link(folder);
-  return jsOf(HOST);
+  return { file: jsOf(HOST), packed: statSync(tarball).size, installed: bytesIn(own) };
 }
+
+const bytesIn = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 
 /** The peers that the features need. No other optional peer is installed, as after a plain `npm install`. */
 const NEEDED = ['@simplewebauthn/server', 'nodemailer', 'otplib'];

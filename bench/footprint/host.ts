@@ -129,13 +129,14 @@ async function main(): Promise<void> {
   const app = await NestFactory.create(await moduleWith(library), { logger: ['error', 'warn'] });
   await app.listen(0, '127.0.0.1');
   const startMs = performance.now() - start;
+  process.once('disconnect', () => process.exit());
+  if (process.env.COLD) return void process.send!({ port: (app.getHttpServer().address() as AddressInfo).port });
   const { user, system } = process.cpuUsage(cpu);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const started = { port, startMs, cpuMs: (user + system) / 1000, ...(await memory()) };
   const token = library
     ? (await app.get(library.Auth).startSession(process.env.MEMBER!)).accessToken
     : process.env.TOKEN_LIKE!;
-  process.once('disconnect', () => process.exit());
   process.on('message', () => void memory().then((now) => process.send!(now)));
   process.send!({ ...started, token } satisfies Started);
 }

@@ -76,7 +76,11 @@ export async function openWithoutStorage(): Promise<BrowserContext> {
     args: ['--no-sandbox'],
   });
   context.setDefaultTimeout(15_000);
-  context.on('close', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+  const close = context.close.bind(context);
+  context.close = async () => {
+    await close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
   return context;
 }
 
