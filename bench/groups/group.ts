@@ -38,6 +38,9 @@ export interface Group {
 
 export const NAMES: Readonly<Record<Adapter, string>> = { express: 'Express', fastify: 'Fastify' };
 
+/** The connections to PostgreSQL of the bare server. */
+export const BARE = { pool: 'pool of 10 connections', pipelined: 'one pipelined connection' };
+
 /** Requests to a server, over the configured number of connections. */
 export const loaded = ({ settings, stores }: Bench, load: Load, connections = settings.connections): Scenario => ({
   name: load.name,

@@ -1,6 +1,6 @@
 import type { Connection, Load } from '../load';
 import { ADAPTERS, type Server } from '../server';
-import { type Group, NAMES, type Scenarios, guarded, loaded } from './group';
+import { BARE, type Group, NAMES, type Scenarios, guarded, loaded } from './group';
 
 const BETTER_AUTH = { database: 'default', redis: 'Redis as secondary storage', cookie: 'cookie cache' };
 
@@ -19,8 +19,6 @@ const PEERS = Object.entries(NEWER).map(([app, peer]) => {
   return { app, isLeftOut, ...peer };
 });
 const leftOut = PEERS.filter(({ isLeftOut }) => isLeftOut).map(({ name, least }) => `${name} (needs ${least})`);
-
-const BARE = { pool: 'pool of 10 connections', pipelined: 'one pipelined connection' };
 
 /** Requests to a route that requires authentication. */
 export const GUARDED: Group = {

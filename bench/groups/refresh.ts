@@ -1,6 +1,6 @@
 import { pgbench } from '../pgbench/pgbench';
 import type { Load } from '../load';
-import { type Group, NAMES, type Scenarios, loaded, refresh } from './group';
+import { BARE, type Group, NAMES, type Scenarios, loaded, refresh } from './group';
 import { ADAPTERS } from '../server';
 
 /** Exchanges of a refresh token for the next one. */
@@ -16,8 +16,10 @@ export const REFRESH: Group = {
       const empty = refresh(name, await bench.start('ours', { adapter }), '', '/empty');
       scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(empty) });
     }
-    const bare = await bench.start('bare', { BENCH_VARIANT: 'pipelined' });
-    scenarios.bare = loaded(bench, refresh('bare exchange, one pipelined connection', bare, '', '/refresh'));
+    for (const [variant, label] of Object.entries(BARE)) {
+      const bare = await bench.start('bare', { BENCH_VARIANT: variant });
+      scenarios[`bare.${variant}`] = loaded(bench, refresh(`bare exchange, ${label}`, bare, '', '/refresh'));
+    }
     const database = await pgbench(bench, scenarios['ours.express']!.load!);
     if (database) scenarios.pgbench = database;
     const handRolled = await bench.start('hand-rolled');
