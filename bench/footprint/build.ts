@@ -36,8 +36,8 @@ const bytesIn = (folder: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 
-/** The peers that the features need. No other optional peer is installed, as after a plain `npm install`. */
-const NEEDED = ['@simplewebauthn/server', 'nodemailer', 'otplib'];
+/** The peers that the host and the features need. No other optional peer is installed, as after a plain `npm install`. */
+const NEEDED = ['@nestjs/typeorm', '@simplewebauthn/server', 'nodemailer', 'otplib'];
 
 /** Links the installed packages of this repository. */
 function link(folder: string): void {
