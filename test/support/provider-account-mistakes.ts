@@ -145,7 +145,7 @@ export const ACCOUNT_MISTAKES: Record<string, Record<string, Mistake>> = {
     }),
   },
   'delete is undone if its transaction is rolled back': {
-    'deletes on a connection of its own': (_, source) => ({
+    'deletes on another connection': (_, source) => ({
       delete: async (id: string) => {
         // The other checks give it texts that are no ids.
         const [, count] = await source.query('DELETE FROM members WHERE id::text = $1', [

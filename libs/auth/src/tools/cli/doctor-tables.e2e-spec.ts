@@ -126,11 +126,11 @@ describe('svc-auth doctor, on the tables', () => {
     place.write(
       `const { AuthModule, UserProvider, authEntities } = require('@svc/auth');
        const { TypeOrmModule } = require(${JSON.stringify(require.resolve('@nestjs/typeorm'))});
-       class Nobody extends UserProvider {}
+       class NoUsers extends UserProvider {}
        const options = ${JSON.stringify({ secret: SECRET, features: { accountDeletion: false } })};
        const source = { type: 'postgres', url: process.env.DATABASE_URL, schema: 'app', entities: [...authEntities] };
        exports.AppModule = { module: class AppModule {}, imports: [
-         TypeOrmModule.forRoot(source), AuthModule.forRoot({ ...options, users: { provider: Nobody } }) ] };`,
+         TypeOrmModule.forRoot(source), AuthModule.forRoot({ ...options, users: { provider: NoUsers } }) ] };`,
       'schema.module.js',
     );
     expect(await problems('schema.module.js')).toEqual([

@@ -197,10 +197,10 @@ describeWithOwnRedis('svc-auth doctor', () => {
       place.write(
         `const { Pool } = require(${JSON.stringify(require.resolve('pg'))});
          const { AuthModule, UserProvider } = require('@svc/auth');
-         class Nobody extends UserProvider {}
+         class NoUsers extends UserProvider {}
          const pool = new Pool({ connectionString: process.env.DATABASE_URL, idleTimeoutMillis: 1 });
          const options = { redis: { url: process.env.REDIS_URL }, ...${JSON.stringify({ ...SOUND, secret: SECRET, features: { accountDeletion: false } })} };
-         exports.AppModule = AuthModule.forRoot({ ...options, pool, users: { provider: Nobody } });`,
+         exports.AppModule = AuthModule.forRoot({ ...options, pool, users: { provider: NoUsers } });`,
         'pool.module.js',
       );
     });
@@ -280,8 +280,8 @@ describeWithOwnRedis('svc-auth doctor', () => {
     setEnvironment({ DATABASE_URL: '' });
     place.write(
       `const { AuthModule, UserProvider } = require('@svc/auth');
-       class Nobody extends UserProvider {}
-       exports.AppModule = AuthModule.forRoot({ routes: false, users: { provider: Nobody }, secret: ${secret} });`,
+       class NoUsers extends UserProvider {}
+       exports.AppModule = AuthModule.forRoot({ routes: false, users: { provider: NoUsers }, secret: ${secret} });`,
       'app.module.js',
     );
     const found = await report('app.module.js');

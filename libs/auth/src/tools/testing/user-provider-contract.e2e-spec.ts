@@ -176,7 +176,7 @@ describe('the contract of a user provider', () => {
   it('does not roll a deletion back for users in another database', async () => {
     const name = 'delete is undone if its transaction is rolled back';
     const elsewhere = () =>
-      withMistake(real(), ACCOUNT_MISTAKES[name]!['deletes on a connection of its own']!(real(), t.database));
+      withMistake(real(), ACCOUNT_MISTAKES[name]!['deletes on another connection']!(real(), t.database));
     expect(await run(name, { provider: elsewhere, deletesInTransaction: false })).toBe('not implemented');
     const race = 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed';
     expect(await run(race, { provider: elsewhere, deletesInTransaction: false })).toBe('kept');
