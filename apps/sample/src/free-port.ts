@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Checks that the server can listen on a port, before anything is started: Nest logs the error of its own attempt, and an
+ * Checks that the server can listen on a port, before anything is started: Nest would log the error a second time, and an
  * embedded PostgreSQL would have to be stopped again.
  *
  * @throws Error if the port is in use

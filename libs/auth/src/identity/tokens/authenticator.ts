@@ -111,7 +111,7 @@ export class Authenticator {
     if (preparing) await preparing;
     const claims = this.accessTokens.read(token);
     if (typeof claims === 'string') throw new Unauthenticated(true).withReason(claims);
-    // Awaited here: a promise that an async function returns costs three more turns of the microtask queue.
+    // Awaited here: a promise that an async function returns costs two more turns of the microtask queue.
     return await this.admit(request, claims);
   }
 
