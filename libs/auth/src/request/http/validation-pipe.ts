@@ -4,8 +4,8 @@ import {
   ValidationPipe as NestValidationPipe,
   type ValidationPipeOptions as NestOptions,
   Optional,
+  type ValidationError,
 } from '@nestjs/common';
-import type { ValidationError } from 'class-validator';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { DEPTH_MAX, FIELDS_LISTED, isRecord, named } from './request-body';
