@@ -33,7 +33,7 @@ const STATEMENTS: Record<string, RegExp> = {
   findSessionAndUser: /CASE WHEN .* END AS "hasUser"/,
   rotateShared: /FOR UPDATE SKIP LOCKED\) f\) UPDATE "svc_sessions"/,
   rotateOne: /FOR UPDATE \) f\) UPDATE "svc_sessions"/,
-  insertSession: /^INSERT INTO "svc_sessions" .* AS kept/,
+  insertSession: /^WITH (turn|moment) AS MATERIALIZED .* INSERT INTO "svc_sessions" .* AS kept/,
   capSessions: /surplus AS MATERIALIZED/,
   endSession: /^UPDATE "svc_sessions" s SET revoked_at = clock_timestamp\(\) .* WHERE s.id = \$1/,
   noteForeignEnd: /^INSERT INTO "svc_sessions" AS s/,
@@ -175,9 +175,9 @@ describeWithRedis('the statements of the library', () => {
     expect(Object.fromEntries(flaws.filter(([, found]) => found!.length > 0))).toEqual(EXCEPTIONS);
   });
 
-  it('take advisory locks in the two statements on the page only', () => {
+  it('take advisory locks in the three statements on the page only', () => {
     const locking = Object.keys(byName).filter((name) => byName[name]!.some(({ locks }) => locks.length > 0));
-    expect(locking.toSorted()).toEqual(['lockUntilCommit', 'tryLock']);
+    expect(locking.toSorted()).toEqual(['insertSession', 'lockUntilCommit', 'tryLock']);
   });
 });
 

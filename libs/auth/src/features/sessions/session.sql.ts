@@ -96,6 +96,15 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
+  const insert = (ctes: string): string => `
+    WITH ${ctes}
+    INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
+                             created_at)
+    SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
+           now + $8 * interval '1 second', now, $9, $10, $11, now
+      FROM moment
+    RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
+
   const ended = `SELECT revoked_at IS NOT NULL AS ended FROM ${sessions} WHERE id = $1 AND guard = $2`;
 
   return {
@@ -105,17 +114,12 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
-    // $13 names the lock of the user's cap; null takes none. The rows that the next statement counts include those of the
+    insert: insert(`moment AS MATERIALIZED (SELECT ${now('$12')} AS now)`),
+    // Takes the lock of the user's cap, named $13, before it reads the time. So the next statement counts the sessions of all
     // logins that held the lock before.
-    insert: `
-      WITH turn AS MATERIALIZED (SELECT ${lockUntilCommit('$13')}),
-           moment AS MATERIALIZED (SELECT ${now('$12')} AS now FROM turn)
-      INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent,
-                               label, created_at)
-      SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
-             now + $8 * interval '1 second', now, $9, $10, $11, now
-        FROM moment
-      RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`,
+    insertCapped: insert(`
+      turn AS MATERIALIZED (SELECT ${lockUntilCommit('$13')}),
+      moment AS MATERIALIZED (SELECT ${now('$12')} AS now FROM turn)`),
     // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended
     // by it. Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.
     endOverCap: `

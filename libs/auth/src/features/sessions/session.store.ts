@@ -135,12 +135,13 @@ export class SessionStore {
     const { guard, options } = this.realm;
     const { maxPerUser } = options.sessions;
     const isCapped = maxPerUser > 0 && scope === null;
-    const { insert, endOverCap } = this.statements();
+    const { insert, insertCapped, endOverCap } = this.statements();
     const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
-      const lock = isCapped ? `svc:cap:${guard}:${userId}` : null;
-      const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...values, this.clock.offset, lock]);
+      const lock = isCapped ? [`svc:cap:${guard}:${userId}`] : [];
+      const statement = isCapped ? insertCapped : insert;
+      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, ...lock]);
       // A session that lost its pinned abilities in the column would have all abilities of its user.
       if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
       const ended = isCapped

@@ -21,7 +21,7 @@ interface Connection {
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
 
-/** SQL that waits for the lock named by a parameter, and holds it until the transaction ends. The name null takes no lock. */
+/** SQL that waits for the lock named by a parameter, and holds it until the transaction ends. */
 export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
 
 /** Waits for the lock named $1, and holds it until the transaction ends. */
