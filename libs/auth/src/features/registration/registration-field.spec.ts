@@ -1,4 +1,4 @@
-import { fieldFault } from './registration-form';
+import { fieldFault } from '../../request/http/request-body';
 import type { RegistrationField } from '../../foundation/config/registration-rules';
 
 describe('a field of a registration', () => {

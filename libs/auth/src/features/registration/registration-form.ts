@@ -7,40 +7,17 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
 import {
-  FIELDS_LISTED,
   DEPTH_MAX,
+  FIELDS_LISTED,
   FIELD_MAX,
+  ITEMS_MAX,
+  fieldFault,
   hasInvisible,
-  isEmailAddress,
-  isLongerThan,
   isRecord,
   named,
   ownField,
   trimmed,
 } from '../../request/http/request-body';
-
-/** Maximum number of items of a list, unless its rule has another one. */
-export const ITEMS_MAX = 100;
-
-/**
- * Returns the fault of a field's value, or null. The parts of an object or a list, {@link RegistrationField.check} and
- * the password rules are applied separately; the password rules refuse NUL.
- */
-export function fieldFault(value: unknown, rule: RegistrationField, isPassword = false): MessageKey | null {
-  const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
-  if (value === null) return optional ? null : 'validation.required';
-  if (type === 'object') return isRecord(value) ? null : 'validation.object';
-  if (type === 'array') {
-    if (!Array.isArray(value)) return 'validation.array';
-    return value.length > maxItems ? 'validation.max_items' : null;
-  }
-  if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
-  if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
-  if (isLongerThan(value, maxLength)) return 'validation.max_length';
-  if (email && !isEmailAddress(value)) return 'validation.email';
-  // PostgreSQL cannot store NUL in a text. For a password, the password rules check it.
-  return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
-}
 
 /**
  * Reads a value by its rule: of objects only the declared fields, texts in objects and lists trimmed. A value of another

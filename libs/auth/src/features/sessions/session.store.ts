@@ -139,8 +139,7 @@ export class SessionStore {
     const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
-      const lock = isCapped ? [`svc:cap:${guard}:${userId}`] : [];
-      const statement = isCapped ? insertCapped : insert;
+      const [statement, lock] = isCapped ? [insertCapped, [`svc:cap:${guard}:${userId}`]] : [insert, []];
       const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, ...lock]);
       // A session that lost its pinned abilities in the column would have all abilities of its user.
       if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');

@@ -35,9 +35,11 @@ export class VerifiedSignatures {
   private former = new Map<string, KeyObject>();
 
   keyOf(token: string): KeyObject | undefined {
-    const key = this.recent.get(token) ?? this.former.get(token);
-    if (key && !this.recent.has(token)) this.add(token, key);
-    return key;
+    const recent = this.recent.get(token);
+    if (recent) return recent;
+    const former = this.former.get(token);
+    if (former) this.add(token, former);
+    return former;
   }
 
   add(token: string, key: KeyObject): void {
@@ -66,13 +68,10 @@ const decoder = new JwtService();
 export const unverifiedClaims = (token: string): (VerifiedJws['claims'] & { readonly sub?: string }) | null =>
   decoder.decode(token, { json: true });
 
-/** The parts of a token without a verification of its signature; null if it cannot be parsed. */
-const decoded = (token: string): Jwt | null => decoder.decode(token, { complete: true }) as unknown as Jwt | null;
-
-/** The `kid` of a token. Undefined for a token that cannot be parsed. */
-function kidOf(token: string): unknown {
+/** The parts of a token without a verification of its signature. Undefined for a token that cannot be parsed. */
+function parsed(token: string): Jwt | undefined {
   try {
-    return decoded(token)?.header.kid;
+    return (decoder.decode(token, { complete: true }) as unknown as Jwt | null) ?? undefined;
   } catch {
     return undefined;
   }
@@ -85,7 +84,7 @@ function kidOf(token: string): unknown {
  * @throws StoreUnavailable if the key set cannot be read
  */
 export const prepareKey = ({ remote }: Keyring, token: string): Promise<void> | undefined =>
-  remote?.prepare(kidOf(token));
+  remote?.prepare(parsed(token)?.header.kid);
 
 function verified(
   keyring: Keyring,
@@ -93,12 +92,12 @@ function verified(
   signatures?: VerifiedSignatures,
 ): { key: KeyObject; jws: VerifiedJws } | null {
   const known = signatures?.keyOf(token);
-  // HS256 tokens have no `kid`, so the header is not read before the signature is verified.
-  const kid = keyring.activeKid === undefined ? undefined : kidOf(token);
-  for (const key of keyring.candidates(kid)) {
+  // HS256 tokens have no `kid`, so an unknown one is not parsed before its signature is verified.
+  const jwt = known || keyring.activeKid !== undefined ? parsed(token) : undefined;
+  for (const key of keyring.candidates(jwt?.header.kid)) {
     try {
       // A key that was removed from the ring is no candidate any more.
-      const { header, payload } = key === known ? decoded(token)! : keyring.serviceOf(key).verify<Jwt>(token);
+      const { header, payload } = jwt && key === known ? jwt : keyring.serviceOf(key).verify<Jwt>(token);
       if (typeof payload !== 'object' || Array.isArray(payload)) return null;
       if (key !== known) signatures?.add(token, key);
       return { key, jws: { header: { ...header }, claims: payload } };

@@ -134,8 +134,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
       // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
       return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : NOT_FOUND;
     } catch (error) {
-      nullIfNotOfType(error as { code?: string });
-      return NOT_FOUND;
+      return nullIfNotOfType(error as { code?: string }) ?? NOT_FOUND;
     }
   }
 

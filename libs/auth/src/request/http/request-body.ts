@@ -1,5 +1,6 @@
 import { type ExecutionContext, Injectable, type PipeTransform, type Type, createParamDecorator } from '@nestjs/common';
 import isEmail from 'validator/lib/isEmail';
+import type { RegistrationField } from '../../foundation/config/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -140,24 +141,40 @@ export function readBody<Body extends object>(type: Type<Body>, body: unknown, u
   const nameOf = (property: string): string => wireName(type, property, username);
   const values = Object.fromEntries([...rules.keys()].map((property) => [property, ownField(body, nameOf(property))]));
   const errors = [...rules].flatMap(([property, rule]): [string, Text[]][] => {
-    const [field, key] = [nameOf(property), faultOf(values[property], rule, values)];
+    const { required, ...expected } = rule;
+    const isRequired = typeof required === 'function' ? required(values) : required;
+    // A text with NUL passes: it names nothing that is stored.
+    const whole = { maxLength: Infinity, ...expected, optional: !isRequired };
+    const [field, key] = [nameOf(property), fieldFault(values[property], whole, true)];
     return key ? [[field, [{ key, params: { field: named(field), max: FIELD_MAX } }]]] : [];
   });
   if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
   return Object.assign(new type(), values);
 }
 
-/** Returns the fault of the value of a field, or null. */
-function faultOf(value: unknown, rule: FieldRule, body: Readonly<Record<string, unknown>>): MessageKey | null {
-  const { type, required, maxLength = Infinity, email = false } = rule;
-  if (value === null) {
-    const isRequired = typeof required === 'function' ? required(body) : required;
-    return isRequired ? 'validation.required' : null;
-  }
+/** Maximum number of items of a list, unless its rule has another one. */
+export const ITEMS_MAX = 100;
+
+/**
+ * Returns the fault of a field's value, or null. The parts of an object or a list, {@link RegistrationField.check} and
+ * the password rules are applied separately.
+ *
+ * @param allowsNul for a password, whose rules refuse NUL, and for a value that is only compared with stored ones
+ */
+export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = false): MessageKey | null {
+  const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
+  if (value === null) return optional ? null : 'validation.required';
   if (type === 'object') return isRecord(value) ? null : 'validation.object';
-  if (typeof value !== 'string') return 'validation.string';
+  if (type === 'array') {
+    if (!Array.isArray(value)) return 'validation.array';
+    return value.length > maxItems ? 'validation.max_items' : null;
+  }
+  if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
+  if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
   if (isLongerThan(value, maxLength)) return 'validation.max_length';
-  return email && !isEmailAddress(value) ? 'validation.email' : null;
+  if (email && !isEmailAddress(value)) return 'validation.email';
+  // PostgreSQL cannot store NUL in a text.
+  return value.includes('\0') && !allowsNul ? 'validation.invalid' : null;
 }
 
 /** Reads a body with {@link readBody}. */

@@ -1,12 +1,19 @@
 import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { FIELD_MAX, type FieldRule, NewPasswordRequest, rulesOf, wireName } from '../../request/http/request-body';
+import {
+  FIELD_MAX,
+  type FieldRule,
+  ITEMS_MAX,
+  NewPasswordRequest,
+  rulesOf,
+  wireName,
+} from '../../request/http/request-body';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
 import { RegisterController } from '../../features/registration/registration.controller';
-import { ITEMS_MAX, RegistrationForm } from '../../features/registration/registration-form';
+import { RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
 import { OBJECT, type Schema, TEXT, listOf, of } from './schema';
 
