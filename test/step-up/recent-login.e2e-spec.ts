@@ -34,6 +34,13 @@ class Recent {
   confirmed() {
     return {};
   }
+
+  @Post('confirmed-too')
+  @RequireRecentLogin(HOUR)
+  @RequireConfirmation()
+  confirmedToo() {
+    return {};
+  }
 }
 
 @Controller('strict')
@@ -105,16 +112,16 @@ describe('a route that requires a recent login', () => {
     await t.get('/recent', await access({ amr: ['pwd'], claims: { act: { sub: 'support' } } })).expect(401);
   });
 
-  it.each<[string, Record<string, unknown>, number]>([
-    ['a recent time', { auth_time: 0, amr: ['pwd'] }, 200],
-    ['no time', { amr: ['pwd'] }, 401],
-    ['a text as its time', { auth_time: 'now', amr: ['pwd'] }, 401],
-    ['a time in the future', { auth_time: 600, amr: ['pwd'] }, 401],
-    ['a time that is ahead by less than the leeway', { auth_time: 3, amr: ['pwd'] }, 200],
-    ['no methods', { auth_time: 0 }, 401],
-    ['a pinned list of abilities', { auth_time: 0, amr: ['pwd'], pin: true }, 401],
-    ['another party that acts', { auth_time: 0, amr: ['pwd'], act: { sub: 'x' } }, 401],
-  ])('answers the token of another issuer with %s with %d', async (_, claims, status) => {
+  it.each<[string, number, Record<string, unknown>]>([
+    ['a recent time', 200, { auth_time: 0, amr: ['pwd'] }],
+    ['no time', 401, { amr: ['pwd'] }],
+    ['a text as its time', 401, { auth_time: 'now', amr: ['pwd'] }],
+    ['a time in the future', 401, { auth_time: 600, amr: ['pwd'] }],
+    ['a time that is ahead by less than the leeway', 200, { auth_time: 3, amr: ['pwd'] }],
+    ['no methods', 401, { auth_time: 0 }],
+    ['a pinned list of abilities', 401, { auth_time: 0, amr: ['pwd'], pin: true }],
+    ['another party that acts', 401, { auth_time: 0, amr: ['pwd'], act: { sub: 'x' } }],
+  ])('answers the token of another issuer with %s with %d', async (_, status, claims) => {
     const time = claims.auth_time;
     const given = typeof time === 'number' ? { ...claims, auth_time: now() + time } : claims;
     await t.get('/recent', forge({ claims: { ...given, fid: undefined } })).expect(status);
@@ -126,11 +133,14 @@ describe('a route that requires a recent login', () => {
     await t.get('/recent/staff', (await t.session(ADA)).access_token).expect(401);
   });
 
-  it('asks for a new sign-in before it asks for a confirmation, in any order of the decorators', async () => {
-    const session = await t.session(ADA);
-    await t.call('post', '/recent/confirmed', session.access_token).expect(423);
-    await t.call('post', '/recent/confirmed', await refreshedFor(HOUR + 10, session)).expect(401);
-  });
+  it.each(['/recent/confirmed', '/recent/confirmed-too'])(
+    '%s asks for a new sign-in before it asks for a confirmation, in any order of the decorators',
+    async (path) => {
+      const session = await t.session(ADA);
+      await t.call('post', path, session.access_token).expect(423);
+      await t.call('post', path, await refreshedFor(HOUR + 10, session)).expect(401);
+    },
+  );
 });
 
 it.each([[0], [-1], [1.5], [NaN], ['3600'], [undefined]])(
