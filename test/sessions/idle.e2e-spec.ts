@@ -84,7 +84,7 @@ describe('an idle time', () => {
   it('is not later than the deadline in the list and in the result of a server call', async () => {
     const { accessToken, refreshExpiresIn, refreshToken } = await t.auth.startSession(1, { ttl: 1000 });
     expect(refreshExpiresIn).toBe(1000);
-    const [{ expires_at: end }] = (await listed(accessToken)) as [{ expires_at: string }];
+    const end = (await listed(accessToken))[0]!.expires_at;
     expect(Math.abs(Date.parse(end) - t.clock.now() - 1_000_000)).toBeLessThan(5000);
     t.clock.advance(100);
     const next = await t.auth.sessions.refresh(refreshToken, { ip: '192.0.2.1' });

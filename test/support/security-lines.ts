@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
   type AuthModuleOptions,
+  RequireRecentLogin,
   RequireVerifiedEmail,
   type Reason,
   type SecurityLine,
@@ -24,6 +25,12 @@ class GatedController {
   @Get('verified')
   @RequireVerifiedEmail()
   verified() {
+    return {};
+  }
+
+  @Get('recent')
+  @RequireRecentLogin(60)
+  recent() {
     return {};
   }
 
