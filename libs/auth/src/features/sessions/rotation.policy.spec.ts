@@ -1,4 +1,6 @@
 import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type SessionState,
   type Verdict,
@@ -33,6 +35,23 @@ describe('a presented refresh token', () => {
     const all: Verdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
     expect([...new Set(ROTATION_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
     for (const generation of [0, 1, 2 ** 32 - 1]) expect(refreshVerdict(null, generation, GRACE)).toBe('unknown');
+  });
+
+  it('has the verdicts of the diagram in docs/sessions.md, and no others', () => {
+    const page = readFileSync(join(__dirname, '../../../../../docs/sessions.md'), 'utf8');
+    const [, diagram] = /```mermaid\n([^]*?)```/.exec(page)!;
+    const edges = [...diagram!.matchAll(/^ *(\w+) --> (\w+) : (\w+)$/gm)].map(([, ...edge]) => edge.join(' '));
+    const ofTable = ROTATION_TABLE.map((row) => {
+      const { revokedAt, now, ...session } = stateAt(NOW, row);
+      const end = endOfSession(session);
+      const from = revokedAt !== null ? 'revoked' : end.at < now ? end.reason : 'live';
+      // A refused refresh of a session that is over, and a reuse, end it for good.
+      const isLive = ['current', 'replay', 'ahead'].includes(row.verdict);
+      return `${from} ${isLive ? 'live' : 'revoked'} ${row.verdict}`;
+    });
+    const verdicts = new Set<string>(ROTATION_TABLE.map(({ verdict }) => verdict));
+    const ofDiagram = edges.filter((edge) => verdicts.has(edge.split(' ')[2]!));
+    expect(ofDiagram.toSorted()).toEqual([...new Set(ofTable)].toSorted());
   });
 
   const boundaries: [string, Partial<SessionState>, number, number, Verdict][] = [
