@@ -75,9 +75,14 @@ export function refresh(name: string, server: Server, prefix: string, path: stri
   return { name, server, method: 'POST', path, connections };
 }
 
-/** Each connection is a different user: logins of one user would wait for each other and exceed the session limit. */
+/**
+ * Each login is one of the next user, because logins of one user wait for each other. A user with as many sessions as
+ * `sessions.maxPerUser` would be unusual, and the login that ends one of them is slower.
+ */
 export function login(name: string, server: Server, path: string): Load {
+  let person = 0;
+  const body = (): string => JSON.stringify(personOf((person++ % PEOPLE) + 1));
   const connections = async (count: number): Promise<Connection[]> =>
-    Array.from({ length: count }, (_, i) => ({ headers: JSON_BODY, body: JSON.stringify(personOf((i % PEOPLE) + 1)) }));
+    Array.from({ length: count }, () => ({ headers: JSON_BODY, body: body(), follow: body }));
   return { name, server, method: 'POST', path, connections };
 }

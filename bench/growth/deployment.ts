@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import type { Cleanup } from '../cleanup';
 import { Server } from '../server';
-import type { Stores } from '../stores';
+import { ADA, type Stores } from '../stores';
 import type { Tokens } from '../apps/serve';
 import { type Answer, Client } from './client';
 import type { Filled } from './fill';
@@ -38,6 +39,13 @@ export class Deployment {
     const { answer, next } = await this.exchange(refresh_token);
     this.filled.tokens.push(next);
     return answer;
+  };
+
+  /** Signs a random user in, but none whose sessions will all be ended. Every user has the same password. */
+  login = (): Promise<Answer> => {
+    const { users, crowds } = this.filled;
+    const body = { ...ADA, email: `person-${randomInt(1, users - crowds.length + 1)}@example.com` };
+    return this.client.expect(200, 'POST', '/auth/login', { body });
   };
 
   /** Exchanges a refresh token for the next one. */

@@ -6,14 +6,18 @@ import type { Planned } from './plans';
 import type { Revoked } from './revoking';
 import type { Writes } from './writes';
 
-export const KINDS = ['refresh', 'guarded'] as const;
+export const KINDS = ['refresh', 'guarded', 'login'] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** The requests of each kind for each request of the given rate. A hash occupies a core for some milliseconds. */
+export const RATES: Readonly<Record<Kind, number>> = { refresh: 1, guarded: 1, login: 0.2 };
 
 /** The measurements for one size of the table. */
 export interface Size {
   filled: Filled;
   samples: Record<Kind, OpenSample[]>;
   writes: Writes;
+  revoked: Revoked;
 }
 
 /** All measurements of one run. */
@@ -25,13 +29,16 @@ export interface Growth {
   /** In ascending order. */
   large: [Size, ...Size[]];
   /** Of the largest size. */
-  revoked: Revoked;
   plans: Planned[];
 }
 
 const MOST = 1.2;
 const LEAST_HOT = 0.95;
-const NAMES: Record<Kind, string> = { refresh: '`POST /auth/refresh`', guarded: 'guarded GET' };
+const NAMES: Record<Kind, string> = {
+  refresh: '`POST /auth/refresh`',
+  guarded: 'guarded GET',
+  login: '`POST /auth/login`',
+};
 const number = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 0 });
 
 /** The run as Markdown. */
@@ -39,7 +46,6 @@ export const report = (growth: Growth): string =>
   [heading(growth), latencies(growth), ratios(growth), writes(growth), revocations(growth), plans(growth)].join('\n\n');
 
 const all = ({ small, large }: Growth): Size[] => [small, ...large];
-const largest = ({ large }: Growth): Size => large.at(-1)!;
 
 function heading(growth: Growth): string {
   const { pace, connections, small, version } = growth;
@@ -47,7 +53,7 @@ function heading(growth: Growth): string {
     ({ filled: { sessions, users, mib } }) =>
       `${number(sessions)} sessions of ${number(users)} users (${number(mib)} MiB)`,
   );
-  return `${machine()}, PostgreSQL ${version} with its default 128 MB of shared buffers; it waits for its disk. ${held.length} databases, each with a server process and a Redis: ${held.join('; ')}. ${small.samples.refresh.length} interleaved rounds of ${pace.seconds} s; the requests of all rounds are evaluated together. Requests arrive at random, ${pace.rate} per second over at most ${connections} connections, each for another session from anywhere in the table. At this rate the server is mostly idle: an increase is an increase of the work and not of a queue.`;
+  return `${machine()}, PostgreSQL ${version} with its default 128 MB of shared buffers; it waits for its disk. ${held.length} databases, each with a server process and a Redis: ${held.join('; ')}. ${small.samples.refresh.length} interleaved rounds of ${pace.seconds} s; the requests of all rounds are evaluated together. Requests arrive at random, ${pace.rate} refreshes, ${pace.rate} guarded requests or ${RATES.login * pace.rate} logins a second over at most ${connections} connections, each for another session or user from anywhere in the table. At this rate the server is mostly idle: an increase is an increase of the work and not of a queue.`;
 }
 
 /** The figures of all rounds together: a tail needs more requests than one round has. */
@@ -137,23 +143,22 @@ ${table(columns, rows)}`;
 }
 
 function revocations(growth: Growth): string {
-  const { revoked } = growth;
-  const one = median(Object.values(revoked)[0] ?? []);
-  const rows = Object.entries(revoked).map(([size, times]) => {
-    const each = (median(times) / Number(size)) * 1000;
-    const ratio = (median(times) / one).toFixed(2);
-    return [
+  const rows = all(growth).flatMap(({ filled: { sessions }, revoked }) => {
+    const one = median(Object.values(revoked)[0] ?? []);
+    return Object.entries(revoked).map(([size, times]) => [
+      number(sessions),
       number(Number(size)),
       times.length,
       median(times).toFixed(2),
       quantile(times, 0.95).toFixed(2),
-      ratio,
-      each.toFixed(0),
-    ];
+      (median(times) / one).toFixed(2),
+      ((median(times) / Number(size)) * 1000).toFixed(0),
+    ]);
   });
-  return `\`DELETE /auth/sessions\` by users in the database of ${number(largest(growth).filled.sessions)} sessions, one after the other, until the tokens of all their sessions are refused:
+  const columns = ['sessions', 'of the user', 'users', 'median ms', 'p95 ms', 'over one session', 'µs a session'];
+  return `\`DELETE /auth/sessions\` by users, one after the other, until the tokens of all their sessions are refused:
 
-${table(['sessions of the user', 'users', 'median ms', 'p95 ms', 'over one session', 'µs a session'], rows)}`;
+${table(columns, rows)}`;
 }
 
 function plans({ plans: planned }: Growth): string {
@@ -161,7 +166,7 @@ function plans({ plans: planned }: Growth): string {
     const scans = missed.length ? `**missed**: all of ${missed.join(', ')}` : 'met';
     return [operation, statements, accesses.map((access) => `\`${access}\``).join('<br>') || 'none', scans];
   });
-  return `PostgreSQL's plans for each statement in the same database, custom and generic; the bar is no sequential scan of a growing table:
+  return `PostgreSQL's plans for each statement in the largest database, custom and generic; the bar is no sequential scan of a growing table:
 
 ${table(['operation', 'statements', 'access', 'no scan'], rows)}`;
 }

@@ -52,7 +52,7 @@ describe('nodemailerMailer', () => {
   );
 
   it('names the package to install when nodemailer is missing', () => {
-    expect(() => nodemailerMailer('smtp://localhost', 'x', () => undefined)).toThrow(/npm install nodemailer/);
+    expect(() => nodemailerMailer('smtp://localhost', 'x', () => false)).toThrow(/npm install nodemailer/);
   });
 });
 

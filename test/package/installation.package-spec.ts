@@ -23,9 +23,9 @@ const optional = Object.keys(manifest.peerDependenciesMeta!);
 
 /** The packages of the design in their roles. `cache-manager` and its stores are the host's: the library accepts any. */
 const ROLES = {
-  dependency: ['argon2', 'passport-jwt'],
-  peer: ['@nestjs/jwt', '@nestjs/passport', 'class-transformer', 'class-validator', 'passport', 'typeorm'],
-  optional: ['@nestjs/throttler', '@simplewebauthn/server', 'nest-commander', 'otplib'],
+  dependency: ['argon2', 'passport-jwt', 'validator'],
+  peer: ['@nestjs/jwt', '@nestjs/passport', 'class-transformer', 'passport', 'typeorm'],
+  optional: ['@nestjs/throttler', '@simplewebauthn/server', 'class-validator', 'nest-commander', 'otplib'],
 } as const;
 const REQUIRED = [...ROLES.dependency, ...ROLES.peer];
 

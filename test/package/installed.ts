@@ -17,7 +17,7 @@ const pick = (...names: string[]): Record<string, string> =>
 
 /** The dependencies of every host, besides the package and the packages that npm installs for it. */
 const NEEDS = {
-  ...pick('class-transformer', 'class-validator', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
+  ...pick('class-transformer', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
   '@redis/client': '5.12.1',
 };
 

@@ -55,7 +55,7 @@ export class PasswordChangeFlow extends Flow {
     const change = this.get(PasswordChange);
     const body = { current_password: currentPassword, password, password_confirmation: password };
     const replace = async (caller: Caller, request: ServerRequest): Promise<void> =>
-      change.change(caller, await this.read(ChangePasswordRequest, request), request);
+      change.change(caller, this.read(ChangePasswordRequest, request), request);
     return this.callAs(ChangePasswordController, 'replace', source, replace, body);
   }
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ValidateIf } from 'class-validator';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -106,7 +105,6 @@ export class PasswordChange {
 
 /** Body of `POST /password`. A user without a password omits `current_password`, and sends a confirmation token. */
 export class ChangePasswordRequest extends NewPasswordRequest {
-  @ValidateIf(({ current_password: current, password }) => current !== null || typeof password !== 'string')
-  @RequiredText()
+  @RequiredText(({ password }) => typeof password !== 'string')
   current_password: string | null = null;
 }

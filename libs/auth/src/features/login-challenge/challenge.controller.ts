@@ -49,7 +49,7 @@ export class ChallengeFlow extends Flow {
     const { code, recoveryCode, ceremonyId, credential } = (answer ?? {}) as Partial<Record<string, unknown>>;
     const completion = this.get(ChallengeCompletion);
     const complete = async (request: ServerRequest): Promise<SessionTokens> =>
-      completion.complete(await this.read(TwoFactorChallengeRequest, request), request);
+      completion.complete(this.read(TwoFactorChallengeRequest, request), request);
     return this.call(TwoFactorChallengeController, 'complete', source, complete, {
       challenge_token: challengeToken,
       code,

@@ -53,7 +53,7 @@ export class LoginFlow extends Flow {
     const { identifier, password, remember, fields } = credentials ?? ({} as Partial<LoginInput>);
     const { username } = this.scope.realm.options;
     const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
-      this.get(Login).attempt(await this.read(LoginRequest, request), request);
+      this.get(Login).attempt(this.read(LoginRequest, request), request);
     return this.call(LoginController, 'attempt', source, sign, {
       ...fields,
       [username]: identifier,

@@ -7,11 +7,11 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
+import { rememberIn } from '../../request/http/request-body';
 import type { LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
-import { rememberIn } from '../sessions/session-life.policy';
 import { Sessions } from '../sessions/sessions';
 import {
   type LoginCandidate,

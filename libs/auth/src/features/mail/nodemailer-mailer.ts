@@ -1,5 +1,6 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { optionalPeer } from '../../foundation/platform/optional-peer';
+import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
+import { once } from '../../foundation/platform/sweep';
 import { type Mail, Mailer } from '../../foundation/ports/mail';
 
 /** The part of a nodemailer transporter that is used. */
@@ -10,7 +11,7 @@ interface Transporter {
 
 class NodemailerMailer extends Mailer {
   constructor(
-    private readonly transporter: Transporter,
+    private readonly transporter: () => Transporter,
     private readonly from: string,
   ) {
     super();
@@ -18,14 +19,16 @@ class NodemailerMailer extends Mailer {
 
   send(mail: Mail): Promise<unknown> {
     // As an object, because nodemailer would parse a text, and an address may look like a list of addresses.
-    return this.transporter.sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
+    return this.transporter().sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
   }
 
   /** Connects to the mail server and signs in. */
   override async verify(): Promise<unknown> {
-    return this.transporter.verify?.();
+    return this.transporter().verify?.();
   }
 }
+
+type Nodemailer = { createTransport(transport: string | object): Transporter };
 
 /**
  * Makes a `Mailer` that sends mails with nodemailer 9.1 or later.
@@ -38,11 +41,13 @@ class NodemailerMailer extends Mailer {
 export function nodemailerMailer(
   transport: Transporter | string | object,
   from: string,
-  load = optionalPeer<{ createTransport(transport: string | object): Transporter }>,
+  isInstalled: (name: string) => boolean = hasPeer,
 ): Mailer {
   if (typeof transport === 'object' && 'sendMail' in transport)
-    return new NodemailerMailer(transport as Transporter, from);
-  const library = load('nodemailer');
-  if (!library) throw new AuthConfigError('nodemailerMailer() needs nodemailer. Run: npm install nodemailer');
-  return new NodemailerMailer(library.createTransport(transport), from);
+    return new NodemailerMailer(() => transport as Transporter, from);
+  if (!isInstalled('nodemailer'))
+    throw new AuthConfigError('nodemailerMailer() needs nodemailer. Run: npm install nodemailer');
+  // Loaded by the first mail, because it takes a tenth of the start of an application with the library.
+  const transporter = once(() => optionalPeer<Nodemailer>('nodemailer')!.createTransport(transport));
+  return new NodemailerMailer(transporter, from);
 }

@@ -62,7 +62,7 @@ export class PasskeyFlow extends Flow {
   async login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
     const login = this.get(PasskeyLogin);
     const sign = async (request: ServerRequest): Promise<SessionTokens> =>
-      login.attempt(await this.read(AssertionRequest, request), request);
+      login.attempt(this.read(AssertionRequest, request), request);
     return this.call(PasskeyLoginController, 'attempt', source, sign, {
       ...assertionBody(answer),
       remember: answer?.remember,
@@ -77,7 +77,7 @@ export class PasskeyFlow extends Flow {
   async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
     const confirmation = this.get(PasskeyConfirmation);
     const confirm = async (caller: Caller, request: ServerRequest): Promise<string> =>
-      (await confirmation.confirm(caller, await this.read(AssertionRequest, request))).confirmation_token;
+      (await confirmation.confirm(caller, this.read(AssertionRequest, request))).confirmation_token;
     return this.callAs(ConfirmPasskeyController, 'confirm', source, confirm, assertionBody(answer));
   }
 
@@ -100,7 +100,7 @@ export class PasskeyFlow extends Flow {
   async register(credential: object, source: CallSource, name?: string): Promise<void> {
     const enrolment = this.get(PasskeyEnrolment);
     const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
-      const given = await this.read(RegistrationRequest, request);
+      const given = this.read(RegistrationRequest, request);
       await enrolment.register(caller, given.credential, given.name);
     };
     return this.callAs(PasskeyEnrolmentController, 'register', source, register, { credential, name });
@@ -116,7 +116,7 @@ export class PasskeyFlow extends Flow {
   async rename(id: string, name: string | null, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
     const rename = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
-      passkeys.rename(userId, id, (await this.read(RenameRequest, request)).name);
+      passkeys.rename(userId, id, this.read(RenameRequest, request).name);
     return this.callAs(PasskeysController, 'rename', source, rename, { name });
   }
 

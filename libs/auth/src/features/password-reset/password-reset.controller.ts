@@ -60,7 +60,7 @@ export class PasswordResetFlow extends Flow {
   async request(email: string, source: CallSource): Promise<void> {
     const links = this.get(ResetLinks);
     const mail = async (request: ServerRequest): Promise<void> =>
-      links.request((await this.read(ForgotPasswordRequest, request)).email);
+      links.request(this.read(ForgotPasswordRequest, request).email);
     return this.call(ForgotPasswordController, 'request', source, mail, { email });
   }
 
@@ -70,7 +70,7 @@ export class PasswordResetFlow extends Flow {
     const resets = this.get(PasswordResets);
     const body = { token, email, password, password_confirmation: password };
     const reset = async (request: ServerRequest): Promise<void> =>
-      resets.reset(await this.read(ResetPasswordRequest, request));
+      resets.reset(this.read(ResetPasswordRequest, request));
     return this.call(ResetPasswordController, 'reset', source, reset, body);
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../foundation/platform/database';
+import { type Database, lockUntilCommit } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
 
 /** Maximum number of sessions that one statement ends. */
@@ -113,12 +113,16 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
+    // $15 names the lock of the user's cap; null takes none. The rows that the next statement counts include those of the
+    // logins that held the lock before.
     insert: `
+      WITH turn AS MATERIALIZED (SELECT ${lockUntilCommit('$15')}),
+           moment AS MATERIALIZED (SELECT ${now('$14')} AS now FROM turn)
       INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent,
                                label, idle_timeout, remembered, created_at)
       SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
              now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, now
-        FROM (SELECT ${now('$14')} AS now) moment
+        FROM moment
       RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`,
     // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended
     // by it. Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { LOCK_UNTIL_COMMIT, Database, type Sql, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { Database, type Sql, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
@@ -10,8 +10,7 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
-import type { SessionLife } from './session-life.policy';
+import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 /** A session to store. */
@@ -158,8 +157,8 @@ export class SessionStore {
     ];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
-      if (isCapped) await sql(LOCK_UNTIL_COMMIT, [`svc:cap:${guard}:${userId}`]);
-      const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...of, this.clock.offset]);
+      const lock = isCapped ? `svc:cap:${guard}:${userId}` : null;
+      const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...of, this.clock.offset, lock]);
       // A session that lost its pinned abilities in the column would have all abilities of its user.
       if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
       const ended = isCapped

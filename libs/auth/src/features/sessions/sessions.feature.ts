@@ -14,7 +14,7 @@ import { SessionPrecondition, Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
-import { sessionLifeErrors } from './session-life.policy';
+import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { StoreUnavailable, AuthException } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -14,9 +14,8 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
-import { idleTimeoutOf } from './rotation.policy';
+import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { SignIns } from './sign-ins';
-import { type SessionLifeRequest, sessionLife } from './session-life.policy';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -119,6 +118,7 @@ export class Sessions {
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
     const life = sessionLife(asked, this.realm.options);
+    if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
     // Before the session is stored, because a stored session can end another one. Afterwards, the check is repeated.

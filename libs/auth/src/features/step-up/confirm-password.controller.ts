@@ -47,7 +47,7 @@ export class ConfirmationFlow extends Flow {
    */
   async byPassword(password: string, source: CallSource): Promise<string> {
     const confirm = async (caller: Caller, request: ServerRequest): Promise<string> => {
-      const given = await this.read(ConfirmPasswordRequest, request);
+      const given = this.read(ConfirmPasswordRequest, request);
       const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given.password);
       return token;
     };

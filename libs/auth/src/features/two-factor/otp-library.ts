@@ -1,14 +1,18 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { optionalPeer } from '../../foundation/platform/optional-peer';
+import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
+import { once } from '../../foundation/platform/sweep';
 
 type Otplib = Pick<
   typeof import('otplib'),
   'createGuardrails' | 'generateSecret' | 'generateSync' | 'verifySync' | 'ScureBase32Plugin'
 >;
 
-/** Loads the optional peer. @throws AuthConfigError when it is not installed */
-export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {
-  const library = load<Otplib>('otplib');
-  if (!library) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
-  return library;
+/**
+ * Returns a function that loads the optional peer at its first call, so that it does not delay the start.
+ *
+ * @throws AuthConfigError immediately when the peer is not installed
+ */
+export function otpLibrary(isInstalled: (name: string) => boolean = hasPeer): () => Otplib {
+  if (!isInstalled('otplib')) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
+  return once(() => optionalPeer<Otplib>('otplib')!);
 }

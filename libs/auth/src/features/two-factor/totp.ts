@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
+import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
@@ -25,7 +26,7 @@ export interface TotpMatch {
 @Injectable()
 export class Totp {
   private readonly library = otpLibrary();
-  private readonly guardrails = this.library.createGuardrails({ MIN_SECRET_BYTES });
+  private readonly guardrails = once(() => this.library().createGuardrails({ MIN_SECRET_BYTES }));
 
   constructor(
     private readonly clock: Clock,
@@ -34,18 +35,18 @@ export class Totp {
 
   /** Returns 160 random bits in base32 (RFC 4226 §4 R6). */
   newSecret(): string {
-    return this.library.generateSecret({ length: SECRET_BYTES });
+    return this.library().generateSecret({ length: SECRET_BYTES });
   }
 
   /** Returns the bytes of a secret in base32. */
   encoded(secret: Uint8Array): string {
-    return new this.library.ScureBase32Plugin().encode(secret);
+    return new (this.library().ScureBase32Plugin)().encode(secret);
   }
 
   /** Whether codes of this secret can be checked: base32 of 10 to 64 bytes. The library throws for any other text. */
   isUsable(secret: string): boolean {
     try {
-      return this.library.generateSync({ secret, epoch: 0, guardrails: this.guardrails }).length > 0;
+      return this.library().generateSync({ secret, epoch: 0, guardrails: this.guardrails() }).length > 0;
     } catch {
       return false;
     }
@@ -62,8 +63,8 @@ export class Totp {
 
   private stepOf(secret: string, token: string): number | null {
     const epochTolerance = this.realm.options.twoFactor.window * STEP_SECONDS;
-    const [epoch, { guardrails }] = [this.clock.seconds(), this];
-    const verified = this.library.verifySync({ secret, token, epoch, epochTolerance, guardrails });
+    const [epoch, guardrails] = [this.clock.seconds(), this.guardrails()];
+    const verified = this.library().verifySync({ secret, token, epoch, epochTolerance, guardrails });
     return verified.valid && 'timeStep' in verified ? verified.timeStep : null;
   }
 

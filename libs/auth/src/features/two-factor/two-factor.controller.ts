@@ -95,7 +95,7 @@ export class EnrolmentFlow extends Flow {
   async confirm(code: string, source: CallSource): Promise<void> {
     const twoFactor = this.get(TwoFactor);
     const enable = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
-      twoFactor.confirm(userId, (await this.read(ConfirmTwoFactorRequest, request)).code ?? '');
+      twoFactor.confirm(userId, this.read(ConfirmTwoFactorRequest, request).code ?? '');
     return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
   }
 

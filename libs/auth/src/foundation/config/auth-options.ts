@@ -472,8 +472,8 @@ export interface SessionsOptions {
   idleTimeout?: number;
 
   /**
-   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, at most `refreshTtl`, and not shorter than
-   * `accessTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
+   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, at most `refreshTtl` (or 315360000, ten years), and not shorter
+   * than `accessTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
    * without the field is remembered. `0` means that the field has no effect.
    *
    * @default 0

@@ -21,8 +21,11 @@ interface Connection {
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
 
+/** SQL that waits for the lock named by a parameter, and holds it until the transaction ends. The name null takes no lock. */
+export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+
 /** Waits for the lock named $1, and holds it until the transaction ends. */
-export const LOCK_UNTIL_COMMIT = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+export const LOCK_UNTIL_COMMIT = `SELECT ${lockUntilCommit('$1')}`;
 
 /** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
 export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';

@@ -15,7 +15,7 @@ import {
   isAccessToken,
   isOver,
 } from './access-token.policy';
-import { type VerifiedJws, prepareKey, signJws, verifyJws } from './jws';
+import { type VerifiedJws, VerifiedSignatures, prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 
 /** The input of an access token. */
@@ -38,6 +38,7 @@ export interface Mintable {
 export class AccessTokens {
   private readonly audience: string | string[];
   private readonly expected: Expectations;
+  private readonly signatures = new VerifiedSignatures();
 
   constructor(
     private readonly keyring: Keyring,
@@ -78,7 +79,7 @@ export class AccessTokens {
 
   /** The claims of a valid token of this realm, or the reason why the token is refused. Reads no store. */
   read(token: string): AccessClaims | 'invalid_token' | 'expired_token' {
-    const jws = verifyJws(this.keyring, token);
+    const jws = verifyJws(this.keyring, token, this.signatures);
     if (!jws) return 'invalid_token';
     const expired = isOver(jws.claims, this.realm.options.leeway, this.clock.seconds());
     return this.validClaims(jws) ?? (expired ? 'expired_token' : 'invalid_token');

@@ -41,16 +41,17 @@ export class CallerReader {
   }
 
   /** @param familyId the canonical session id; null for a token without a session */
-  async read(userId: string, familyId: string | null): Promise<StoredCaller> {
+  read(userId: string, familyId: string | null): Promise<StoredCaller> {
+    if (!this.joined || !this.denylist.lifetime) return this.readSeparately(userId, familyId);
+    const session = familyId !== null && isUuid(familyId) ? familyId : null;
+    const reading = this.joined.findWithSession(userId, session);
+    return withinDeadline('The user store', this.config.storeTimeoutMs, reading);
+  }
+
+  private async readSeparately(userId: string, familyId: string | null): Promise<StoredCaller> {
     // With `features.denylist` off, access tokens live until they expire.
-    if (!this.denylist.lifetime) return { user: await this.users.findById(userId), ended: false };
-    if (this.joined) {
-      const session = familyId !== null && isUuid(familyId) ? familyId : null;
-      const reading = this.joined.findWithSession(userId, session);
-      const found = await withinDeadline('The user store', this.config.storeTimeoutMs, reading);
-      return found ?? { user: null, ended: false };
-    }
-    const [user, ended] = await Promise.all([this.users.findById(userId), this.endedSessions.has(familyId)]);
+    const ending = this.denylist.lifetime ? this.endedSessions.has(familyId) : false;
+    const [user, ended] = await Promise.all([this.users.findById(userId), ending]);
     return { user, ended };
   }
 }

@@ -22,11 +22,38 @@ export function signJws(keyring: Keyring, typ: string, claims: object): string {
   return keyring.serviceOf(signingKey).sign(claims, { algorithm, header });
 }
 
+/** The number of signatures that each of the two parts of {@link VerifiedSignatures} holds. */
+const REMEMBERED = 1000;
+
+/**
+ * Remembers which key has verified the signature of a token. The entry is for the complete text and one key object, so it
+ * says only what another verification would say: see docs/decisions/no-cached-verdicts.md. A token that is used again
+ * within the next thousand tokens is kept.
+ */
+export class VerifiedSignatures {
+  private recent = new Map<string, KeyObject>();
+  private former = new Map<string, KeyObject>();
+
+  keyOf(token: string): KeyObject | undefined {
+    const key = this.recent.get(token) ?? this.former.get(token);
+    if (key && !this.recent.has(token)) this.add(token, key);
+    return key;
+  }
+
+  add(token: string, key: KeyObject): void {
+    if (this.recent.size >= REMEMBERED) [this.former, this.recent] = [this.recent, new Map()];
+    this.recent.set(token, key);
+  }
+}
+
 /**
  * Verifies a JWS against the key ring, with the algorithm pinned to the configured one (RFC 8725 §3.1).
  * Does not check times. Null if the token is not a JWS with a valid signature of the key ring.
+ *
+ * @param signatures for tokens that are presented many times
  */
-export const verifyJws = (keyring: Keyring, token: string): VerifiedJws | null => verified(keyring, token)?.jws ?? null;
+export const verifyJws = (keyring: Keyring, token: string, signatures?: VerifiedSignatures): VerifiedJws | null =>
+  verified(keyring, token, signatures)?.jws ?? null;
 
 /** The key of the ring that verifies a JWS, or null. */
 export const verifyingKey = (keyring: Keyring, token: string): KeyObject | null =>
@@ -39,10 +66,13 @@ const decoder = new JwtService();
 export const unverifiedClaims = (token: string): (VerifiedJws['claims'] & { readonly sub?: string }) | null =>
   decoder.decode(token, { json: true });
 
+/** The parts of a token without a verification of its signature; null if it cannot be parsed. */
+const decoded = (token: string): Jwt | null => decoder.decode(token, { complete: true }) as unknown as Jwt | null;
+
 /** The `kid` of a token. Undefined for a token that cannot be parsed. */
 function kidOf(token: string): unknown {
   try {
-    return decoder.decode<Jwt | null>(token, { complete: true })?.header.kid;
+    return decoded(token)?.header.kid;
   } catch {
     return undefined;
   }
@@ -57,13 +87,20 @@ function kidOf(token: string): unknown {
 export const prepareKey = ({ remote }: Keyring, token: string): Promise<void> | undefined =>
   remote?.prepare(kidOf(token));
 
-function verified(keyring: Keyring, token: string): { key: KeyObject; jws: VerifiedJws } | null {
+function verified(
+  keyring: Keyring,
+  token: string,
+  signatures?: VerifiedSignatures,
+): { key: KeyObject; jws: VerifiedJws } | null {
+  const known = signatures?.keyOf(token);
   // HS256 tokens have no `kid`, so the header is not read before the signature is verified.
   const kid = keyring.activeKid === undefined ? undefined : kidOf(token);
   for (const key of keyring.candidates(kid)) {
     try {
-      const { header, payload } = keyring.serviceOf(key).verify<Jwt>(token);
+      // A key that was removed from the ring is no candidate any more.
+      const { header, payload } = key === known ? decoded(token)! : keyring.serviceOf(key).verify<Jwt>(token);
       if (typeof payload !== 'object' || Array.isArray(payload)) return null;
+      if (key !== known) signatures?.add(token, key);
       return { key, jws: { header: { ...header }, claims: payload } };
     } catch {
       // Not signed with this key. After a change of the secret, a previous secret may have signed the token.

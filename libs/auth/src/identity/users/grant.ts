@@ -19,7 +19,7 @@ export class Grant {
 
   /** Reads a `scope` claim (RFC 8693 §4.2). A value that is not a string grants nothing. */
   static ofScope(scope: unknown): Grant {
-    return new Grant(typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []);
+    return typeof scope === 'string' && scope ? new Grant(scope.split(' ').filter(Boolean)) : Grant.NONE;
   }
 
   /**

@@ -54,6 +54,8 @@ function nullIfNotOfType(error: { code?: string }): null {
   throw error;
 }
 
+const NOT_FOUND = { user: null, ended: false };
+
 /** The texts under which a value may be stored: as it was given, and as registration normalizes it. */
 const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
 
@@ -92,7 +94,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async findById(id: string): Promise<User | null> {
-    return (await this.find({ id, familyId: null }))?.user ?? null;
+    return (await this.find({ id, familyId: null })).user;
   }
 
   /** Whether {@link findWithSession} is supported. It is not where the entity has more than the columns of its table. */
@@ -101,7 +103,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   /** Reads the user, and whether a session was ended, in one statement on the primary. Concurrent requests share it. */
-  findWithSession(id: string, familyId: string | null): Promise<{ user: User; ended: boolean } | null> {
+  findWithSession(id: string, familyId: string | null): Promise<{ user: User | null; ended: boolean }> {
     return this.find({ id, familyId });
   }
 
@@ -124,15 +126,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return existsLocked(this.database.source, this.metadata, parameter);
   }
 
-  private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
+  private async find(key: CallerKey): Promise<{ user: User | null; ended: boolean }> {
     const { id } = key;
-    if (!isStorable(id)) return null;
+    if (!isStorable(id)) return NOT_FOUND;
     try {
       const found = await (this.row ? this.row(key) : this.findEntity(id));
       // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
-      return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
+      return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : NOT_FOUND;
     } catch (error) {
-      return nullIfNotOfType(error as { code?: string });
+      nullIfNotOfType(error as { code?: string });
+      return NOT_FOUND;
     }
   }
 

@@ -1,22 +1,7 @@
-import {
-  type ExecutionContext,
-  Injectable,
-  type PipeTransform,
-  type Type,
-  applyDecorators,
-  createParamDecorator,
-} from '@nestjs/common';
-import {
-  IsDefined,
-  IsObject,
-  IsOptional,
-  IsString,
-  ValidateBy,
-  type ValidationError,
-  getMetadataStorage,
-  isEmail,
-  validate,
-} from 'class-validator';
+import { type ExecutionContext, Injectable, type PipeTransform, type Type, createParamDecorator } from '@nestjs/common';
+import isEmail from 'validator/lib/isEmail';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { readFlag } from '../../foundation/config/option-values.policy';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -68,29 +53,52 @@ export const DEPTH_MAX = 32;
 
 const USERNAME = Symbol('svc.username-field');
 
-const isShort = (value: unknown): boolean => typeof value === 'string' && !isLongerThan(value, FIELD_MAX);
+/** The rule of one field of a request body. */
+export interface FieldRule {
+  readonly type: 'string' | 'object';
+  /** Whether the field must be present; a function decides by the other fields. */
+  readonly required: boolean | ((body: Readonly<Record<string, unknown>>) => boolean);
+  /** In characters. Without it, only the limit of the body applies. */
+  readonly maxLength?: number;
+  /** Whether the value must be an email address: see {@link isEmailAddress}. */
+  readonly email?: boolean;
+}
 
-/** Limits the length. The `MaxLength` of class-validator does not count variation selectors, so it is not used. */
-const Short = (): PropertyDecorator => ValidateBy({ name: 'maxLength', validator: { validate: isShort } });
+const RULES = Symbol('svc.field-rules');
+
+const Field =
+  (rule: FieldRule): PropertyDecorator =>
+  (target, property) => {
+    const own: Map<string, FieldRule> = Reflect.getOwnMetadata(RULES, target.constructor) ?? new Map();
+    Reflect.defineMetadata(RULES, own.set(property as string, rule), target.constructor);
+  };
+
+/** Returns the rules of the fields of a request class: its own fields first, then the inherited ones. */
+export function rulesOf(type: object): ReadonlyMap<string, FieldRule> {
+  const own: ReadonlyMap<string, FieldRule> = Reflect.getOwnMetadata(RULES, type) ?? new Map();
+  const parent: object | null = Object.getPrototypeOf(type);
+  return parent ? new Map([...own, ...[...rulesOf(parent)].filter(([name]) => !own.has(name))]) : own;
+}
 
 /** An optional string of at most {@link FIELD_MAX} characters. */
-export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), Short());
+export const OptionalText = (): PropertyDecorator => Field({ type: 'string', required: false, maxLength: FIELD_MAX });
 
 /** A required string of at most {@link FIELD_MAX} characters. */
-export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), Short());
+export const RequiredText = (required: FieldRule['required'] = true): PropertyDecorator =>
+  Field({ type: 'string', required, maxLength: FIELD_MAX });
 
 /** A required email address: see {@link isEmailAddress}. */
 export const RequiredEmail = (): PropertyDecorator =>
-  applyDecorators(RequiredText(), ValidateBy({ name: 'isEmail', validator: { validate: isEmailAddress } }));
+  Field({ type: 'string', required: true, maxLength: FIELD_MAX, email: true });
 
 /** A required string without its own length limit, such as a token. The body limit applies. */
-export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());
+export const RequiredString = (): PropertyDecorator => Field({ type: 'string', required: true });
 
 /** A required JSON object with any content. */
-export const RequiredObject = (): PropertyDecorator => applyDecorators(IsDefined(), IsObject());
+export const RequiredObject = (): PropertyDecorator => Field({ type: 'object', required: true });
 
 /** An optional JSON object with any content. */
-export const OptionalObject = (): PropertyDecorator => applyDecorators(IsOptional(), IsObject());
+export const OptionalObject = (): PropertyDecorator => Field({ type: 'object', required: false });
 
 /** Marks the property that has the realm's `username` as its field name in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
@@ -123,67 +131,49 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Trims a string; null for an empty one. Any other value stays unchanged. */
 export const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() || null : value);
 
-/** The library's texts of class-validator's rules. */
-export const MESSAGE_OF: Readonly<Record<string, MessageKey>> = {
-  isDefined: 'validation.required',
-  isNotEmpty: 'validation.required',
-  isString: 'validation.string',
-  isObject: 'validation.object',
-  isArray: 'validation.array',
-  arrayMaxSize: 'validation.max_items',
-  maxLength: 'validation.max_length',
-  isEmail: 'validation.email',
-};
-
-/** A value that breaks one of these rules breaks others as well. Only the first of these is reported then. */
-const ALONE = ['isDefined', 'isNotEmpty', 'isString', 'isObject', 'isArray', 'maxLength'];
-
-/** The rules that one field breaks, with class-validator's texts. */
-export interface BrokenRules {
-  /** The names of the field and of the objects that contain it. */
-  readonly path: readonly string[];
-  readonly texts: Readonly<Record<string, string>>;
-}
-
-/** Lists the broken rules of all fields, with those of nested objects and lists, in the order of the fields. */
-export function brokenRules(errors: readonly ValidationError[], parents: readonly string[] = []): BrokenRules[] {
-  return errors.flatMap(({ property, constraints, children = [] }) => {
-    const path = [...parents, property];
-    return [...(constraints ? [{ path, texts: reported(constraints) }] : []), ...brokenRules(children, path)];
-  });
-}
-
-function reported(constraints: Record<string, string>): Record<string, string> {
-  const first = ALONE.find((rule) => rule in constraints);
-  return first ? { [first]: constraints[first]! } : constraints;
-}
-
 /**
  * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
  *
  * @param username the field name of the property that has {@link UsernameField}
  * @throws ValidationFailed with the messages by field name
  */
-export async function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Promise<Body> {
-  const request = Object.assign(new type(), declaredFields(body, type, username));
-  const errors = await validate(request, { validationError: { target: false, value: false } });
-  if (errors.length) throw new ValidationFailed(texts(errors, type, username));
-  return request;
+export function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Body {
+  const rules = rulesOf(type);
+  const nameOf = (property: string): string => wireName(type, property, username);
+  const values = Object.fromEntries([...rules.keys()].map((property) => [property, ownField(body, nameOf(property))]));
+  const errors = [...rules].flatMap(([property, rule]): [string, Text[]][] => {
+    const [field, key] = [nameOf(property), faultOf(values[property], rule, values)];
+    return key ? [[field, [{ key, params: { field: named(field), max: FIELD_MAX } }]]] : [];
+  });
+  if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
+  return Object.assign(new type(), values);
 }
 
-const declaredFields = (body: unknown, type: Type, username: string): Record<string, unknown> =>
-  Object.fromEntries(fieldsOf(type).map((field) => [field, ownField(body, wireName(type, field, username))]));
+/** Returns the fault of the value of a field, or null. */
+function faultOf(value: unknown, rule: FieldRule, body: Readonly<Record<string, unknown>>): MessageKey | null {
+  const { type, required, maxLength = Infinity, email = false } = rule;
+  if (value === null) {
+    const isRequired = typeof required === 'function' ? required(body) : required;
+    return isRequired ? 'validation.required' : null;
+  }
+  if (type === 'object') return isRecord(value) ? null : 'validation.object';
+  if (typeof value !== 'string') return 'validation.string';
+  if (isLongerThan(value, maxLength)) return 'validation.max_length';
+  return email && !isEmailAddress(value) ? 'validation.email' : null;
+}
 
-function texts(errors: ValidationError[], type: Type, username: string): Record<string, Text[]> {
-  const entries = brokenRules(errors).map(({ path: [property = '', ...below], texts: broken }) => {
-    const field = [wireName(type, property, username), ...below].join('.');
-    const params = { field: named(field), max: FIELD_MAX };
-    return [
-      field,
-      Object.keys(broken).map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params })),
-    ] as const;
-  });
-  return Object.fromEntries(entries);
+/**
+ * Reads the field `remember` of a sign-in: a boolean, or its text in a form (`on`, `false`). True if it is missing. Without
+ * `sessions.ttlWithoutRemember` the field has no effect, whatever it contains.
+ *
+ * @throws ValidationFailed for any other value
+ */
+export function rememberIn(request: object, { sessions }: Pick<GuardConfig, 'sessions'>): boolean {
+  if (sessions.ttlWithoutRemember === 0) return true;
+  const value = ownField((request as { body?: unknown }).body, 'remember') ?? true;
+  const remember = typeof value === 'string' ? readFlag(value) : value;
+  if (typeof remember === 'boolean') return remember;
+  throw new ValidationFailed({ remember: [{ key: 'validation.invalid', params: { field: 'remember' } }] });
 }
 
 /** Reads a body with {@link readBody}. */
@@ -193,20 +183,9 @@ abstract class BodyPipe implements PipeTransform {
 
   constructor(private readonly realm: Realm) {}
 
-  transform(body: unknown): Promise<object> {
+  transform(body: unknown): object {
     return readBody(this.request, body, this.realm.options.username);
   }
-}
-
-const fieldsOf = (metatype: Type): string[] => [...rulesOf(metatype).keys()];
-
-/** Returns the names of the validation rules of each property of a request class. */
-export function rulesOf(metatype: Type): ReadonlyMap<string, ReadonlySet<string>> {
-  const rules = new Map<string, Set<string>>();
-  const declared = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
-  for (const { propertyName, name, type } of declared)
-    rules.set(propertyName, (rules.get(propertyName) ?? new Set()).add(name ?? type));
-  return rules;
 }
 
 const RawBody = createParamDecorator(

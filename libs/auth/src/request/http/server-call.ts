@@ -234,7 +234,7 @@ export abstract class Flow {
   }
 
   /** Validates the values of a call as the body of its route. @throws ValidationFailed */
-  protected read<B extends object>(type: Type<B>, { body }: ServerRequest): Promise<B> {
+  protected read<B extends object>(type: Type<B>, { body }: ServerRequest): B {
     return readBody(type, body, this.scope.realm.options.username);
   }
 

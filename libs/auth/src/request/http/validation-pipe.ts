@@ -4,11 +4,11 @@ import {
   ValidationPipe as NestValidationPipe,
   type ValidationPipeOptions as NestOptions,
   Optional,
+  type ValidationError,
 } from '@nestjs/common';
-import type { ValidationError } from 'class-validator';
 import { ValidationFailed } from '../../foundation/platform/errors';
-import type { Text } from '../../foundation/platform/messages';
-import { FIELDS_LISTED, DEPTH_MAX, MESSAGE_OF, brokenRules, isRecord, named } from './request-body';
+import type { MessageKey, Text } from '../../foundation/platform/messages';
+import { DEPTH_MAX, FIELDS_LISTED, isRecord, named } from './request-body';
 
 /** Options of {@link ValidationPipe}: those of Nest's pipe, without the ones for the format of its errors. */
 export type ValidationPipeOptions = Omit<
@@ -28,6 +28,8 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
  *
  * Bodies that class-transformer cannot convert are 422, not 500: those with a key `constructor`, `prototype` or
  * `__proto__`, and those with more than 32 levels.
+ *
+ * Needs class-validator and class-transformer, as Nest's pipe does.
  *
  * @example app.useGlobalPipes(new ValidationPipe({ whitelist: true, transform: true }))
  * @publicApi
@@ -84,6 +86,41 @@ function fieldWith(body: unknown, test: Test): string | null {
 function partsOf(value: unknown): [string, unknown][] {
   const isPlain = isRecord(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value));
   return isPlain || Array.isArray(value) ? Object.entries(value) : [];
+}
+
+/** The library's texts of class-validator's rules. */
+const MESSAGE_OF: Readonly<Record<string, MessageKey>> = {
+  isDefined: 'validation.required',
+  isNotEmpty: 'validation.required',
+  isString: 'validation.string',
+  isObject: 'validation.object',
+  isArray: 'validation.array',
+  arrayMaxSize: 'validation.max_items',
+  maxLength: 'validation.max_length',
+  isEmail: 'validation.email',
+};
+
+/** A value that breaks one of these rules breaks others as well. Only the first of these is reported then. */
+const ALONE = ['isDefined', 'isNotEmpty', 'isString', 'isObject', 'isArray', 'maxLength'];
+
+/** The rules that one field breaks, with class-validator's texts. */
+interface BrokenRules {
+  /** The names of the field and of the objects that contain it. */
+  readonly path: readonly string[];
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Lists the broken rules of all fields, with those of nested objects and lists, in the order of the fields. */
+function brokenRules(errors: readonly ValidationError[], parents: readonly string[] = []): BrokenRules[] {
+  return errors.flatMap(({ property, constraints, children = [] }) => {
+    const path = [...parents, property];
+    return [...(constraints ? [{ path, texts: reported(constraints) }] : []), ...brokenRules(children, path)];
+  });
+}
+
+function reported(constraints: Record<string, string>): Record<string, string> {
+  const first = ALONE.find((rule) => rule in constraints);
+  return first ? { [first]: constraints[first]! } : constraints;
 }
 
 function textsOf(errors: ValidationError[]): Record<string, (Text | string)[]> {

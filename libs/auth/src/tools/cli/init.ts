@@ -20,7 +20,7 @@ const IGNORE = '.gitignore';
 
 /** The packages of the quick start. */
 const PACKAGES =
-  '@svc/auth @nestjs/jwt @nestjs/passport passport class-transformer class-validator @nestjs/typeorm typeorm pg @redis/client';
+  '@svc/auth @nestjs/jwt @nestjs/passport passport class-transformer @nestjs/typeorm typeorm pg @redis/client';
 
 /** The packages whose major version is that of Nest. */
 const OF_NEST = /^@nestjs\/(jwt|passport|typeorm)$/;

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { rulesOf, FIELD_MAX, wireName, NewPasswordRequest } from '../../request/http/request-body';
+import { FIELD_MAX, type FieldRule, NewPasswordRequest, rulesOf, wireName } from '../../request/http/request-body';
 import { operationOf } from '../../request/gates/request-log';
 import type { Operation } from '../../foundation/platform/catalogue';
 import type { MountedRoute } from '../../request/gates/library-routes';
@@ -47,18 +47,17 @@ const refreshToken = ({ cookieMode, refreshTokenFrom }: GuardConfig): Schema | n
 
 function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
   const choosesPassword = request.prototype instanceof NewPasswordRequest;
-  const rules = new Map([...rulesOf(request)].map(([field, set]) => [wireName(request, field, username), set]));
-  const schemas = Object.fromEntries([...rules].map(([field, set]) => [field, schemaOf(set)]));
+  const rules = new Map([...rulesOf(request)].map(([field, rule]) => [wireName(request, field, username), rule]));
+  const schemas = Object.fromEntries([...rules].map(([field, rule]) => [field, schemaOf(rule)]));
   if (choosesPassword) schemas.password = { ...schemas.password, minLength: passwords.minLength };
   const confirms = (field: string): boolean => choosesPassword && field === 'password_confirmation';
-  const isRequired = (set: ReadonlySet<string>): boolean => set.has('isDefined') && !set.has('conditionalValidation');
-  return fields(schemas, (field) => isRequired(rules.get(field)!) || confirms(field));
+  return fields(schemas, (field) => rules.get(field)!.required === true || confirms(field));
 }
 
-const schemaOf = (rules: ReadonlySet<string>): Schema => ({
-  type: rules.has('isObject') ? 'object' : 'string',
-  ...(rules.has('maxLength') && { maxLength: FIELD_MAX }),
-  ...(rules.has('isEmail') && { format: 'email' }),
+const schemaOf = ({ type, maxLength, email }: FieldRule): Schema => ({
+  type,
+  ...(maxLength !== undefined && { maxLength }),
+  ...(email && { format: 'email' }),
 });
 
 function registration(scope: RealmScope): Schema {

@@ -21,7 +21,7 @@ const STEP = 30;
  */
 export function totpCode(otpauthUri: string, clock = new Clock(), ahead = 0): string {
   const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
-  return otpLibrary().generateSync({ secret, epoch: clock.seconds() + ahead * STEP });
+  return otpLibrary()().generateSync({ secret, epoch: clock.seconds() + ahead * STEP });
 }
 
 /** An enabled second factor, as its owner has it. */
