@@ -29,6 +29,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'change-password': 'passwords.md',
   'email-verification': 'email-verification.md',
   login: 'rate-limits.md',
+  sessions: 'sessions.md',
   'login-challenge': 'two-factor.md',
   passkeys: 'passkeys.md',
   'password-reset': 'passwords.md',
@@ -37,9 +38,11 @@ const PAGES: Readonly<Record<string, string>> = {
   'two-factor': 'two-factor.md',
 };
 
+const REMEMBER = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
+
 /** Notes in addition to the description of an operation, by operation. */
 const NOTES: Readonly<Record<string, string>> = {
-  login: 'All wrong credentials get the same answer.',
+  login: `All wrong credentials get the same answer. ${REMEMBER}`,
   refresh:
     'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
   sessions_list: 'Lists 100 sessions at most.',
@@ -55,8 +58,8 @@ const NOTES: Readonly<Record<string, string>> = {
   passkey_rename: 'A passkey of another user is 404.',
   register:
     'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
-    'always the same with `registration.concealExisting`.',
-  passkey_login: 'Answers 401 if the user of the passkey no longer exists.',
+    `always the same with \`registration.concealExisting\`. ${REMEMBER}`,
+  passkey_login: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER}`,
   account_export: 'Returns the data that the library has of the account.',
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
 };

@@ -66,6 +66,8 @@ describe('DELETE /account', () => {
         ip: null,
         user_agent: null,
         label: null,
+        idle_timeout: null,
+        remembered: true,
         created_at: end,
       });
       expect(expires_at).toEqual(end);

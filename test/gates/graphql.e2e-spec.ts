@@ -126,6 +126,18 @@ describe.each([
     expect(data).toEqual({ [field]: 'api:1' });
   });
 
+  it.each(['burn', 'burnByGuard'])('refuses a session whose sign-in is too long ago: %s', async (field) => {
+    const { access_token: token } = await t.session();
+    expect((await ask(t, `mutation { ${field} }`, token)).data).toEqual({ [field]: 'api:1' });
+    t.clock.advance(610);
+    expect(await refused(`mutation { ${field} }`, token)).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      status: 401,
+      reason: 'recent_login_required',
+      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=600' },
+    });
+  });
+
   it('is rate-limited by the client`s address, and per call instead of per request', async () => {
     const client = { 'X-Forwarded-For': randomAddress() };
     const { data, errors } = await ask(t, '{ a: limited b: limited c: limited }', undefined, client);

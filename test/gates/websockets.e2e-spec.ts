@@ -11,6 +11,7 @@ import {
   CurrentCaller,
   CurrentUser,
   RequireConfirmation,
+  RequireRecentLogin,
   SecurityStore,
   Throttled,
   tokenCan,
@@ -58,6 +59,12 @@ class Handlers {
   @RequireConfirmation()
   erase() {
     return { event: 'erase', data: 'done' };
+  }
+
+  @SubscribeMessage('burn')
+  @RequireRecentLogin(600)
+  burn() {
+    return { event: 'burn', data: 'done' };
   }
 
   @SubscribeMessage('limited')
@@ -185,6 +192,17 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await confirmed.say('erase')).toEqual({ event: 'erase', data: 'done' });
     const pinned = await connect((await t.auth.startSession(1, {}, ['notes:write'])).accessToken);
     expect(await pinned.say('write')).toEqual({ event: 'write', data: 'done' });
+  });
+
+  it('refuses a session whose sign-in is too long ago', async () => {
+    const connection = await connect((await t.session()).access_token);
+    expect(await connection.say('burn')).toEqual({ event: 'burn', data: 'done' });
+    t.clock.advance(610);
+    expect(await connection.say('burn')).toMatchObject({
+      event: 'exception',
+      data: { code: 'UNAUTHENTICATED', statusCode: 401, reason: 'recent_login_required' },
+    });
+    expect(await connection.say('me')).toMatchObject({ event: 'me' });
   });
 
   it('refuses by a guard class, and knows what the user of a message may do', async () => {

@@ -103,6 +103,12 @@ describe('the security log records that', () => {
       { event: 'auth.session.ended', purpose: 'expired' },
       { reason: 'expired_token' },
     ]);
+    const idle = await t.auth.startSession(app.id, { idleTimeout: 1000 });
+    t.clock.advance(1010);
+    expect(await log.during(() => t.refresh(idle.refreshToken).expect(401))).toMatchObject([
+      { event: 'auth.session.ended', purpose: 'idle' },
+      { reason: 'idle_session', user_id: app.id },
+    ]);
   });
 
   it('a session started and why it ended, without data of the client', async () => {
@@ -161,6 +167,8 @@ describe('the security log records that', () => {
     );
     const unverified = await t.auth.startSession(await member(t, 'eve@example.com'));
     expect((await log.lineOf(() => t.get('/verified', unverified.accessToken), 409)).reason).toBe('email_unverified');
+    const old = await t.auth.startSession(app.id, { amr: ['pwd'], authTime: 0 });
+    expect((await log.lineOf(() => t.get('/recent', old.accessToken), 401)).reason).toBe('recent_login_required');
     await t.get('/seldom', token).expect(200);
     expect((await log.lineOf(() => t.get('/seldom', token), 429)).reason).toBe('too_many_requests');
     // Not only once: the monitor of the denylist reads the store, too.

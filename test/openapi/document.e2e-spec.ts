@@ -51,6 +51,22 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(contract.op('api_login').responses[200])).not.toContain('challenge_token');
   });
 
+  it('contains the field remember of sign-ins with sessions.ttlWithoutRemember, and of no other request', async () => {
+    const fields = async (options: Partial<AuthModuleOptions>) => {
+      const { t } = await startMembers({ ...EVERYTHING, ...options });
+      const { operations } = await DocumentChecker.of(documentOf(t.app));
+      await t.stop();
+      return operations.filter((one) => JSON.stringify(one).includes('"remember"')).map(({ id }) => id);
+    };
+    expect(await fields({})).toEqual([]);
+    expect((await fields({ sessions: { ttlWithoutRemember: 86_400 } })).toSorted()).toEqual([
+      'admin_login',
+      'api_login',
+      'api_passkey_login',
+      'api_register',
+    ]);
+  });
+
   it('contains the security schemes but no route when routes are off', async () => {
     const { document } = await described({ routes: false });
     await valid(document);

@@ -11,7 +11,9 @@ import {
   CurrentUser,
   Public,
   RequireAbilityIfPinned,
+  RecentLoginGuard,
   RequireConfirmation,
+  RequireRecentLogin,
   Throttled,
   tokenCan,
 } from '@svc/auth';
@@ -82,6 +84,18 @@ export class NotesResolver {
   @Mutation(() => String)
   @UseGuards(AbilitiesGuard('notes:write'))
   writeByGuard(@CurrentCaller() caller: Caller) {
+    return callerText(caller);
+  }
+
+  @Mutation(() => String)
+  @RequireRecentLogin(600)
+  burn(@CurrentCaller() caller: Caller) {
+    return callerText(caller);
+  }
+
+  @Mutation(() => String)
+  @UseGuards(RecentLoginGuard(600))
+  burnByGuard(@CurrentCaller() caller: Caller) {
     return callerText(caller);
   }
 

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
   type AuthModuleOptions,
+  RequireRecentLogin,
   RequireVerifiedEmail,
   type Reason,
   type SecurityLine,
@@ -27,6 +28,12 @@ class GatedController {
     return {};
   }
 
+  @Get('recent')
+  @RequireRecentLogin(60)
+  recent() {
+    return {};
+  }
+
   @Get('seldom')
   @Throttled('seldom')
   seldom() {
@@ -46,6 +53,7 @@ const REASONS: Record<Reason, true> = {
   email_unverified: true,
   expired_token: true,
   hasher_busy: true,
+  idle_session: true,
   identifier_taken: true,
   insufficient_scope: true,
   invalid_token: true,
@@ -59,6 +67,7 @@ const REASONS: Record<Reason, true> = {
   passkey_not_registered: true,
   passkey_not_verified: true,
   passkey_not_yours: true,
+  recent_login_required: true,
   reset_failed: true,
   reused_token: true,
   revoked_token: true,

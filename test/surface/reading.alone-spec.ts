@@ -48,7 +48,7 @@ describe('the number of files that run in one request', () => {
   beforeEach(() => member(t, ADA));
 
   it.each<[name: string, most: number, prepare: () => Promise<() => Promise<{ status: number }>>]>([
-    ['a login', 50, async () => async () => t.login(ADA)],
+    ['a login', 51, async () => async () => t.login(ADA)],
     [
       'a refresh',
       30,

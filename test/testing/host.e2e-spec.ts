@@ -87,6 +87,23 @@ describe('a host that tests its own application', () => {
     await request(app.getHttpServer()).delete('/orders').set(confirmed.headers).expect(423);
   });
 
+  it('acts as a user who has signed in recently, until it is too long ago', async () => {
+    const history = ({ headers }: { headers: object }) =>
+      request(app.getHttpServer())
+        .get('/orders/history')
+        .set(headers as Record<string, string>);
+    await history(await actAs(app, user.id)).expect(401);
+    const signedIn = await actAs(app, user.id, { amr: ['pwd'] });
+    await history(signedIn).expect(200);
+    clock.advance(3000);
+    const { body } = await request(app.getHttpServer())
+      .post('/auth/refresh')
+      .send({ refresh_token: signedIn.refreshToken })
+      .expect(200);
+    clock.advance(610);
+    await history({ headers: { Authorization: `Bearer ${body.access_token}` } }).expect(401);
+  });
+
   it('acts as a user of another guard, at that guard only', async () => {
     const root = await store(Operator, { email: 'root@example.com' });
     const operator = await actAs(app, root.id, { guard: 'admin' });

@@ -6,6 +6,7 @@ import {
   Authenticated,
   type Mailer,
   RequireConfirmation,
+  RequireRecentLogin,
   authEntities,
   withAuthColumns,
   withTwoFactorColumns,
@@ -46,6 +47,12 @@ class OrdersController {
   @HttpCode(204)
   @RequireConfirmation()
   cancel() {}
+
+  @Get('history')
+  @RequireRecentLogin(3600)
+  history() {
+    return [];
+  }
 }
 
 @Controller('reports')

@@ -75,8 +75,9 @@ export class Auth {
    *
    * @param abilities the fixed list of abilities of the session; an empty list grants nothing. When omitted,
    * `hooks.abilities` decides each time an access token is issued
-   * @throws AuthConfigError for an invalid list of abilities, or for abilities among the options; Unauthenticated for
-   * a user that does not exist; SignInRefused when `hooks.canSignIn` refuses the user
+   * @throws AuthConfigError for an invalid list of abilities, for abilities among the options, or for a life that the options
+   * of the guard do not allow; Unauthenticated for a user that does not exist; SignInRefused when `hooks.canSignIn` refuses
+   * the user
    */
   async startSession(
     userId: string | number,

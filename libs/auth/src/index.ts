@@ -56,6 +56,7 @@ export { RequireAbilityIfPinned } from './features/sessions/pinned-ability.gate'
 export type { TokenSource } from './identity/tokens/caller';
 export { UserResource } from './request/abilities/user-resource';
 export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
+export { RecentLoginGuard, RequireRecentLogin } from './features/step-up/require-recent-login';
 export { RequireVerifiedEmail, VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
@@ -138,7 +139,11 @@ export {
 export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
 export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
-export { ConfirmationOfAnotherSession, ConfirmationRequired } from './features/step-up/step-up.errors';
+export {
+  ConfirmationOfAnotherSession,
+  ConfirmationRequired,
+  RecentLoginRequired,
+} from './features/step-up/step-up.errors';
 export { DeletionBusy } from './features/account/account-deletion';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';

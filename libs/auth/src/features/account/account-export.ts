@@ -4,6 +4,7 @@ import { Database, isMissing } from '../../foundation/platform/database';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
+import { endOf } from '../sessions/session.sql';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -16,6 +17,7 @@ export interface ExportedAccount {
     created_at: string;
     last_rotated_at: string | null;
     revoked_at: string | null;
+    /** When it ends, or would have ended, without another use: at its deadline, or after its idle time. */
     expires_at: string;
   }[];
   /** `last_used_at` in unix seconds. */
@@ -80,6 +82,7 @@ export class AccountExport {
 
   /** Reads live and ended sessions in the order of their start. Two sub-selects, because each kind has its own index. */
   private page(userId: string, after?: SessionRow): Promise<SessionRow[]> {
+    const { guard, options } = this.realm;
     const ofKind = (condition: string): string => `
       (SELECT * FROM ${this.database.table(Session)}
         WHERE guard = $1 AND user_id = $2 AND ${condition} AND (created_at, id) > ($3::timestamptz, $4::uuid)
@@ -87,10 +90,10 @@ export class AccountExport {
     return this.database.query<SessionRow>(
       `SELECT id, created_at::text AS "startedAt", ${seconds('created_at')} AS "createdAt",
               ${seconds('recent[cardinality(recent)]')} AS "lastRotatedAt",
-              ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
+              ${seconds('revoked_at')} AS "revokedAt", ${seconds(endOf('$5'))} AS "expiresAt"
          FROM (${ofKind('revoked_at IS NULL')} UNION ALL ${ofKind('revoked_at IS NOT NULL')}) s
         ORDER BY created_at, id LIMIT ${PAGE}`,
-      [this.realm.guard, userId, after?.startedAt ?? '-infinity', after?.id ?? FIRST_ID],
+      [guard, userId, after?.startedAt ?? '-infinity', after?.id ?? FIRST_ID, options.sessions.idleTimeout || null],
     );
   }
 

@@ -24,12 +24,13 @@ export class LoginChallenges {
    * Issues a challenge token.
    *
    * @param digest the hash that the password matched
+   * @param remember as in `SessionStart`, for the session that completes the challenge
    * @throws StoreUnavailable
    */
-  async mint(userId: string, digest: string | null): Promise<string> {
+  async mint(userId: string, digest: string | null, remember: boolean): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr });
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, ...(!remember && { rem: false }) });
   }
 
   /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */

@@ -30,6 +30,8 @@ export interface LoginInput {
   /** The value of the login field (option `username`). */
   identifier: string | null | undefined;
   password: string | null | undefined;
+  /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */
+  remember?: boolean;
   /** Further fields of the request body, for `hooks.authenticate`. */
   fields?: Readonly<Record<string, unknown>>;
 }
@@ -48,10 +50,15 @@ export class LoginFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async attempt(credentials: LoginInput, source: CallSource): Promise<SessionTokens | LoginChallenge> {
-    const { identifier, password, fields } = credentials ?? ({} as Partial<LoginInput>);
+    const { identifier, password, remember, fields } = credentials ?? ({} as Partial<LoginInput>);
     const { username } = this.scope.realm.options;
     const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
       this.get(Login).attempt(this.read(LoginRequest, request), request);
-    return this.call(LoginController, 'attempt', source, sign, { ...fields, [username]: identifier, password });
+    return this.call(LoginController, 'attempt', source, sign, {
+      ...fields,
+      [username]: identifier,
+      password,
+      ...(remember !== undefined && { remember }),
+    });
   }
 }

@@ -7,6 +7,7 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
+import { rememberIn } from '../../request/http/request-body';
 import type { LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
@@ -28,8 +29,14 @@ export abstract class LoginChallengeIssuer {
    * Returns the challenge that this user has to complete, or null if the password is enough.
    *
    * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
+   * @param remember as in `SessionStart`, for the session that completes the challenge
    */
-  abstract challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null>;
+  abstract challengeFor(
+    user: object,
+    userId: string,
+    digest: string | null,
+    remember: boolean,
+  ): Promise<LoginChallenge | null>;
 }
 
 /** Used when no feature with a second factor is on: issues no challenges. */
@@ -184,15 +191,16 @@ export class Login {
 
   /**
    * @throws HasherBusy, AccountIsLocked, TooManyFailures, UnverifiedLogin; WrongCredentials, also when the password was
-   * replaced during the login
+   * replaced during the login; ValidationFailed
    */
   async attempt(login: LoginRequest, request: object): Promise<SessionTokens | LoginChallenge> {
+    const remember = rememberIn(request, this.realm.options);
     const { user, password: verified } = await this.attempts.verify(login, request);
     const userId = this.users.idOf(user);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest);
+    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest, remember);
     if (challenge) return challenge;
     this.unverified.refuse(user);
-    const start = { userId, amr: ['pwd'], client: clientInfo(request) };
+    const start = { userId, amr: ['pwd'], client: clientInfo(request), remember };
     const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(verified, stored));
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;

@@ -24,6 +24,12 @@ export interface PasskeyAnswer {
   readonly credential: object;
 }
 
+/** The answer to a ceremony that signs in. */
+export interface PasskeySignIn extends PasskeyAnswer {
+  /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */
+  readonly remember?: boolean;
+}
+
 const assertionBody = (answer: PasskeyAnswer) => ({
   ceremony_id: answer?.ceremonyId,
   credential: answer?.credential,
@@ -53,11 +59,14 @@ export class PasskeyFlow extends Flow {
    *
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async login(answer: PasskeyAnswer, source: CallSource): Promise<SessionTokens> {
+  async login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
     const login = this.get(PasskeyLogin);
     const sign = async (request: ServerRequest): Promise<SessionTokens> =>
       login.attempt(this.read(AssertionRequest, request), request);
-    return this.call(PasskeyLoginController, 'attempt', source, sign, assertionBody(answer));
+    return this.call(PasskeyLoginController, 'attempt', source, sign, {
+      ...assertionBody(answer),
+      remember: answer?.remember,
+    });
   }
 
   /**

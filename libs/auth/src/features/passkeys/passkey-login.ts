@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { clientInfo } from '../../request/http/client-info';
-import { RequiredObject, RequiredText } from '../../request/http/request-body';
+import { RequiredObject, RequiredText, rememberIn } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AccountLockout } from '../../request/lockout/lockout';
@@ -22,10 +23,15 @@ export class PasskeyLogin {
     private readonly unverified: UnverifiedBlock,
     private readonly lockout: AccountLockout,
     private readonly sessions: Sessions,
+    private readonly realm: Realm,
   ) {}
 
-  /** @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more */
+  /**
+   * @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more; ValidationFailed before
+   * the ceremony is used
+   */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
+    const remember = rememberIn(request, this.realm.options);
     const passkey = await this.assertions.verify(ceremonyId, credential);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
@@ -33,7 +39,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], client: clientInfo(request) };
+    const session = { userId, amr: ['webauthn'], client: clientInfo(request), remember };
     const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

@@ -3,6 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
+import { rememberIn } from '../../request/http/request-body';
 import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import type { Mail } from '../../foundation/ports/mail';
@@ -27,18 +28,20 @@ export class FirstLogin {
     private readonly realm: Realm,
   ) {}
 
-  async logIn(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
+  /** @param remember as in `SessionStart` */
+  async logIn(user: object, client: ClientInfo, remember: boolean): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
     const digest = await this.users.passwordHashOf(userId);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest);
+    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
     if (challenge) return challenge;
     if (blocked) return withoutSession;
     // If the user was deleted or got another password in the meantime, no session starts.
     try {
-      const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
+      const start = { userId, amr: ['pwd'], client, remember };
+      const tokens = await this.sessions.start(start, (stored) => stored === digest);
       return tokens ?? withoutSession;
     } catch (error) {
       // A host may let new accounts wait for an approval.
@@ -114,9 +117,11 @@ export class Registration {
   async register(request: object): Promise<RegistrationAnswer> {
     const fields = await this.form.read(request);
     if (this.realm.options.registration.concealExisting) return this.receive(fields);
+    // Before the account exists, so that the client can repeat a refused request.
+    const remember = rememberIn(request, this.realm.options);
     const user = await this.accounts.create(fields);
     this.welcome(user);
-    return this.firstLogin.logIn(user, clientInfo(request));
+    return this.firstLogin.logIn(user, clientInfo(request), remember);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

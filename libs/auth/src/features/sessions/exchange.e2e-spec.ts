@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GRACE, ROTATION_TABLE, type Judged } from './rotation.testkit';
+import { GRACE, IDLE_TIMEOUT, ROTATION_TABLE, type Judged } from './rotation.testkit';
 import { refreshVerdict, recentChange } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 import { Database } from '../../foundation/platform/database';
@@ -7,7 +7,9 @@ import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
 
-const t = TestApp.forFile({ options: { graceSeconds: GRACE, guards: { admin: { graceSeconds: 0 } } } });
+const t = TestApp.forFile({
+  options: { graceSeconds: GRACE, sessions: { idleTimeout: IDLE_TIMEOUT }, guards: { admin: { graceSeconds: 0 } } },
+});
 beforeEach(async () => {
   await t.person('ada@example.com');
   await t.person('root@example.com', 'admin');
@@ -19,19 +21,20 @@ const started = async (guard = 'api'): Promise<string> =>
   String(claimsOf((await t.auth.guard(guard).startSession(1)).accessToken).fid);
 
 /** Sets the state of a session. Times are relative to PostgreSQL's clock. */
-const put = (id: string, { generation, recent, expiresIn, revokedIn }: Omit<Judged, 'name' | 'verdict'>) =>
+const put = (id: string, state: Omit<Judged, 'name' | 'verdict' | 'presented' | 'grace'>) =>
   t.database.query(
     `UPDATE svc_sessions SET generation = $2, expires_at = clock_timestamp() + $4 * interval '1 second',
        recent = ARRAY(SELECT clock_timestamp() + s * interval '1 second' FROM unnest($3::float8[]) AS s),
-       revoked_at = clock_timestamp() + $5 * interval '1 second'
+       revoked_at = clock_timestamp() + $5 * interval '1 second', idle_timeout = $6,
+       last_used_at = clock_timestamp() - $7 * interval '1 second'
      WHERE id = $1`,
-    [id, generation, recent, expiresIn, revokedIn],
+    [id, state.generation, state.recent, state.expiresIn, state.revokedIn, state.idleTimeout, state.unused],
   );
 const rowOf = async (id: string): Promise<Record<string, unknown>> =>
   (await t.database.query('SELECT * FROM svc_sessions WHERE id = $1', [id]))[0];
 const found = async (store: SessionStore, id: string): Promise<FoundSession> => (await store.find(id))!;
 
-const LIVE = { expiresIn: 3600, revokedIn: null };
+const LIVE = { expiresIn: 3600, revokedIn: null, unused: 0, idleTimeout: null };
 
 describe.each([
   ['shared by several requests', true],
@@ -70,7 +73,7 @@ describe.each([
 
 describe('the statement of a replay', () => {
   it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
-    'changes nothing for an ended or expired session: %s, %s',
+    'changes nothing for a session that has ended, is expired or idle: %s, %s',
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
       const id = await started(guardOf(row));
@@ -78,7 +81,7 @@ describe('the statement of a replay', () => {
       const read = await found(store, id);
       await put(id, row);
       const before = await rowOf(id);
-      const isLive = verdict !== 'revoked' && verdict !== 'expired';
+      const isLive = !['revoked', 'expired', 'idle'].includes(verdict);
       expect(await store.countHolder(read, 1)).toBe(isLive ? 2 : null);
       const after = await rowOf(id);
       expect(after).toEqual(isLive ? { ...before, holders: 2, last_used_at: after.last_used_at } : before);
@@ -99,8 +102,7 @@ describe('refreshes in one shared statement', () => {
   it('rotate their own sessions', async () => {
     const store = storeOf();
     const ids = await Promise.all(Array.from({ length: 20 }, () => started()));
-    for (const [n, id] of ids.entries())
-      await put(id, { ...LIVE, generation: n, recent: [], grace: GRACE, presented: n });
+    for (const [n, id] of ids.entries()) await put(id, { ...LIVE, generation: n, recent: [] });
     const read = await Promise.all(ids.map((id) => found(store, id)));
     await t.auth.revoke(ids[7]!);
     const sent = jest.spyOn(t.database.logger, 'logQuery');

@@ -10,7 +10,7 @@ import { Denylist } from '../../identity/denylist/denylist';
 import { InvalidRefreshToken, Sessions } from './sessions';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
-import { type Verdict, endsSession, refreshVerdict } from './rotation.policy';
+import { type Verdict, endOfSession, endsSession, refreshVerdict } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
 type Accepted = 'current' | 'replay' | 'ahead';
@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<Exclude<Verdict, Accepted>, Reason>> = {
   unknown: 'unknown_token',
   revoked: 'revoked_token',
   expired: 'expired_token',
+  idle: 'idle_session',
   reuse: 'reused_token',
 };
 
@@ -130,13 +131,15 @@ export class RefreshRotation {
   }
 
   private tokens(session: FoundSession, generation: number, additions: Additions): SessionTokens {
-    const { userId, familyId, salt, amr, expiresAt, now } = session;
+    const { userId, familyId, salt, amr, remembered, now } = session;
     const authTime = Math.floor(session.authTime);
     return {
       accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, ...additions }),
       refreshToken: this.refreshTokens.mint(familyId, generation, salt),
       expiresIn: this.accessTokens.ttl,
-      refreshExpiresIn: Math.max(0, Math.floor(expiresAt - now)),
+      // The refresh is a use: the idle time begins again.
+      refreshExpiresIn: Math.max(0, Math.floor(endOfSession({ ...session, lastUsedAt: now }).at - now)),
+      remembered,
     };
   }
 
@@ -156,8 +159,8 @@ export class RefreshRotation {
       const isEnded = await this.sessions.end(session.familyId, 'reuse');
       if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId, this.realm.guard));
     }
-    // The deadline has ended the session already. This emits the event once, and denies its last access tokens.
-    if (session && verdict === 'expired') await this.sessions.end(session.familyId, 'expired');
+    // The session is over already. This emits the event once, and denies its last access tokens.
+    if (session && (verdict === 'expired' || verdict === 'idle')) await this.sessions.end(session.familyId, verdict);
     return new InvalidRefreshToken().withReason(REASONS[verdict], session?.userId);
   }
 }

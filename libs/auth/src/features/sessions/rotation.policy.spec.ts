@@ -1,9 +1,27 @@
 import * as fc from 'fast-check';
-import { type SessionState, type Verdict, endsSession, refreshVerdict, recentChange } from './rotation.policy';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type SessionState,
+  type Verdict,
+  endOfSession,
+  endsSession,
+  idleTimeoutOf,
+  recentChange,
+  refreshVerdict,
+} from './rotation.policy';
 import { GRACE, ROTATION_TABLE, stateAt } from './rotation.testkit';
 
 const NOW = 1_000_000;
-const fresh: SessionState = { generation: 0, recent: [], expiresAt: NOW + 1, revokedAt: null, now: NOW };
+const fresh: SessionState = {
+  generation: 0,
+  recent: [],
+  expiresAt: NOW + 1,
+  lastUsedAt: NOW,
+  idleTimeout: null,
+  revokedAt: null,
+  now: NOW,
+};
 
 describe('a presented refresh token', () => {
   it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
@@ -14,14 +32,40 @@ describe('a presented refresh token', () => {
   );
 
   it('is tested with every verdict: the table above has all, and a missing session is unknown', () => {
-    const all: Verdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'reuse'];
+    const all: Verdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
     expect([...new Set(ROTATION_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
     for (const generation of [0, 1, 2 ** 32 - 1]) expect(refreshVerdict(null, generation, GRACE)).toBe('unknown');
+  });
+
+  it('has the verdicts of the diagram in docs/sessions.md, and no others', () => {
+    const page = readFileSync(join(__dirname, '../../../../../docs/sessions.md'), 'utf8');
+    const [, diagram] = /```mermaid\n([^]*?)```/.exec(page)!;
+    const edges = [...diagram!.matchAll(/^ *(\w+) --> (\w+) : (\w+)$/gm)].map(([, ...edge]) => edge.join(' '));
+    const ofTable = ROTATION_TABLE.map((row) => {
+      const { revokedAt, now, ...session } = stateAt(NOW, row);
+      const end = endOfSession(session);
+      const from = revokedAt !== null ? 'revoked' : end.at < now ? end.reason : 'live';
+      // A refused refresh of a session that is over, and a reuse, end it for good.
+      const isLive = ['current', 'replay', 'ahead'].includes(row.verdict);
+      return `${from} ${isLive ? 'live' : 'revoked'} ${row.verdict}`;
+    });
+    const verdicts = new Set<string>(ROTATION_TABLE.map(({ verdict }) => verdict));
+    const ofDiagram = edges.filter((edge) => verdicts.has(edge.split(' ')[2]!));
+    expect(ofDiagram.toSorted()).toEqual([...new Set(ofTable)].toSorted());
   });
 
   const boundaries: [string, Partial<SessionState>, number, number, Verdict][] = [
     ['is accepted at the deadline of its session', { expiresAt: NOW }, 0, GRACE, 'current'],
     ['is refused just after the deadline of its session', { expiresAt: NOW - 0.001 }, 0, GRACE, 'expired'],
+    ['is accepted at the end of the idle time', { lastUsedAt: NOW - 60, idleTimeout: 60 }, 0, GRACE, 'current'],
+    ['is refused just after the idle time', { lastUsedAt: NOW - 60.001, idleTimeout: 60 }, 0, GRACE, 'idle'],
+    [
+      'is refused as expired if both times end together',
+      { lastUsedAt: NOW - 61, idleTimeout: 60, expiresAt: NOW - 1 },
+      0,
+      GRACE,
+      'expired',
+    ],
     ['is accepted at the end of the grace period', { generation: 1, recent: [NOW - GRACE] }, 0, GRACE, 'replay'],
     ['is refused just after the grace period', { generation: 1, recent: [NOW - GRACE - 0.001] }, 0, GRACE, 'reuse'],
     [
@@ -36,6 +80,33 @@ describe('a presented refresh token', () => {
   ];
   it.each(boundaries)('%s', (_, facts, presented, grace, verdict) => {
     expect(refreshVerdict({ ...fresh, ...facts }, presented, grace)).toBe(verdict);
+  });
+});
+
+describe('the idle time of a session', () => {
+  it.each<[option: number, own: number | null, result: number | null]>([
+    [0, null, null],
+    [1800, null, 1800],
+    [0, 600, 600],
+    [1800, 600, 600],
+    [1800, 3600, 1800],
+  ])('with the option %j and its own %j is %j', (option, own, result) => {
+    expect(idleTimeoutOf(option, own)).toBe(result);
+  });
+
+  it('never delays its end, and a use never brings it forward', () => {
+    const time = fc.integer({ min: 0, max: 10_000 });
+    fc.assert(
+      fc.property(time, time, time, fc.option(time), (expiresAt, lastUsedAt, later, idleTimeout) => {
+        const { at } = endOfSession({ expiresAt, lastUsedAt, idleTimeout });
+        expect(at).toBeLessThanOrEqual(expiresAt);
+        const used = endOfSession({ expiresAt, lastUsedAt: lastUsedAt + later, idleTimeout });
+        expect(used.at).toBeGreaterThanOrEqual(at);
+        const lower = idleTimeout === null ? 10_000 : Math.floor(idleTimeout / 2);
+        const lowered = endOfSession({ expiresAt, lastUsedAt, idleTimeout: lower });
+        expect(lowered.at).toBeLessThanOrEqual(at);
+      }),
+    );
   });
 });
 
@@ -121,6 +192,7 @@ describe('a verdict', () => {
     ['ahead', false],
     ['unknown', false],
     ['expired', false],
+    ['idle', false],
     ['revoked', false],
     ['reuse', true],
   ])('of "%s" ends the session: %s; never without reuse detection', (verdict, ends) => {

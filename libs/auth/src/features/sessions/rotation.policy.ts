@@ -1,10 +1,21 @@
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+
+/** The times that end a session without a request. Epoch seconds of the database's clock. */
+export interface SessionLimits {
+  /** The deadline, set at the start of the session. */
+  readonly expiresAt: number;
+  /** The start of the session, or its latest refresh. */
+  readonly lastUsedAt: number;
+  /** Seconds without a refresh after which it ends: see {@link idleTimeoutOf}. Null for no such end. */
+  readonly idleTimeout: number | null;
+}
+
 /** The state of a session that decides on its refresh tokens. Times are epoch seconds of the database's clock. */
-export interface SessionState {
+export interface SessionState extends SessionLimits {
   /** Number of the current refresh token. */
   readonly generation: number;
   /** Times of the latest rotations, the newest last. The last one replaced the token before the current one. */
   readonly recent: readonly number[];
-  readonly expiresAt: number;
   readonly revokedAt: number | null;
   /** The current time of the database, read in the same statement as the session. */
   readonly now: number;
@@ -14,9 +25,30 @@ export interface SessionState {
  * - `current`: the current token. It is exchanged for its successor.
  * - `replay`: a token that was replaced within the grace period. The current token is returned again.
  * - `ahead`: a token newer than the stored one. Only this server can have made it, so the database has lost commits.
- * - `unknown`, `revoked`, `expired`, `reuse`: refused.
+ * - `expired`, `idle`: refused, because the session has reached its deadline, or was not used for its idle time.
+ * - `unknown`, `revoked`, `reuse`: refused.
  */
-export type Verdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'reuse';
+export type Verdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'idle' | 'reuse';
+
+/**
+ * The idle time of a session: the shorter one of the option and the session's own. Pure. Null without either.
+ *
+ * @param option `sessions.idleTimeout`; 0 for none
+ * @param own null for a session without its own
+ */
+export function idleTimeoutOf(option: number, own: number | null): number | null {
+  const shorter = Math.min(option || Infinity, own ?? Infinity);
+  return shorter === Infinity ? null : shorter;
+}
+
+/** When a session ends if it is not used again, and why. Pure. It is still live at that moment. */
+export function endOfSession({ expiresAt, lastUsedAt, idleTimeout }: SessionLimits): {
+  readonly at: number;
+  readonly reason: 'expired' | 'idle';
+} {
+  const idleAt = idleTimeout === null ? Infinity : lastUsedAt + idleTimeout;
+  return idleAt < expiresAt ? { at: idleAt, reason: 'idle' } : { at: expiresAt, reason: 'expired' };
+}
 
 /** Maximum number of recent rotations in a row, so that a row stays small when a client refreshes often. */
 const MAX_RECENT = 64;
@@ -33,7 +65,8 @@ const MAX_RECENT = 64;
 export function refreshVerdict(session: SessionState | null, generation: number, graceSeconds: number): Verdict {
   if (!session) return 'unknown';
   if (session.revokedAt !== null) return 'revoked';
-  if (session.expiresAt < session.now) return 'expired';
+  const end = endOfSession(session);
+  if (end.at < session.now) return end.reason;
   if (generation === session.generation) return 'current';
   if (generation > session.generation) return 'ahead';
   const rotatedAt = session.recent.at(generation - session.generation);
@@ -61,6 +94,88 @@ export function recentChange(session: SessionState, generation: number, graceSec
   return { added, dropped: Math.max(old, recent.length + added - MAX_RECENT) };
 }
 
-/** Whether a refusal ends the session. An unknown or expired token is not a sign of theft. */
+/** Whether a refusal ends the session. An unknown token, or one of a session that is over, is not a sign of theft. */
 export const endsSession = (verdict: Verdict, reuseDetection: boolean): boolean =>
   verdict === 'reuse' && reuseDetection;
+
+/** How long a session may live. Each part only shortens what the options of the guard allow. */
+export interface SessionLifeRequest {
+  /**
+   * Seconds until the deadline, from `accessTtl` to `refreshTtl`. Default: `refreshTtl`, or `sessions.ttlWithoutRemember` for
+   * a session that is not remembered.
+   */
+  ttl?: number;
+  /**
+   * Seconds without a refresh after which the session ends: more than `accessTtl`, and not more than `sessions.idleTimeout`.
+   * Default: `sessions.idleTimeout`.
+   */
+  idleTimeout?: number;
+  /**
+   * Whether the session outlives the browser. With `false` and the option `sessions.ttlWithoutRemember`, the deadline is
+   * earlier, and in cookie mode the browser removes the refresh cookie when it closes.
+   *
+   * @default true
+   */
+  remember?: boolean;
+}
+
+/** The life of a new session. */
+export interface SessionLife {
+  /** Seconds until the deadline. */
+  readonly ttl: number;
+  /** The session's own idle time in seconds; null without one. */
+  readonly idleTimeout: number | null;
+  /** Whether the refresh cookie outlives the browser. */
+  readonly remembered: boolean;
+}
+
+type LifeOptions = Pick<GuardConfig, 'accessTtl' | 'refreshTtl' | 'sessions'>;
+
+/**
+ * Decides on the life of a new session. Pure. No value lengthens the life that the options allow. A value that cannot apply
+ * is refused and not changed, because the caller would not notice.
+ *
+ * @returns a text that describes the problem, if a value is refused
+ */
+export function sessionLife(asked: SessionLifeRequest, options: LifeOptions): SessionLife | string {
+  const { ttl, idleTimeout, remember } = asked;
+  const { accessTtl, refreshTtl, sessions } = options;
+  if (remember !== undefined && typeof remember !== 'boolean')
+    return 'remember of a session must be a boolean. Convert the text of a form first.';
+  // An access token lives for accessTtl whatever its session does, so a session cannot be shorter.
+  if (!isWithin(ttl, accessTtl, refreshTtl)) return notWithin('ttl', accessTtl, refreshTtl, 'accessTtl to refreshTtl');
+  const limit = sessions.idleTimeout || refreshTtl;
+  if (!isWithin(idleTimeout, accessTtl + 1, limit)) {
+    const range = `more than accessTtl to ${sessions.idleTimeout ? 'sessions.idleTimeout' : 'refreshTtl'}`;
+    return notWithin('idleTimeout', accessTtl + 1, limit, range);
+  }
+  const isShort = remember === false && sessions.ttlWithoutRemember > 0;
+  const longest = isShort ? Math.min(sessions.ttlWithoutRemember, refreshTtl) : refreshTtl;
+  return { ttl: Math.min(ttl ?? longest, longest), idleTimeout: idleTimeout ?? null, remembered: !isShort };
+}
+
+const isWithin = (value: unknown, min: number, max: number): boolean =>
+  value === undefined || (Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
+
+const notWithin = (name: string, min: number, max: number, range: string): string =>
+  `${name} of a session must be a whole number of seconds from ${min} to ${max} (${range}). To allow a longer life, raise the option.`;
+
+/**
+ * Why the lives of sessions must not start an application. A client refreshes when its access token expires, so a shorter
+ * idle time would end sessions in use.
+ */
+export const sessionLifeErrors = ({ guards }: Pick<AuthConfig, 'guards'>): string[] =>
+  guards.flatMap(({ accessTtl, sessions, nameOf }) => [
+    ...(sessions.idleTimeout > 0 && sessions.idleTimeout <= accessTtl
+      ? [
+          `${nameOf('sessions.idleTimeout')} (SVC_SESSIONS_IDLE_TIMEOUT) is ${sessions.idleTimeout}, but clients refresh a ` +
+            `session only every ${accessTtl} seconds (${nameOf('accessTtl')}). Set an idle time longer than accessTtl, or a shorter accessTtl.`,
+        ]
+      : []),
+    ...(sessions.ttlWithoutRemember > 0 && sessions.ttlWithoutRemember < accessTtl
+      ? [
+          `${nameOf('sessions.ttlWithoutRemember')} (SVC_SESSIONS_TTL_WITHOUT_REMEMBER) is ${sessions.ttlWithoutRemember}, but an ` +
+            `access token lives for ${accessTtl} seconds (${nameOf('accessTtl')}). Set a time that is not shorter, or a shorter accessTtl.`,
+        ]
+      : []),
+  ]);

@@ -1,6 +1,9 @@
-import type { SessionState, Verdict } from './rotation.policy';
+import { type SessionState, type Verdict, idleTimeoutOf } from './rotation.policy';
 
 export const GRACE = 30;
+
+/** The option `sessions.idleTimeout` of the guards that the table is for. */
+export const IDLE_TIMEOUT = 1800;
 
 /** A session, a presented token and the expected verdict of the policy and of the statement of a refresh. */
 export interface Judged {
@@ -13,12 +16,16 @@ export interface Judged {
   readonly expiresIn: number;
   /** Seconds from now; null for a session that was not ended. */
   readonly revokedIn: number | null;
+  /** Seconds since the last use. */
+  readonly unused: number;
+  /** The session's own idle time; null for none. */
+  readonly idleTimeout: number | null;
   readonly generation: number;
   /** Times of the stored rotations, in seconds from now, the newest last. */
   readonly recent: readonly number[];
 }
 
-type Facts = Partial<Pick<Judged, 'expiresIn' | 'revokedIn' | 'generation' | 'recent' | 'grace'>>;
+type Facts = Partial<Omit<Judged, 'name' | 'presented' | 'verdict'>>;
 
 const judged = (name: string, presented: number, facts: Facts, verdict: Verdict): Judged => ({
   name,
@@ -27,6 +34,8 @@ const judged = (name: string, presented: number, facts: Facts, verdict: Verdict)
   grace: GRACE,
   expiresIn: 3600,
   revokedIn: null,
+  unused: 20,
+  idleTimeout: null,
   generation: 0,
   recent: [],
   ...facts,
@@ -71,11 +80,38 @@ export const ROTATION_TABLE: readonly Judged[] = [
   judged('a newer token, with a grace period of 0', 9, { generation: 7, grace: 0 }, 'ahead'),
   judged('a newer token of an ended session', 9, { generation: 7, revokedIn: -1 }, 'revoked'),
   judged('a newer token of a session past its deadline', 9, { generation: 7, expiresIn: -1 }, 'expired'),
+  judged('the current token within the idle time', 0, { unused: IDLE_TIMEOUT - 60 }, 'current'),
+  judged('the current token past the idle time', 0, { unused: IDLE_TIMEOUT + 1 }, 'idle'),
+  judged('the current token within a shorter idle time of the session', 0, { unused: 60, idleTimeout: 120 }, 'current'),
+  judged('the current token past a shorter idle time of the session', 0, { unused: 121, idleTimeout: 120 }, 'idle'),
+  judged(
+    'the current token within a longer idle time of the session, past that of the guard',
+    0,
+    { unused: IDLE_TIMEOUT + 1, idleTimeout: 2 * IDLE_TIMEOUT },
+    'idle',
+  ),
+  judged('a session that was used in the future', 0, { unused: -600, idleTimeout: 120 }, 'current'),
+  judged('an ended session past its idle time', 0, { unused: 121, idleTimeout: 120, revokedIn: -1 }, 'revoked'),
+  judged('a session that was idle before its deadline', 0, { unused: 121, idleTimeout: 60, expiresIn: -1 }, 'idle'),
+  judged('a session whose deadline passed first', 0, { unused: 121, idleTimeout: 120, expiresIn: -9 }, 'expired'),
+  judged(
+    'a replaced token past the idle time',
+    6,
+    { generation: 7, recent: [-1], unused: 121, idleTimeout: 120 },
+    'idle',
+  ),
+  judged('a reused token past the idle time', 2, { generation: 7, unused: 121, idleTimeout: 120 }, 'idle'),
+  judged('a newer token past the idle time', 9, { generation: 7, unused: 121, idleTimeout: 120 }, 'idle'),
 ];
 
 /** Makes the session state of a row for a time of the database. */
-export const stateAt = (now: number, { generation, recent, expiresIn, revokedIn }: Judged): SessionState => ({
+export const stateAt = (
+  now: number,
+  { generation, recent, expiresIn, revokedIn, unused, idleTimeout }: Judged,
+): SessionState => ({
   now,
+  lastUsedAt: now - unused,
+  idleTimeout: idleTimeoutOf(IDLE_TIMEOUT, idleTimeout),
   generation,
   recent: recent.map((seconds) => now + seconds),
   expiresAt: now + expiresIn,

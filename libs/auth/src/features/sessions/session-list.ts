@@ -4,12 +4,15 @@ import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { SessionNotFound, Sessions } from './sessions';
 import { Session } from '../../identity/denylist/session.entity';
+import { endOf } from './session.sql';
 
 /** A live session in the list of its owner. Times are ISO 8601 in UTC. */
 export interface ListedSession {
   id: string;
   created_at: string;
   last_used_at: string;
+  /** When it ends if it is not used again: at its deadline, or after its idle time. */
+  expires_at: string;
   ip: string | null;
   user_agent: string | null;
   label: string | null;
@@ -17,7 +20,7 @@ export interface ListedSession {
   current: boolean;
 }
 
-type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & { createdAt: number; lastUsedAt: number };
+type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & Record<'createdAt' | 'lastUsedAt' | 'endsAt', number>;
 
 /** Maximum number of sessions in a list, so that a user with very many sessions cannot fill the memory of a node. */
 const MAX_LISTED = 100;
@@ -41,20 +44,24 @@ export class SessionList {
    * @param current the session of the request; null for a token without a session
    */
   async list(userId: string, current: string | null): Promise<ListedSession[]> {
+    const { guard, options } = this.realm;
+    const { idleTimeout } = options.sessions;
     const rows = await this.database.query<Row>(
       `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", ip, user_agent AS "userAgent", label,
-              extract(epoch FROM last_used_at)::float8 AS "lastUsedAt"
-         FROM ${this.database.table(Session)}
-        WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > clock_timestamp() + $3::interval
+              extract(epoch FROM last_used_at)::float8 AS "lastUsedAt",
+              extract(epoch FROM ${endOf('$5')})::float8 AS "endsAt"
+         FROM ${this.database.table(Session)} s
+        WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND ${endOf('$5')} >= clock_timestamp() + $3::interval
         ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MAX_LISTED}`,
       // A co-issuer's session id may contain characters that a PostgreSQL text cannot contain.
-      [this.realm.guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : ''],
+      [guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : '', idleTimeout || null],
     );
     const inOrder = rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
-    return inOrder.map(({ id, createdAt, lastUsedAt, ip, userAgent, label }) => ({
+    return inOrder.map(({ id, createdAt, lastUsedAt, endsAt, ip, userAgent, label }) => ({
       id,
       created_at: iso(createdAt),
       last_used_at: iso(lastUsedAt),
+      expires_at: iso(endsAt),
       ip,
       user_agent: userAgent,
       label,

@@ -7,14 +7,15 @@ import { once, sweep } from '../../foundation/platform/sweep';
 import { longestLife } from '../../identity/denylist/denylist';
 import { Session } from '../../identity/denylist/session.entity';
 import { SessionEnded } from './sessions.events';
+import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import type { EndedRow } from './session.store';
 
 /** Maximum number of rows that one statement deletes. */
 export const PRUNED_BATCH = 250;
 
 /**
- * Deletes the sessions of all guards whose deadline has passed and whose last access token has expired. A revoked session
- * also remains until then: without its row, a replayed refresh token would be unknown, and an access token would be
+ * Deletes the sessions of all guards whose deadline has passed and whose last access token has expired. A session that was
+ * revoked or idle before also remains until then: without its row, a replayed refresh token would be unknown, and an access token would be
  * accepted.
  */
 @Injectable()
@@ -31,10 +32,13 @@ export class SessionPruning {
   /** @returns the number of deleted rows */
   prune(): Promise<number> {
     const life = Math.max(...this.config.guards.map(longestLife));
+    const idleTimeouts = new Map(this.config.guards.map(({ guard, sessions }) => [guard, sessions.idleTimeout]));
     return sweep('-infinity', async (from) => {
       const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
-      for (const { guard, userId, id, ip, userAgent, amr, revoked } of rows) {
-        if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, 'expired'));
+      for (const { guard, userId, id, ip, userAgent, amr, revoked, ...limits } of rows) {
+        const idleTimeout = idleTimeoutOf(idleTimeouts.get(guard) ?? 0, limits.idleTimeout);
+        const { reason } = endOfSession({ ...limits, idleTimeout });
+        if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, reason));
       }
       // The next page starts here, because the index still contains the deleted rows before it.
       const last = rows.reduce((latest, { deadline }) => (deadline > latest ? deadline : latest), from);
@@ -44,7 +48,7 @@ export class SessionPruning {
   }
 }
 
-interface Deleted extends EndedRow {
+interface Deleted extends EndedRow, SessionLimits {
   guard: string;
   revoked: boolean;
   deadline: string;
@@ -62,4 +66,6 @@ const statementOn = (sessions: string): string => `
        AND least(expires_at, last_used_at) < statement_timestamp() + $1::interval - $3::float8 * interval '1 second'
      ORDER BY expires_at LIMIT ${PRUNED_BATCH} FOR UPDATE SKIP LOCKED))
   RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent", revoked_at IS NOT NULL AS revoked,
+            idle_timeout AS "idleTimeout", extract(epoch FROM expires_at)::float8 AS "expiresAt",
+            extract(epoch FROM last_used_at)::float8 AS "lastUsedAt",
             to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline`;

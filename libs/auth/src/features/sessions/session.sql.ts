@@ -15,6 +15,13 @@ const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) 
 
 const now = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
 const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
+/** `idleTimeoutOf` of the policy in SQL: `least` ignores nulls. The parameter is `sessions.idleTimeout`, or null for none. */
+const idleTimeout = (parameter: string): string => `least(${parameter}::int, s.idle_timeout)`;
+
+/** `endOfSession` of the policy in SQL, for a session `s`. */
+export const endOf = (parameter: string): string =>
+  `least(s.expires_at, s.last_used_at + ${idleTimeout(parameter)} * interval '1 second')`;
+
 const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgent"`;
 
 /**
@@ -23,8 +30,8 @@ const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgen
  */
 const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', generation = 0, holders = 0, ip = NULL,
-  user_agent = NULL, label = NULL, auth_time = ${end}, last_used_at = ${end}, created_at = ${end},
-  expires_at = ${end}`;
+  user_agent = NULL, label = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
+  created_at = ${end}, expires_at = ${end}`;
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
@@ -38,7 +45,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
 
   /**
    * Makes the conditional statement of a refresh. It changes a session only if the state that `refreshVerdict` decided on is
-   * unchanged. $1 changes, $2 guard, $3 offset. Of two concurrent changes of one session, one is made. Each session is
+   * unchanged. $1 changes, $2 guard, $3 offset, $4 idle time. Of two concurrent changes of one session, one is made. Each session is
    * looked up separately, independent of the planner's estimate for the JSON. The time is read after the row lock is
    * acquired.
    *
@@ -57,7 +64,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
              FROM local, asked a, LATERAL (
                SELECT s.id FROM ${sessions} s
                 WHERE s.id = a.id AND s.guard = $2 AND s.generation = a.seen AND s.revoked_at IS NULL
-                  AND s.expires_at >= ${now('$3')}
+                  AND ${endOf('$4')} >= ${now('$3')}
                   FOR UPDATE ${lock}) f)
     UPDATE ${sessions} s
        SET generation = h.generation, holders = CASE WHEN h.added > 0 THEN 1 ELSE s.holders + h.more END,
@@ -91,6 +98,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
            s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
            ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
+           ${epoch('s.last_used_at')} AS "lastUsedAt", ${idleTimeout('$4')} AS "idleTimeout", s.remembered,
            ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now,
            ${existence} AS "hasUser"
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
@@ -99,9 +107,9 @@ export function sessionStatements(database: Database, hasUser: string | null) {
   const insert = (ctes: string): string => `
     WITH ${ctes}
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
-                             created_at)
+                             idle_timeout, remembered, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
-           now + $8 * interval '1 second', now, $9, $10, $11, now
+           now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, now
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
 
@@ -114,19 +122,20 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
-    insert: insert(`moment AS MATERIALIZED (SELECT ${now('$12')} AS now)`),
-    // Takes the lock of the user's cap, named $13, before it reads the time. So the next statement counts the sessions of all
+    insert: insert(`moment AS MATERIALIZED (SELECT ${now('$14')} AS now)`),
+    // Takes the lock of the user's cap, named $15, before it reads the time. So the next statement counts the sessions of all
     // logins that held the lock before.
     insertCapped: insert(`
-      turn AS MATERIALIZED (SELECT ${lockUntilCommit('$13')}),
-      moment AS MATERIALIZED (SELECT ${now('$12')} AS now FROM turn)`),
+      turn AS MATERIALIZED (SELECT ${lockUntilCommit('$15')}),
+      moment AS MATERIALIZED (SELECT ${now('$14')} AS now FROM turn)`),
     // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended
     // by it. Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.
     endOverCap: `
       WITH moment AS MATERIALIZED (SELECT ${now('$5')} AS now),
            others AS MATERIALIZED (
-             SELECT id, last_used_at FROM ${sessions}, moment
-              WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND scope IS NULL AND id <> $3 AND expires_at >= now),
+             SELECT id, last_used_at FROM ${sessions} s, moment
+              WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND scope IS NULL AND id <> $3
+                AND ${endOf('$6')} >= now),
            surplus AS MATERIALIZED (
              SELECT id FROM others ORDER BY last_used_at, id
               LIMIT least(${PAGE}, greatest(0, (SELECT count(*) FROM others) - $4))),

@@ -10,7 +10,7 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
+import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 /** A session to store. */
@@ -25,6 +25,7 @@ export interface NewSession {
   ip: string | null;
   userAgent: string | null;
   label: string | null;
+  life: SessionLife;
 }
 
 /** A session as read by a refresh. */
@@ -37,6 +38,8 @@ export interface FoundSession extends SessionState {
   authTime: number;
   ip: string | null;
   userAgent: string | null;
+  /** Whether the refresh cookie outlives the browser. */
+  remembered: boolean;
   /** Whether the user exists; null where the statement could not read it. */
   hasUser: boolean | null;
   /** `performance.now()` at the time of reading. */
@@ -131,20 +134,29 @@ export class SessionStore {
     mint: (authTime: number) => T,
     beforeCommit: BeforeCommit,
   ): Promise<{ minted: T; ended: EndedRow[] }> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, life } = session;
     const { guard, options } = this.realm;
     const { maxPerUser } = options.sessions;
     const isCapped = maxPerUser > 0 && scope === null;
     const { insert, insertCapped, endOverCap } = this.statements();
-    const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
+    const { ttl, idleTimeout, remembered } = life;
+    const described = [familyId, guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
+    const values = [...described, idleTimeout, remembered, this.clock.offset];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
       const [statement, lock] = isCapped ? [insertCapped, [`svc:cap:${guard}:${userId}`]] : [insert, []];
-      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, ...lock]);
+      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, ...lock]);
       // A session that lost its pinned abilities in the column would have all abilities of its user.
       if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
       const ended = isCapped
-        ? await sql<EndedRow>(endOverCap, [guard, userId, familyId, maxPerUser - 1, this.clock.offset])
+        ? await sql<EndedRow>(endOverCap, [
+            guard,
+            userId,
+            familyId,
+            maxPerUser - 1,
+            this.clock.offset,
+            this.idleTimeout,
+          ])
         : [];
       const minted = mint(row.authTime);
       await beforeCommit(ended.map(({ id }) => id));
@@ -247,6 +259,11 @@ export class SessionStore {
     }
   }
 
+  /** The idle time of the guard as a parameter of statements. */
+  private get idleTimeout(): number | null {
+    return this.realm.options.sessions.idleTimeout || null;
+  }
+
   private paged(statement: string, values: unknown[], beforeCommit: BeforeCommit): Promise<EndedPage> {
     return this.database.transaction(async (sql) => {
       const all = [this.realm.guard, this.clock.offset, ...values];
@@ -258,7 +275,7 @@ export class SessionStore {
   }
 
   private async findAll(ids: string[]): Promise<(FoundSession | null)[]> {
-    const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset];
+    const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset, this.idleTimeout];
     const { find, findWithUser } = this.statements();
     const read = (statement: string): Promise<FoundSession[]> => this.database.query<FoundSession>(statement, values);
     const rows = await (this.readsUsers
@@ -303,7 +320,7 @@ export class SessionStore {
     statement: 'exchangeOne' | 'exchangeJoined',
   ): Promise<(number | null)[]> {
     const changes = JSON.stringify(exchanges.map((exchange, n) => ({ n, ...exchange })));
-    const values = [changes, this.realm.guard, this.clock.offset];
+    const values = [changes, this.realm.guard, this.clock.offset, this.idleTimeout];
     const rows = await this.database.query<{ n: number; holders: number }>(this.statements()[statement], values);
     const made = new Map(rows.map(({ n, holders }) => [n, holders]));
     return exchanges.map((_, n) => made.get(n) ?? null);

@@ -12,6 +12,7 @@ import type { ClientInfo } from '../../request/http/client-info';
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
  * - `expired`: its deadline has passed.
+ * - `idle`: it was not refreshed for `sessions.idleTimeout`, or for its own idle time.
  * - `disabled`: at a refresh, the user did not exist any more, or `hooks.canSignIn` refused the user.
  *
  * @publicApi
@@ -26,6 +27,7 @@ export type SessionEndReason =
   | 'cap'
   | 'erased'
   | 'expired'
+  | 'idle'
   | 'disabled';
 
 /**
@@ -47,8 +49,8 @@ export class SessionStarted {
 }
 
 /**
- * A session has ended, and none of its tokens is accepted any more. Emitted once, after the commit. For an expired
- * session it is emitted when a refresh or the pruning finds it, possibly long after the deadline. If PostgreSQL lost the
+ * A session has ended, and none of its tokens is accepted any more. Emitted once, after the commit. For a session that
+ * is expired or idle, it is emitted when a refresh or the pruning finds it, possibly long after its end. If PostgreSQL lost the
  * end in a failover, it is emitted again when the session is ended again.
  *
  * @publicApi

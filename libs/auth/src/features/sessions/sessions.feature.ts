@@ -14,11 +14,13 @@ import { SessionPrecondition, Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
+import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
+  configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
     TokenClaims,

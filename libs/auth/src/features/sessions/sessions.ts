@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { StoreUnavailable, AuthException } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -14,6 +14,7 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
+import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
@@ -72,7 +73,7 @@ export const ENDING_PAUSE_MS = 1000;
 type Deny = (familyIds: string[]) => Promise<void>;
 
 /** Describes the session to start. */
-export interface SessionStart {
+export interface SessionStart extends SessionLifeRequest {
   userId: string;
   /** Extra claims of the first access token. */
   claims?: object;
@@ -109,12 +110,15 @@ export class Sessions {
    * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
    * row remains in that case, nor after an error.
    *
-   * @throws SignInRefused; AuthConfigError for an invalid list of abilities; every error of a hook; StoreUnavailable
+   * @throws SignInRefused; AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook;
+   * StoreUnavailable
    */
   async start(
-    { userId, claims = {}, abilities, amr: given = [], authTime, client, label }: SessionStart,
+    { userId, claims = {}, abilities, amr: given = [], authTime, client, label, ...asked }: SessionStart,
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
+    const life = sessionLife(asked, this.realm.options);
+    if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
     // Before the session is stored, because a stored session can end another one. Afterwards, the check is repeated.
@@ -141,6 +145,7 @@ export class Sessions {
           ip,
           userAgent,
           label: clip(label, LABEL_MAX),
+          life,
         },
         (since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }),
         deny,
@@ -154,8 +159,10 @@ export class Sessions {
     });
     if (!(await this.isStillValid(familyId, userId, passwordHashCheck))) return null;
     this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
-    const { refreshTtl: refreshExpiresIn } = this.realm.options;
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
+    const { ttl, remembered } = life;
+    const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
+    const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
+    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
   }
 
   private async isStillValid(

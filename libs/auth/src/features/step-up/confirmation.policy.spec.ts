@@ -41,4 +41,10 @@ describe('a sign-in', () => {
     ['does not count for a pinned session', { isPinned: true }, false],
     ['does not count while another party acts for the user', { hasActor: true }, false],
   ])('%s', (_, change, expected) => expect(isRecentSignIn({ ...recent, ...change }, 300, NOW)).toBe(expected));
+
+  it.each([
+    ['counts with a time that is ahead by the leeway', NOW + 5, true],
+    ['does not count with a time that is ahead by more', NOW + 6, false],
+    ['does not count longer because of the leeway', NOW - 300, false],
+  ])('%s', (_, authTime, expected) => expect(isRecentSignIn({ ...recent, authTime }, 300, NOW, 5)).toBe(expected));
 });

@@ -28,6 +28,23 @@ export class ConfirmationRequired extends AuthException {
   }
 }
 
+/**
+ * The user did not sign in recently enough: 401 with the challenge of RFC 9470 §3. A refresh does not help; a new sign-in
+ * does.
+ */
+export class RecentLoginRequired extends AuthException {
+  /** @param maxAge seconds within which the user must have signed in */
+  constructor(readonly maxAge: number) {
+    super('recent_login_required', {
+      status: 401,
+      text: { key: 'auth.recent_login_required' },
+      // Without CORS headers of the host, a page of another origin reads the body but not the challenge.
+      reason: 'recent_login_required',
+      headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age=${maxAge}` },
+    });
+  }
+}
+
 /** The confirmation token was issued to another session of the user: 423. The client has to confirm in its own session. */
 export class ConfirmationOfAnotherSession extends AuthException {
   /** @param methods the ways in which this user can confirm */

@@ -1,11 +1,12 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { ConfirmationGate } from './require-confirmation';
+import { RecentLoginGate } from './require-recent-login';
 import { Confirmations } from './confirmations';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp: Feature = {
   controllers: [ConfirmPasswordController],
-  providers: [Confirmations, CurrentPassword, PasswordConfirmation, ConfirmationGate],
+  providers: [Confirmations, CurrentPassword, PasswordConfirmation, ConfirmationGate, RecentLoginGate],
 };

@@ -31,8 +31,17 @@ export interface SignIn {
   readonly hasActor: boolean;
 }
 
-/** Whether a sign-in counts as a confirmation: the user has signed in to this session within the last `ttl` seconds. Pure. */
-export function isRecentSignIn({ authTime, amr, isPinned, hasActor }: SignIn, ttl: number, now: number): boolean {
+/**
+ * Whether the user has signed in to this session within the last `ttl` seconds. Pure.
+ *
+ * @param leeway seconds by which the time of the sign-in may be ahead: it is a time of another clock
+ */
+export function isRecentSignIn(
+  { authTime, amr, isPinned, hasActor }: SignIn,
+  ttl: number,
+  now: number,
+  leeway = 0,
+): boolean {
   if (isPinned || hasActor || !Array.isArray(amr) || !amr.length) return false;
-  return typeof authTime === 'number' && authTime <= now && now - authTime < ttl;
+  return typeof authTime === 'number' && authTime <= now + leeway && now - authTime < ttl;
 }

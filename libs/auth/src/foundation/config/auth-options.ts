@@ -449,7 +449,7 @@ export interface TwoFactorOptions {
   challengeTtl?: number;
 }
 
-/** The sessions of one user. */
+/** How many sessions a user may have, and how long they live. */
 export interface SessionsOptions {
   /**
    * Maximum number of live sessions of one user on one guard. A login above it ends the least recently used session
@@ -460,6 +460,26 @@ export interface SessionsOptions {
    * @env SVC_SESSIONS_MAX_PER_USER
    */
   maxPerUser?: number;
+
+  /**
+   * Seconds without a refresh after which a session ends (`SessionEnded` with the reason `idle`), at most 315360000 (ten years). `0`
+   * means no idle time. It must be longer than `accessTtl`, because a client in use refreshes only when its access token
+   * expires. Read at each refresh, so a change applies to sessions that exist. It applies to pinned sessions, too.
+   *
+   * @default 0
+   * @env SVC_SESSIONS_IDLE_TIMEOUT
+   */
+  idleTimeout?: number;
+
+  /**
+   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, at most `refreshTtl` (or 315360000, ten years), and not shorter
+   * than `accessTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
+   * without the field is remembered. `0` means that the field has no effect.
+   *
+   * @default 0
+   * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
+   */
+  ttlWithoutRemember?: number;
 }
 
 /** Step-up confirmation. */

@@ -43,6 +43,8 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   forkThreshold: count(2),
   leeway: seconds(0, 5 * MINUTE),
   'sessions.maxPerUser': count(0),
+  'sessions.idleTimeout': seconds(0, TEN_YEARS),
+  'sessions.ttlWithoutRemember': seconds(0, TEN_YEARS),
   // NIST SP 800-63B §3.2.2 allows no more than 100 attempts.
   'lockout.maxAttempts': count(1, 100),
   'lockout.releaseAfter': seconds(0, TEN_YEARS),

@@ -19,7 +19,7 @@ export const DEFAULTS = {
   refreshTtl: 2_592_000,
   graceSeconds: 30,
   forkThreshold: 3,
-  sessions: { maxPerUser: 100 },
+  sessions: { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0 },
   leeway: 5,
   tokenIds: 'uuid',
   cookieMode: false,

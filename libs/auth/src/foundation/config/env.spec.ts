@@ -89,6 +89,8 @@ const EXPECTED: Record<string, string> = {
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
   SVC_PREPARED_STATEMENTS: 'preparedStatements',
   SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
+  SVC_SESSIONS_IDLE_TIMEOUT: 'sessions.idleTimeout',
+  SVC_SESSIONS_TTL_WITHOUT_REMEMBER: 'sessions.ttlWithoutRemember',
   SVC_PASSKEY_MAX_PER_USER: 'passkeys.maxPerUser',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',
   SVC_ARGON2_TIME: 'hashing.timeCost',

@@ -40,6 +40,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['GRACE', 'graceSeconds', number],
   ['FORK_THRESHOLD', 'forkThreshold', number],
   ['SESSIONS_MAX_PER_USER', 'sessions.maxPerUser', number],
+  ['SESSIONS_IDLE_TIMEOUT', 'sessions.idleTimeout', number],
+  ['SESSIONS_TTL_WITHOUT_REMEMBER', 'sessions.ttlWithoutRemember', number],
   ['LEEWAY', 'leeway', number],
   ['LOCKOUT_MAX_ATTEMPTS', 'lockout.maxAttempts', number],
   ['LOCKOUT_RELEASE_AFTER', 'lockout.releaseAfter', number],

@@ -42,6 +42,14 @@ export function resolveLockout({ maxAttempts, releaseAfter }: AuthValues['lockou
   });
 }
 
+/** The number and the life of sessions, with defaults. */
+function resolveSessions(given: AuthValues['sessions'] = {}): GuardConfig['sessions'] {
+  const fallback = DEFAULTS.sessions;
+  const names = Object.keys(fallback) as (keyof typeof fallback)[];
+  const numbers = names.map((name) => [name, numberOf(`sessions.${name}`, given[name], fallback[name])]);
+  return Object.freeze(Object.fromEntries(numbers) as typeof fallback);
+}
+
 function limit<Numbers extends RateLimit>(
   limited: string,
   given: RateLimit | undefined,
@@ -176,9 +184,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     graceSeconds: numberOf('graceSeconds', options.graceSeconds, DEFAULTS.graceSeconds),
     forkThreshold: numberOf('forkThreshold', options.forkThreshold, DEFAULTS.forkThreshold),
     leeway: numberOf('leeway', options.leeway, DEFAULTS.leeway),
-    sessions: Object.freeze({
-      maxPerUser: numberOf('sessions.maxPerUser', options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser),
-    }),
+    sessions: resolveSessions(options.sessions),
     rateLimits: resolveRateLimits(options.rateLimits),
     lockout: resolveLockout(options.lockout),
     appName: appName(options),

@@ -13,6 +13,7 @@ export const MESSAGES = {
   'auth.not_enrolled': 'Two-factor authentication is not enabled.',
   'auth.insufficient_scope': 'This needs the ability {abilities}.',
   'auth.confirmation_required': 'Please confirm your identity to continue.',
+  'auth.recent_login_required': 'Please sign in again to continue.',
   'auth.sign_in_refused': 'This account may not sign in. Please contact support.',
   'auth.unusable_claim': 'Tokens cannot be issued for this account. Please contact support.',
   'auth.unverified_login': 'Please verify your email address before you sign in.',

@@ -68,6 +68,14 @@ export class Session {
   @Column({ name: 'last_used_at', type: 'timestamptz' })
   lastUsedAt!: Date;
 
+  /** Seconds without a refresh after which the session ends. Null: only `sessions.idleTimeout` applies. */
+  @Column({ name: 'idle_timeout', type: 'int', nullable: true })
+  idleTimeout!: number | null;
+
+  /** False after a sign-in with `remember: false`: in cookie mode, the browser removes the cookie when it closes. */
+  @Column({ type: 'boolean', default: true })
+  remembered!: boolean;
+
   /** IP address of the client at login. */
   @Column({ type: 'text', nullable: true })
   ip!: string | null;

@@ -18,8 +18,8 @@ export const LOGIN_CHALLENGE = '2fa+challenge';
 
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
-/** Claims that bind a token to an id, a session or a password hash. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
+/** Claims that bind a token to an id, a session or a password hash, and what the client asked for. */
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'rem'>>;
 
 /**
  * The fingerprint of a stored password hash for one token or one session. It contains the id, so that the

@@ -30,9 +30,10 @@ export class RefreshCookie {
   /**
    * Returns a `Set-Cookie` value.
    *
-   * @param maxAge seconds until the session's deadline: the cookie expires with the session
+   * @param maxAge seconds until the end of the session: the cookie expires with it. Undefined for a session that is not
+   * remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
    */
-  set(refreshToken: string, maxAge: number): string {
+  set(refreshToken: string, maxAge?: number): string {
     return this.serialize(refreshToken, maxAge);
   }
 
@@ -52,7 +53,7 @@ export class RefreshCookie {
     return own !== undefined && second === undefined ? (parseCookie(own)[this.name] ?? '') : '';
   }
 
-  private serialize(value: string, maxAge: number, expires?: Date): string {
+  private serialize(value: string, maxAge?: number, expires?: Date): string {
     const { name, secure } = this;
     return stringifySetCookie({ name, value, maxAge, expires, secure, httpOnly: true, path: '/', sameSite: 'strict' });
   }

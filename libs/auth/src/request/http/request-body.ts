@@ -1,5 +1,7 @@
 import { type ExecutionContext, Injectable, type PipeTransform, type Type, createParamDecorator } from '@nestjs/common';
 import isEmail from 'validator/lib/isEmail';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { readFlag } from '../../foundation/config/option-values.policy';
 import type { RegistrationField } from '../../foundation/config/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
@@ -175,6 +177,20 @@ export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = 
   if (email && !isEmailAddress(value)) return 'validation.email';
   // PostgreSQL cannot store NUL in a text.
   return value.includes('\0') && !allowsNul ? 'validation.invalid' : null;
+}
+
+/**
+ * Reads the field `remember` of a sign-in: a boolean, or its text in a form (`on`, `false`). True if it is missing. Without
+ * `sessions.ttlWithoutRemember` the field has no effect, whatever it contains.
+ *
+ * @throws ValidationFailed for any other value
+ */
+export function rememberIn(request: object, { sessions }: Pick<GuardConfig, 'sessions'>): boolean {
+  if (sessions.ttlWithoutRemember === 0) return true;
+  const value = ownField((request as { body?: unknown }).body, 'remember') ?? true;
+  const remember = typeof value === 'string' ? readFlag(value) : value;
+  if (typeof remember === 'boolean') return remember;
+  throw new ValidationFailed({ remember: [{ key: 'validation.invalid', params: { field: 'remember' } }] });
 }
 
 /** Reads a body with {@link readBody}. */

@@ -96,8 +96,13 @@ export interface SessionTokens {
   readonly refreshToken: string;
   /** Lifetime of the access token in seconds. */
   readonly expiresIn: number;
-  /** Seconds until the session's deadline. A refresh does not extend it. */
+  /**
+   * Seconds until the session ends if it is not used again: at its deadline, which a refresh does not extend, or after its
+   * idle time.
+   */
   readonly refreshExpiresIn: number;
+  /** Whether the session outlives the browser. If not, the refresh cookie has no `Max-Age`. */
+  readonly remembered: boolean;
 }
 
 /**
@@ -124,10 +129,12 @@ export class TokenDelivery {
   }
 
   /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */
-  deliver({ accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens, response: unknown): TokenBody {
+  deliver(tokens: SessionTokens, response: unknown): TokenBody {
+    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
     if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
-    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.set(refreshToken, refreshExpiresIn));
+    const cookie = this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined);
+    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', cookie);
     return { access_token: accessToken, ...token };
   }
 

@@ -23,6 +23,8 @@ export class CreateSvcSessions1763700000000 implements MigrationInterface {
         expires_at timestamptz NOT NULL,
         revoked_at timestamptz,
         last_used_at timestamptz NOT NULL,
+        idle_timeout int,
+        remembered boolean NOT NULL DEFAULT true,
         ip text,
         user_agent text,
         label text,

@@ -60,6 +60,7 @@ export const BODIES = {
     id: UUID,
     created_at: TIME,
     last_used_at: TIME,
+    expires_at: of(TIME, 'When it ends if it is not used again.'),
     ip: orNull(TEXT),
     user_agent: orNull(TEXT),
     label: orNull(TEXT),

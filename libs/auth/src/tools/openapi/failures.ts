@@ -1,5 +1,10 @@
 import { ConfirmationGate } from '../../features/step-up/require-confirmation';
-import { ConfirmationOfAnotherSession, ConfirmationRequired } from '../../features/step-up/step-up.errors';
+import { RecentLoginGate } from '../../features/step-up/require-recent-login';
+import {
+  ConfirmationOfAnotherSession,
+  ConfirmationRequired,
+  RecentLoginRequired,
+} from '../../features/step-up/step-up.errors';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import {
   type AuthException,
@@ -86,6 +91,7 @@ const OF_GATES = new Map<GateType, Refusals>([
     },
   ],
   [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
+  [RecentLoginGate, (_, detail) => [new RecentLoginRequired(detail as number)]],
   [
     ConfirmationGate,
     ({ confirm }) => [new ConfirmationRequired(confirm, []), new ConfirmationOfAnotherSession(confirm, [])],

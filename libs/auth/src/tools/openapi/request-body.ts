@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { Operation } from '../../foundation/platform/catalogue';
 import {
   FIELD_MAX,
   type FieldRule,
@@ -9,24 +10,37 @@ import {
   rulesOf,
   wireName,
 } from '../../request/http/request-body';
+import { operationOf } from '../../request/gates/request-log';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
 import { RegisterController } from '../../features/registration/registration.controller';
 import { RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
-import { OBJECT, type Schema, TEXT, listOf, of } from './schema';
+import { FLAG, OBJECT, type Schema, TEXT, listOf, of } from './schema';
 
 const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
 
 /** The schema of a route's request body; null if the route reads no body. */
-export function requestBody({ controller, name }: MountedRoute, scope: RealmScope): Schema | null {
+export function requestBody({ controller, name, handler }: MountedRoute, scope: RealmScope): Schema | null {
   const { options } = scope.realm;
+  const operation = operationOf(controller, handler);
   const pipes = pipesOf(controller, name);
   const request = pipes.find((pipe) => pipe.request)?.request;
-  if (request) return fieldsOf(request, options);
+  if (request) return withRemember(operation, fieldsOf(request, options), options);
   if (pipes.includes(RefreshTokenPipe)) return refreshToken(options);
-  return controller.prototype instanceof RegisterController ? registration(scope) : null;
+  return controller.prototype instanceof RegisterController
+    ? withRemember(operation, registration(scope), options)
+    : null;
+}
+
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'passkey_login', 'register']);
+const REMEMBER = of(FLAG, 'Whether the session outlives the browser. True if it is missing.');
+
+/** The body with the field `remember`, where a sign-in reads it. */
+function withRemember(operation: Operation | undefined, body: Schema, { sessions }: GuardConfig): Schema {
+  if (!SIGN_INS.has(operation) || sessions.ttlWithoutRemember === 0 || !body.properties) return body;
+  return { ...body, properties: { ...body.properties, remember: REMEMBER } };
 }
 
 function pipesOf(controller: Type, name: string): (Type & { request?: Type })[] {

@@ -13,6 +13,11 @@ export interface ActOptions {
   abilities?: readonly string[];
   /** Adds a confirmation token, for routes that require a confirmation. Default: false. */
   confirmed?: boolean;
+  /**
+   * How the user has signed in to the session (RFC 8176), such as `['pwd']`: for routes that require a recent login. Default:
+   * no user has signed in to it.
+   */
+  amr?: readonly string[];
 }
 
 /** A signed-in user: the tokens of a session, and the headers for each request. */
@@ -38,12 +43,12 @@ export interface Actor extends SessionTokens {
 export async function actAs(
   app: INestApplicationContext,
   user: string | number,
-  { guard, abilities, confirmed = false }: ActOptions = {},
+  { guard, abilities, confirmed = false, amr }: ActOptions = {},
 ): Promise<Actor> {
   const realms = app.get(Realms, { strict: false });
   const scope = realms.named(guard) ?? realms.default;
   const auth = app.get(Auth, { strict: false }).guard(scope.realm.guard);
-  const tokens = await auth.startSession(user, {}, abilities);
+  const tokens = await auth.startSession(user, { amr }, abilities);
   const { fid: familyId } = unverifiedClaims(tokens.accessToken) as { fid: string };
   const userId = String(user);
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens.accessToken}` };

@@ -1,0 +1,247 @@
+import * as fc from 'fast-check';
+import { Pruning } from '../../tools/retention/pruning';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Realm, Realms } from '../../foundation/realm/realm';
+import { RefreshRotation } from './refresh-rotation';
+import { SessionList } from './session-list';
+import { InvalidRefreshToken, Sessions } from './sessions';
+import { SessionEnded } from './sessions.events';
+import { TestApp, claimsOf } from '../../../../../test/support/app';
+import { RACES_MS, rounds } from '../../../../../test/support/rounds';
+
+/** Times in seconds. The clock moves by multiples of ten, so that no step comes near these boundaries. */
+const TTL = 605;
+const TTL_WITHOUT_REMEMBER = 305;
+const OWN_TTLS = [undefined, 205];
+const IDLE_TIMEOUTS = [0, 125, 65];
+const OWN_IDLE_TIMEOUTS = [undefined, 45, 95];
+const GRACE = 35;
+const ACCESS = 30;
+const MAX_PER_USER = 3;
+
+const t = TestApp.forFile({
+  options: {
+    refreshTtl: TTL,
+    accessTtl: ACCESS,
+    graceSeconds: GRACE,
+    sessions: { maxPerUser: MAX_PER_USER, ttlWithoutRemember: TTL_WITHOUT_REMEMBER },
+  },
+});
+
+interface ModelSession {
+  readonly id: string;
+  readonly deadline: number;
+  readonly idleTimeout: number;
+  readonly remembered: boolean;
+  /** The refresh token of each generation. */
+  readonly tokens: string[];
+  /** When the token of each generation was replaced. */
+  readonly replacedAt: number[];
+  usedAt: number;
+  /** Orders uses at the same time. */
+  use: number;
+  hasEnded: boolean;
+}
+
+/** A reference model of the life of sessions. */
+class Model {
+  now = 0;
+  idleTimeout = 0;
+  uses = 0;
+  readonly sessions: ModelSession[] = [];
+  readonly ended: string[] = [];
+
+  end({ deadline, usedAt, idleTimeout }: ModelSession): { at: number; reason: string } {
+    const idleAt = usedAt + Math.min(idleTimeout, this.idleTimeout || Infinity);
+    return idleAt < deadline ? { at: idleAt, reason: 'idle' } : { at: deadline, reason: 'expired' };
+  }
+
+  live(): ModelSession[] {
+    return this.sessions.filter((session) => !session.hasEnded && this.end(session).at >= this.now);
+  }
+
+  close(session: ModelSession, reason: string): void {
+    session.hasEnded = true;
+    this.ended.push(`${session.id} ${reason}`);
+  }
+
+  use(session: ModelSession): void {
+    session.usedAt = this.now;
+    session.use = ++this.uses;
+  }
+}
+
+/** How often each result of a step occurred. */
+const results = new Map<string, number>();
+const count = (result: string): unknown => results.set(result, (results.get(result) ?? 0) + 1);
+
+class World {
+  readonly model = new Model();
+  private readonly start = t.clock.now() / 1000;
+  private readonly scope = t.app.get(Realms).get('api');
+  private readonly realm = this.scope.get(Realm);
+  private readonly options = this.realm.options;
+
+  advance(seconds: number): void {
+    t.clock.advance(seconds);
+    this.model.now += seconds;
+  }
+
+  /** Sets the option, as a restart with another configuration does. */
+  limitIdleTime(idleTimeout: number): void {
+    this.model.idleTimeout = idleTimeout;
+    Object.assign(this.realm, { options: { ...this.options, sessions: { ...this.options.sessions, idleTimeout } } });
+  }
+
+  async login(remember: boolean | undefined, ttl: number | undefined, idleTimeout: number | undefined): Promise<void> {
+    const { model } = this;
+    const start = this.scope.get(Sessions).start({ userId: '1', remember, ttl, idleTimeout });
+    if (idleTimeout !== undefined && model.idleTimeout && idleTimeout > model.idleTimeout) {
+      count('refused life');
+      return expect(start).rejects.toBeInstanceOf(AuthConfigError);
+    }
+    const { accessToken, refreshToken, refreshExpiresIn, remembered } = (await start)!;
+    const surplus = model
+      .live()
+      .toSorted((a, b) => a.use - b.use)
+      .slice(0, -(MAX_PER_USER - 1));
+    for (const session of surplus) model.close(session, 'cap');
+    if (surplus.length) count('cap');
+    const life = Math.min(ttl ?? TTL, remember === false ? TTL_WITHOUT_REMEMBER : TTL);
+    const session: ModelSession = {
+      id: String(claimsOf(accessToken).fid),
+      deadline: model.now + life,
+      idleTimeout: idleTimeout ?? Infinity,
+      remembered: remember !== false,
+      tokens: [refreshToken],
+      replacedAt: [],
+      usedAt: model.now,
+      use: ++model.uses,
+      hasEnded: false,
+    };
+    model.sessions.push(session);
+    expect({ remembered, refreshExpiresIn }).toEqual({
+      remembered: session.remembered,
+      refreshExpiresIn: model.end(session).at - model.now,
+    });
+  }
+
+  /** Presents one of the latest tokens of a session. */
+  async refresh(n: number, age: number): Promise<void> {
+    const { model } = this;
+    const session = model.sessions.at(-1 - (n % Math.max(1, model.sessions.length)));
+    if (!session) return;
+    const { tokens, replacedAt } = session;
+    const current = tokens.length - 1;
+    const generation = Math.max(0, current - age);
+    const end = model.end(session);
+    const isReplay = generation < current && replacedAt[generation]! + GRACE >= model.now;
+    const refreshing = this.scope.get(RefreshRotation).rotate(tokens[generation]!);
+    const refusal = session.hasEnded
+      ? 'ended'
+      : end.at < model.now
+        ? end.reason
+        : generation < current && !isReplay
+          ? 'reuse'
+          : null;
+    count(refusal ?? (isReplay ? 'replay' : 'current'));
+    if (refusal !== null) {
+      await expect(refreshing).rejects.toBeInstanceOf(InvalidRefreshToken);
+      if (!session.hasEnded) model.close(session, refusal);
+      return;
+    }
+    const { refreshToken, refreshExpiresIn, remembered } = await refreshing;
+    model.use(session);
+    if (isReplay) expect(refreshToken).toBe(tokens[current]);
+    else [replacedAt[generation], tokens[generation + 1]] = [model.now, refreshToken];
+    expect(remembered).toBe(session.remembered);
+    expect(Math.abs(refreshExpiresIn - (model.end(session).at - model.now))).toBeLessThan(5);
+  }
+
+  /** The list of sessions is that of the model, with the end of each. */
+  async compare(): Promise<void> {
+    const { model } = this;
+    const listed = await this.scope.get(SessionList).list('1', null);
+    const ends = new Map(listed.map(({ id, expires_at: end }) => [id, Date.parse(end) / 1000 - this.start]));
+    expect([...ends.keys()].toSorted()).toEqual(
+      model
+        .live()
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    for (const session of model.live()) expect(Math.abs(ends.get(session.id)! - model.end(session).at)).toBeLessThan(5);
+  }
+
+  close(): void {
+    Object.assign(this.realm, { options: this.options });
+  }
+}
+
+/** A step with a name for the report of a failed property. */
+class Named {
+  constructor(
+    readonly name: string,
+    readonly step: (world: World) => Promise<void> | void,
+  ) {}
+
+  [fc.toStringMethod](): string {
+    return this.name;
+  }
+}
+
+const login = fc
+  .tuple(fc.constantFrom(undefined, true, false), fc.constantFrom(...OWN_TTLS), fc.constantFrom(...OWN_IDLE_TIMEOUTS))
+  .map((asked) => new Named(`login ${asked}`, (world) => world.login(...asked)));
+const refresh = fc
+  .tuple(fc.nat(3), fc.constantFrom(0, 0, 0, 1, 2))
+  .map((which) => new Named(`refresh ${which}`, (world) => world.refresh(...which)));
+const advance = fc
+  .constantFrom(10, 30, 40, 60, 100)
+  .map((seconds) => new Named(`advance ${seconds}`, (world) => world.advance(seconds)));
+const limit = fc
+  .constantFrom(...IDLE_TIMEOUTS)
+  .map((seconds) => new Named(`idleTimeout ${seconds}`, (world) => world.limitIdleTime(seconds)));
+
+const steps = fc.oneof(
+  { arbitrary: login, weight: 3 },
+  { arbitrary: refresh, weight: 8 },
+  { arbitrary: advance, weight: 6 },
+  { arbitrary: limit, weight: 1 },
+);
+
+it(
+  'a session lives exactly as long as the model says, in every order of sign-ins, refreshes and times',
+  async () => {
+    await t.person('ada@example.com');
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 15, maxLength: 40 }), async (sequence) => {
+        await t.database.query('DELETE FROM svc_sessions');
+        const events: string[] = [];
+        t.on(SessionEnded, ({ familyId, reason }) => events.push(`${familyId} ${reason}`));
+        const world = new World();
+        const { model } = world;
+        try {
+          for (const { step } of sequence) {
+            await step(world);
+            await world.compare();
+          }
+          expect(events).toEqual(model.ended);
+          // Those that no request has found are found when they are removed.
+          world.close();
+          model.idleTimeout = 0;
+          world.advance(TTL + 1000);
+          expect(await t.app.get(Pruning).run()).toMatchObject({ sessions: model.sessions.length });
+          for (const session of model.sessions.filter(({ hasEnded }) => !hasEnded))
+            model.close(session, model.end(session).reason);
+          expect(events.toSorted()).toEqual(model.ended.toSorted());
+        } finally {
+          world.close();
+        }
+      }),
+      { numRuns: rounds(60) },
+    );
+    for (const result of ['current', 'replay', 'reuse', 'ended', 'expired', 'idle', 'cap', 'refused life'])
+      expect([result, results.has(result)]).toEqual([result, true]);
+  },
+  RACES_MS,
+);
