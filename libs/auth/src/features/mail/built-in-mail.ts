@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { catalogueOf } from '../../foundation/languages/catalogue';
+import { catalogueOf } from '../../foundation/languages/texts';
 import type { Language } from '../../foundation/platform/language';
 import { fill } from '../../foundation/platform/messages';
 import type {
@@ -72,12 +72,11 @@ const localeOf = (language: Language): string => ({ en: 'en-GB', pt: 'pt-BR' })[
 const UNITS = [
   ['day', 24 * 60],
   ['hour', 60],
-  ['minute', 1],
 ] as const;
 
-/** A duration in the largest unit that leaves no rest, but a single hour in minutes: `7 days`, `2 hours`, `60 minutes`. */
+/** A duration in the largest unit of which it is a multiple, but never one of them: `7 days`, `24 hours`, `60 minutes`. */
 function durationIn(language: Language, minutes: number): string {
-  const [unit, size] = UNITS.find(([, one]) => minutes % one === 0 && minutes !== 60)!;
+  const [unit, size] = UNITS.find(([, one]) => minutes % one === 0 && minutes > one) ?? (['minute', 1] as const);
   const format = new Intl.NumberFormat(localeOf(language), { style: 'unit', unit, unitDisplay: 'long' });
   return format.format(minutes / size);
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { mailErrors } from '../../foundation/config/url-checks';
-import { catalogueOf } from '../../foundation/languages/catalogue';
+import { catalogueOf } from '../../foundation/languages/texts';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
 import {
@@ -50,7 +50,9 @@ export class AccountMails {
       const tag = await callHost('mail.language', () => language(user, { guard }));
       return languageOfTag(tag ?? '') ?? DEFAULT_LANGUAGE;
     } catch (error) {
-      this.logger.warn(`mail.language failed; the mail is in English: ${(error as Error | null)?.stack ?? String(error)}`);
+      this.logger.warn(
+        `mail.language failed; the mail is in English: ${(error as Error | null)?.stack ?? String(error)}`,
+      );
       return DEFAULT_LANGUAGE;
     }
   }
@@ -89,10 +91,14 @@ function textErrors(texts: object, option: string): string[] {
       return [`${option}.${language} is no language of the library. Use ${LANGUAGES.join(', ')}.`];
     return Object.entries(kinds as object).flatMap(([kind, own]) => {
       const builtIn = kindsOf()[kind];
-      if (!builtIn) return [`${option}.${language}.${kind} is no kind of mail. Use ${MAIL_KINDS.join(', ')} or shared.`];
+      if (!builtIn)
+        return [`${option}.${language}.${kind} is no kind of mail. Use ${MAIL_KINDS.join(', ')} or shared.`];
       return Object.entries(own as object)
         .filter(([name, text]) => !Object.hasOwn(builtIn, name) || typeof text !== 'string')
-        .map(([name]) => `${option}.${language}.${kind}.${name} must be a text. Texts: ${Object.keys(builtIn).join(', ')}.`);
+        .map(
+          ([name]) =>
+            `${option}.${language}.${kind}.${name} must be a text. Texts: ${Object.keys(builtIn).join(', ')}.`,
+        );
     });
   });
 }

@@ -21,7 +21,8 @@ export const de: Catalogue = {
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
-    'auth.unusable_claim': 'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
+    'auth.unusable_claim':
+      'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
     'auth.unverified_login': 'Bitte bestätigen Sie Ihre E-Mail-Adresse, bevor Sie sich anmelden.',
     'auth.email_unverified': 'Ihre E-Mail-Adresse ist nicht bestätigt.',
     'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
@@ -40,8 +41,7 @@ export const de: Catalogue = {
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',
     'password.too_short': 'Das Passwort muss mindestens {min} Zeichen haben.',
     'password.too_long': 'Das Passwort darf nicht länger als {max} Zeichen sein.',
-    'password.known':
-      'Das Passwort darf weder Ihr Name noch Ihre E-Mail-Adresse noch der Name dieses Dienstes sein.',
+    'password.known': 'Das Passwort darf weder Ihr Name noch Ihre E-Mail-Adresse noch der Name dieses Dienstes sein.',
     'password.common': 'Dieses Passwort gehört zu den häufigsten. Bitte wählen Sie ein anderes.',
     'password.breached': 'Dieses Passwort ist durch ein Datenleck bekannt geworden. Bitte wählen Sie ein anderes.',
     'password.unconfirmed': 'Die beiden Passwörter stimmen nicht überein.',
@@ -96,9 +96,9 @@ export const de: Catalogue = {
       note: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail. Es hat sich nichts geändert.',
     },
     newSignIn: {
-      subject: 'Neue Anmeldung bei Ihrem Konto bei {appName}',
+      subject: 'Neue Anmeldung mit Ihrem Konto bei {appName}',
       title: 'Neue Anmeldung',
-      body: 'Bei Ihrem Konto bei {appName} gab es eine Anmeldung auf einem neuen Gerät.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet diese Sitzung, und Sie können ein neues Passwort wählen.',
+      body: 'Mit Ihrem Konto bei {appName} hat sich jemand auf einem neuen Gerät angemeldet.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet diese Sitzung, und Sie können ein neues Passwort wählen.',
       link: 'Das war ich nicht',
       note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
     },

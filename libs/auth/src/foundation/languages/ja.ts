@@ -14,8 +14,7 @@ export const ja: Catalogue = {
     'auth.one_factor_only': '第二要素は 1 つだけ指定してください。',
     'auth.bad_challenge': 'このログインは期限切れです。最初からやり直してください。',
     'auth.already_enrolled': '二要素認証はすでに有効になっています。',
-    'auth.unusable_secret':
-      'シークレットは、SHA-1・6 桁・30 秒用の、10～64 バイトの base32 である必要があります。',
+    'auth.unusable_secret': 'シークレットは、SHA-1・6 桁・30 秒用の、10～64 バイトの base32 である必要があります。',
     'auth.unusable_hash': 'この種類のハッシュは検証できません。',
     'auth.not_enrolled': '二要素認証は有効になっていません。',
     'auth.insufficient_scope': 'この操作には {abilities} の権限が必要です。',

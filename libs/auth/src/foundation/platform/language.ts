@@ -12,7 +12,10 @@ export const DEFAULT_LANGUAGE: Language = 'en';
  * its steps end at the first subtag of the tag. The form of POSIX, `pt_BR.UTF-8`, is accepted too.
  */
 export function languageOfTag(tag: string): Language | null {
-  const [primary = ''] = tag.trim().toLowerCase().split(/[-_.@]/, 1);
+  const [primary = ''] = tag
+    .trim()
+    .toLowerCase()
+    .split(/[-_.@]/, 1);
   return LANGUAGES.find((language) => language === primary) ?? null;
 }
 

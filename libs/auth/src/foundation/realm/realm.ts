@@ -2,7 +2,7 @@ import { Injectable, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import { AuthConfigError } from '../platform/errors';
-import { fieldIn, messageIn } from '../languages/catalogue';
+import { fieldIn, messageIn } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
 import { type MessageKey, type MessageParams, type Translator, fill } from '../platform/messages';
 
