@@ -77,7 +77,7 @@ export type * from './foundation/config/auth-options';
 export type { PostgresPool } from './foundation/platform/postgres-pool';
 export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { MessageKey, MessageParams, Translate, Translator } from './foundation/platform/messages';
-export type { Language } from './foundation/platform/language';
+export { LANGUAGES, type Language } from './foundation/platform/language';
 export type { SecurityEvent, SecurityLine } from './foundation/platform/catalogue';
 export type { Operation } from './foundation/platform/catalogue';
 export type { Reason } from './foundation/platform/catalogue';
