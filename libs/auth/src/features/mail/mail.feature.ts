@@ -61,22 +61,21 @@ export class AccountMails {
 /** Why the application must not start with the mails of a guard, each text with the correction. */
 function optionErrors({ mail, languages, nameOf }: GuardConfig): string[] {
   const { mailer, notices, language, accentColor } = mail;
-  const known = (list: readonly string[]): string => `Use ${list.join(', ')}.`;
-  const unknown = (list: readonly string[], all: readonly string[]): string[] =>
-    Array.isArray(list) ? list.filter((name) => !all.includes(name)) : [String(list)];
+  const use = (all: readonly string[]): string => `Use ${all.join(', ')}.`;
+  const faultsOf = (option: string, list: unknown, all: readonly string[], kind: string): string[] => {
+    if (!Array.isArray(list)) return [`${option} must be true, false or a list. ${use(all)}`];
+    const unknown = (list as string[]).filter((name) => !all.includes(name));
+    return unknown.map((name) => `${option} names "${name}", which is no ${kind} of the library. ${use(all)}`);
+  };
   return [
-    ...unknown(notices, NOTICE_KINDS).map(
-      (name) => `${nameOf('mail.notices')} names "${name}", which is no notice. ${known(NOTICE_KINDS)}`,
-    ),
-    ...unknown(languages, LANGUAGES).map(
-      (name) => `${nameOf('languages')} names "${name}", for which the library has no messages. ${known(LANGUAGES)}`,
-    ),
+    ...faultsOf(nameOf('mail.notices'), notices, NOTICE_KINDS, 'notice'),
+    ...faultsOf(nameOf('languages'), languages, LANGUAGES, 'language'),
     notices.length > 0 &&
       !mailer &&
       `${nameOf('mail.notices')} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
     typeof language !== 'function' &&
       languageOfTag(String(language)) === null &&
-      `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${known(LANGUAGES)}`,
+      `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${use(LANGUAGES)}`,
     !/^#[0-9a-f]{6}$/i.test(accentColor) &&
       `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #1f4fd8.`,
     ...textErrors(mail.texts, nameOf('mail.texts')),

@@ -222,7 +222,7 @@ export interface MailOptions {
 
   /**
    * Functions that return the content of the mails by kind. Their second parameter is the built-in content:
-   * `({ appName }, builtIn) => ({ ...builtIn, subject: `Hello from ${appName}` })`.
+   * `(mail, builtIn) => ({ ...builtIn, subject: 'Hello' })`.
    *
    * @default {}
    */

@@ -114,4 +114,4 @@ export function resolveMail({ mail = {} }: AuthValues): GuardConfig['mail'] {
 
 /** The languages of the API's messages. Empty: English, and no header names it. */
 export const resolveLanguages = ({ languages = DEFAULTS.languages }: AuthValues): GuardConfig['languages'] =>
-  Object.freeze(languages === true ? [...LANGUAGES] : [...(languages || [])]);
+  languages === true ? LANGUAGES : languages || [];
