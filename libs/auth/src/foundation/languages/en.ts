@@ -26,7 +26,7 @@ export const en: Catalogue = {
     existingAccount: {
       subject: 'You already have an account at {appName}',
       title: 'You already have an account',
-      body: 'Someone tried to register at {appName} with this email address, which already has an account.\n\nIf it was you, sign in. If you cannot sign in, reset the password.',
+      body: 'A registration at {appName} was attempted with this email address, which already has an account.\n\nIf it was you, sign in. If you cannot sign in, reset the password.',
       note: 'If it was not you, ignore this mail: nothing has changed.',
     },
     newSignIn: {
