@@ -199,7 +199,7 @@ export interface MailOptions {
    *
    * @default false
    */
-  notices?: boolean | readonly NoticeKind[];
+  notices?: readonly NoticeKind[] | boolean;
 
   /**
    * Language of the mails: one for all users, or a function that returns the language of a user, such as
@@ -1118,7 +1118,7 @@ export interface AuthValues {
    *
    * @default false
    */
-  languages?: boolean | readonly Language[];
+  languages?: readonly Language[] | boolean;
 
   /**
    * Texts of the API: replacements by key for every language, and by language and key (`{ de: { 'auth.locked': '…' } }`); or a
