@@ -17,7 +17,7 @@ describe('with the option languages, a refusal', () => {
   const t = TestApp.forFile({
     options: { languages: true },
     controllers: [HostController, FormsController],
-    prepare: (app) => app.enableCors({ origin: 'https://app.example.com', credentials: true }),
+    prepare: (app) => app.enableCors({ origin: ['https://app.example.com', 'https://www.example.com'] }),
   });
 
   it.each([
