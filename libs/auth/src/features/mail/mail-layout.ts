@@ -122,13 +122,13 @@ export function htmlOf(parts: MailParts): string {
 <style>${SHEET}</style>
 </head>
 <body ${styled('page')}>
-<div ${styled('frame')}>
+<main ${styled('frame')}>
 ${paragraph('name', appName)}
 <div ${styled('card')}>
 ${blocks.filter(Boolean).join('\n')}
 </div>
 ${paragraph('footer', footer)}
-</div>
+</main>
 </body>
 </html>
 `;
