@@ -64,7 +64,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
   ['Email verification', 'features.emailVerification', 'emailVerification'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
-  ['Mail and messages', 'mail', 'messages'],
+  ['Mail and messages', 'mail', 'languages', 'messages'],
   [
     'Stores and timeouts',
     'redis',

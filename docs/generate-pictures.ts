@@ -50,6 +50,19 @@ async function take(browser: Browser, url: string, colorScheme: 'light' | 'dark'
   await context.close();
 }
 
+/** Takes a picture of an example mail in the mailbox: its text, and its HTML in both modes. */
+async function takeMail(browser: Browser, url: string): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: 'light' });
+  const page = await context.newPage();
+  await page.goto(`${url}/mailbox/examples/en`);
+  const mail = page.locator('article').filter({ hasText: 'newSignIn' });
+  await mail.scrollIntoViewIfNeeded();
+  // The frames of a mail are loaded when it is visible.
+  for (const i of [0, 1]) await mail.frameLocator('iframe').nth(i).getByRole('heading').waitFor();
+  await mail.screenshot({ path: join(IMAGES, 'mail-new-sign-in.png') });
+  await context.close();
+}
+
 /** Starts the sample without data, and takes its picture in both modes. */
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-pictures-'));
@@ -66,6 +79,7 @@ async function main(): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     for (const mode of ['light', 'dark'] as const) await take(browser, `http://localhost:${port}`, mode);
+    await takeMail(browser, `http://localhost:${port}`);
   } finally {
     await browser.close();
     await stop();

@@ -75,7 +75,7 @@ describe('POST /password', () => {
       'confirm 1',
       'login id:1',
     ]);
-    expect(changed).toEqual([{ user: expect.objectContaining({ id: 1, email: ADA }) }]);
+    expect(changed).toEqual([{ user: expect.objectContaining({ id: 1, email: ADA }), guard: 'api' }]);
     expect(JSON.stringify(changed)).not.toContain('argon2');
   });
 

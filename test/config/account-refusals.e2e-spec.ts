@@ -180,6 +180,71 @@ describe('the module refuses to start', () => {
       /features\.passwordReset mails its users\. Implement emailOf/,
     ],
     [
+      'with notices for users without an address',
+      {
+        ...members,
+        users: { provider: MinimalProvider },
+        mail: { ...mail, notices: true },
+        features: { accountDeletion: false },
+      },
+      /^mail\.notices mails its users\. Implement emailOf/,
+    ],
+    [
+      'with notices and no mailer',
+      { ...members, mail: { notices: ['passkeyAdded'] } },
+      /^mail\.notices needs mail\.mailer/,
+    ],
+    [
+      'with notices of an extra guard and no mailer',
+      { guards: { admin: { mail: { notices: true } } } },
+      /^guards\.admin\.mail\.notices needs mail\.mailer/,
+    ],
+    [
+      'with an unknown notice',
+      { ...members, mail: { ...mail, notices: ['passwordReset' as 'passkeyAdded'] } },
+      /^mail\.notices names "passwordReset", which is no notice of the library\. Use passwordChanged, /,
+    ],
+    [
+      'with notices that are a text',
+      { ...members, mail: { ...mail, notices: 'passkeyAdded' as never } },
+      /^mail\.notices must be true, false or a list\. Use passwordChanged, /,
+    ],
+    [
+      'with a language of mails without texts',
+      { ...members, mail: { ...mail, language: 'it-IT' } },
+      /^mail\.language is "it-IT", for which the library has no mails\. Use en, de, fr, es, pt, ja\.$/,
+    ],
+    [
+      'with a color of another form',
+      { ...members, mail: { ...mail, accentColor: 'red' } },
+      /^mail\.accentColor is "red"\. Set it to a color of the form #1f4fd8\.$/,
+    ],
+    [
+      'with texts in an unknown language',
+      { ...members, mail: { ...mail, texts: { it: {} } as object } },
+      /^mail\.texts\.it is no language of the library/,
+    ],
+    [
+      'with texts of an unknown kind',
+      { ...members, mail: { ...mail, texts: { de: { resetPassword: {} } } as object } },
+      /^mail\.texts\.de\.resetPassword is no kind of mail\. Use passwordReset, /,
+    ],
+    [
+      'with an unknown text',
+      { ...members, mail: { ...mail, texts: { de: { passwordReset: { heading: 'x' } } } as object } },
+      /^mail\.texts\.de\.passwordReset\.heading must be a text\. Texts: subject, title, body, link, note\.$/,
+    ],
+    [
+      'with a language of messages without texts',
+      { languages: ['de', 'it' as 'de'] },
+      /^languages names "it", which is no language of the library\. Use en, de, fr, es, pt, ja\.$/,
+    ],
+    [
+      'with languages that are a text',
+      { languages: 'de' as never },
+      /^languages must be true, false or a list\. Use en, /,
+    ],
+    [
       'with email verification for users without an address',
       {
         ...verify,

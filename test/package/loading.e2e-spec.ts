@@ -22,6 +22,12 @@ describe('the import of the library', () => {
 
   it('loads its entry file', () => expect(loaded).toContain(join(ROOT, 'libs/auth/src/index.ts')));
 
+  it('loads the texts of no language but the messages in English', () => {
+    const languages = join(ROOT, 'libs/auth/src/foundation/languages/');
+    expect(loaded.filter((file) => file.startsWith(languages) && /[/\\][a-z]{2}\.ts$/.test(file))).toEqual([]);
+    expect(loaded).toContain(join(languages, 'texts.ts'));
+  });
+
   it.each(Object.entries(LATE))('does not load %s, which is for %s', (name) => {
     expect(loaded.filter((file) => file.includes(`/node_modules/${name}/`))).toEqual([]);
   });

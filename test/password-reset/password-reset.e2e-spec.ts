@@ -220,7 +220,7 @@ describe('POST /reset-password', () => {
     expect(body).toEqual({ status: 'password-reset' });
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
     expect(headers['set-cookie']).toBeUndefined();
-    expect(events).toEqual([{ user: expect.objectContaining({ email: ADA }) }]);
+    expect(events).toEqual([{ user: expect.objectContaining({ email: ADA }), guard: 'api' }]);
     expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
     await t.login(ADA, PASSWORD).expect(422);
     await t.login(ADA, NEXT).expect(200);

@@ -41,7 +41,7 @@ describe('a reset link with passwordReset.expireMinutes', () => {
 
   it('is valid for these minutes, which the mail states', async () => {
     const token = await mailed();
-    expect(mailbox.mails[0]!.text).toContain('within 5 minutes');
+    expect(mailbox.mails[0]!.text).toContain('valid for 5 minutes');
     t.clock.advance(299);
     expect(await reset(token)).toBe(200);
   });
@@ -125,7 +125,7 @@ describe('two applications on one user table', () => {
 
   it('share the values that the entry of a broker omits', async () => {
     const token = await kiosk.mailed();
-    expect(kiosk.mailbox.mails[0]!.text).toContain('within 10 minutes');
+    expect(kiosk.mailbox.mails[0]!.text).toContain('valid for 10 minutes');
     kiosk.t.clock.advance(601);
     expect(await kiosk.reset(token)).toBe(422);
   });

@@ -106,8 +106,8 @@ export class SampleVisit {
     await eventually(async () => {
       const { body } = await this.sample.call('GET', '/mailbox/mails');
       const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
-      const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)![0]);
-      return (link = links.find((url) => url.includes(part))) !== undefined;
+      const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)?.[0]);
+      return (link = links.find((url) => url?.includes(part))) !== undefined;
     });
     return link!;
   }

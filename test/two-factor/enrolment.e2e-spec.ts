@@ -55,7 +55,7 @@ describe('enrolment', () => {
     const enabled = t.recorded(TwoFactorEnabled);
     const secret = secretIn((await start()).body.otpauth_uri);
     await confirm(codeOf(t, secret)).expect(204);
-    expect(enabled).toEqual([{ userId: '1', guard: 'api' }]);
+    expect(enabled).toEqual([{ userId: '1', guard: 'api', imported: false }]);
     const { body, headers } = await t.login(ADA).expect(200);
     expect(body).toEqual({
       two_factor: true,

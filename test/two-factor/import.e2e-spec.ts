@@ -87,7 +87,7 @@ describe('an imported TOTP secret', () => {
   it('is encrypted and bound to its user, and emits one event', async () => {
     const enabled = t.recorded(TwoFactorEnabled);
     await load({ secret: BITS_80, confirmedAt: new Date('2020-02-02T00:00:00Z') });
-    expect(enabled).toEqual([{ userId: '1', guard: 'api' }]);
+    expect(enabled).toEqual([{ userId: '1', guard: 'api', imported: true }]);
     const row = await columns();
     expect(row.two_factor_secret).toMatch(/^v1\.[0-9a-f]{8}\./);
     expect(JSON.stringify(row)).not.toContain(BITS_80);

@@ -37,7 +37,9 @@ export function authOptions({ url, redisUrl, mailer }: Environment): AuthModuleA
         abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []),
         deleteUser,
       },
-      mail: { mailer },
+      // Mails about changes need a mailer, too.
+      mail: { mailer, notices: mailer !== undefined },
+      languages: true,
       passwordReset: { frontendUrl: `${url}/reset-password`, ...values.passwordReset },
       emailVerification: { apiUrl: url, frontendUrl: `${url}/verified`, ...values.emailVerification },
       rateLimits: { ...values.rateLimits, limiters: { export: sixPerMinute } },

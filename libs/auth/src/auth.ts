@@ -5,12 +5,15 @@ import { PasswordChangeFlow } from './features/change-password/change-password.c
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { LoginFlow } from './features/login/login.controller';
+import { AccountMails } from './features/mail/mail.feature';
+import { type MailPreview, previews } from './features/mail/mail-preview';
 import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
+import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
@@ -215,6 +218,16 @@ export class Auth {
   /** Returns the public keys of this guard as a JWK Set (RFC 7517 §5). The set is empty under HS256. */
   jwks(): { keys: JsonWebKey[] } {
     return this.scope.get(Keyring).jwks();
+  }
+
+  /**
+   * Writes every mail of this guard with example data, with the texts and templates of the host, and sends none: to look at
+   * them.
+   *
+   * @param user the user whom the templates get; by default an object without fields
+   */
+  previewMails(language: Language, user: object = {}): Promise<MailPreview[]> {
+    return previews(this.scope.get(AccountMails), language, user);
   }
 
   /**

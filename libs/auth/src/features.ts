@@ -5,6 +5,7 @@ import { mail } from './features/mail/mail.feature';
 import { passwordReset } from './features/password-reset/password-reset.feature';
 import { password } from './identity/password/password.feature';
 import { account } from './features/account/account.feature';
+import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
@@ -43,6 +44,7 @@ export const FEATURES: readonly Feature[] = [
   emailVerification,
   registration,
   account,
+  notices,
 ];
 
 /** Features that only the default guard can have; extra guards do not inherit them. */

@@ -77,7 +77,8 @@ export { authOptionsFromEnv } from './foundation/config/env';
 export type * from './foundation/config/auth-options';
 export type { PostgresPool } from './foundation/platform/postgres-pool';
 export type { PublicGuardConfig } from './foundation/config/public-config';
-export type { MessageKey, MessageParams, Translate } from './foundation/platform/messages';
+export type { MessageKey, MessageParams, Translate, Translator } from './foundation/platform/messages';
+export { LANGUAGES, type Language } from './foundation/platform/language';
 export type { SecurityEvent, SecurityLine } from './foundation/platform/catalogue';
 export type { Operation } from './foundation/platform/catalogue';
 export type { Reason } from './foundation/platform/catalogue';
@@ -162,7 +163,24 @@ export { WrongCredentials } from './features/login/credentials';
 // Ports
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
-export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates, NoticeMail } from './foundation/ports/mail';
+export type {
+  EmailChangedMail,
+  LinkMail,
+  MailContent,
+  MailData,
+  MailKind,
+  MailTemplate,
+  MailTemplates,
+  MailText,
+  MailTextReplacements,
+  MailTexts,
+  NewSignInMail,
+  NoticeKind,
+  NoticeMail,
+  SharedMailTexts,
+  SignInCodeMail,
+} from './foundation/ports/mail';
+export type { MailPreview } from './features/mail/mail-preview';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';

@@ -3,6 +3,7 @@ import { AccountDeleted } from './features/account/account.events';
 import { Verified } from './features/email-verification/verified-emails';
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout';
+import { lockedUserId } from './request/lockout/lockout.store';
 import { MailFailed } from './features/mail/mail-queue';
 import type { SECURITY_EVENTS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';
@@ -36,7 +37,7 @@ type LineDetails = Omit<SecurityLine, 'event'>;
 const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
   purpose,
   guard,
-  user_id: purpose === 'login' ? /^id:(.*)$/s.exec(subject)?.[1] : subject,
+  user_id: lockedUserId({ purpose, subject }) ?? undefined,
 });
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });

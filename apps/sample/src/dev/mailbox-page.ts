@@ -1,3 +1,5 @@
+import type { MailContent } from '@svc/auth';
+
 /** A text that is HTML. */
 export class Html {
   constructor(readonly text: string) {}
@@ -15,6 +17,50 @@ function escaped(value: unknown): string {
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   new Html(String.raw({ raw: strings }, ...values.map(escaped)));
 
+/** A text as HTML, in which each URL is a link. */
+const linked = (text: string): Html[] =>
+  text.split(/(https?:\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
+
+/**
+ * The text of a mail, and beside it its HTML as mail clients show it in light and in dark mode. The HTML is in a frame without
+ * the rights of this page: no script runs in it, and its links open in another tab.
+ *
+ * @param address where the HTML is served
+ * @param details what the page says about the mail
+ */
+export const mailCard = ({ subject, text, html: hasHtml }: MailContent, address: string, details: unknown): Html =>
+  html`<article class="card">
+    <h2>${subject}</h2>
+    <p class="muted">${details}</p>
+    <div class="renderings">
+      <pre class="mail">${linked(text)}</pre>
+      ${
+        hasHtml
+          ? ['light', 'dark'].map(
+              (mode) =>
+                html`<iframe
+                  class="rendering"
+                  title="${subject}, in ${mode} mode"
+                  src="${address}?mode=${mode}"
+                  loading="lazy"
+                  sandbox="allow-popups allow-popups-to-escape-sandbox"
+                ></iframe>`,
+            )
+          : html``
+      }
+    </div>
+  </article>`;
+
+/**
+ * The HTML of a mail in light or in dark mode, whatever the mode of the browser is. Any other mode leaves it unchanged.
+ */
+export const inMode = (mail: string, mode: string | undefined): string =>
+  mode === 'light' || mode === 'dark'
+    ? mail.replaceAll(/\(prefers-color-scheme: ?(light|dark)\)/g, (_, named) =>
+        named === mode ? '(min-width: 0)' : '(max-width: 0)',
+      )
+    : mail;
+
 /** A complete HTML page with the style sheets of the sample's page. */
 export const page = (title: string, body: unknown): string =>
   html`<!doctype html>
@@ -28,10 +74,11 @@ export const page = (title: string, body: unknown): string =>
         <link rel="stylesheet" href="/web/style.css" />
         <link rel="stylesheet" href="/web/parts.css" />
         <link rel="stylesheet" href="/web/controls.css" />
+        <link rel="stylesheet" href="/web/mailbox.css" />
       </head>
       <body>
         <header class="top"><a class="brand" href="/">Back to the page</a></header>
-        <main class="narrow" id="main">
+        <main class="mailbox" id="main">
           <h1>${title}</h1>
           ${body}
         </main>

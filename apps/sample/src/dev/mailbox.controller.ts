@@ -1,31 +1,39 @@
-import { Controller, Get, Header, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, NotFoundException, Param, ParseIntPipe, Query, UseGuards } from '@nestjs/common';
+import { Auth, LANGUAGES, type Language, type MailPreview } from '@svc/auth';
 import { OwnHost } from '../web/own-host.guard';
-import { PageHeaders } from '../web/page-headers';
-import { type Html, html, page } from './mailbox-page';
+import { MailHeaders, PageHeaders } from '../web/page-headers';
+import { html, inMode, mailCard, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
 
-/** A text as HTML, in which each URL is a link. */
-const linked = (text: string): Html[] =>
-  text.split(/(https?:\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
+const nameOf = (language: Language): string =>
+  new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
 
-/** Shows the mails of the mailbox. They contain links into accounts of other users, so it is mounted in development only. */
+/** Links to the examples in every language. */
+const EXAMPLES = html`<p>
+  Every mail of the library as an example:
+  ${LANGUAGES.map(
+    (language) =>
+      html` <a href="/mailbox/examples/${language}" hreflang="${language}" lang="${language}">${nameOf(language)}</a>`,
+  )}
+</p>`;
+
+/**
+ * Shows the mails of the mailbox, and an example of each mail of the library. The mails contain links into accounts of other
+ * users, so it is mounted in development only.
+ */
 @Controller('mailbox')
 @UseGuards(OwnHost)
 export class MailboxController {
-  constructor(private readonly mailbox: Mailbox) {}
+  constructor(
+    private readonly mailbox: Mailbox,
+    private readonly auth: Auth,
+  ) {}
 
   @Get()
   @PageHeaders()
   show(): string {
-    const mails = this.mailbox.mails.map(
-      ({ to, subject, text }) =>
-        html`<article class="card">
-          <h2>${subject}</h2>
-          <p class="muted">to ${to}</p>
-          <pre class="mail">${linked(text)}</pre>
-        </article>`,
-    );
-    return page('Mailbox', mails.length ? mails : html`<p class="muted">No mail yet.</p>`);
+    const mails = this.mailbox.mails.map((mail) => mailCard(mail, `/mailbox/mails/${mail.number}`, `to ${mail.to}`));
+    return page('Mailbox', [EXAMPLES, mails.length ? mails : html`<p class="muted">No mail yet.</p>`]);
   }
 
   @Get('mails')
@@ -33,4 +41,52 @@ export class MailboxController {
   list() {
     return { data: this.mailbox.mails };
   }
+
+  /** The HTML of a mail. */
+  @Get('mails/:number')
+  @MailHeaders()
+  mail(@Param('number', ParseIntPipe) number: number, @Query('mode') mode?: string): string {
+    return htmlOf(
+      this.mailbox.mails.find((mail) => mail.number === number),
+      mode,
+    );
+  }
+
+  @Get('examples/:language')
+  @PageHeaders()
+  async examples(@Param('language') language: string): Promise<string> {
+    const mails = await this.previews(language);
+    return page('Mails', [
+      EXAMPLES,
+      mails.map((mail) =>
+        mailCard(mail, `/mailbox/examples/${language}/${mail.kind}`, html`<code>${mail.kind}</code>`),
+      ),
+    ]);
+  }
+
+  /** The HTML of an example. */
+  @Get('examples/:language/:kind')
+  @MailHeaders()
+  async example(
+    @Param('language') language: string,
+    @Param('kind') kind: string,
+    @Query('mode') mode?: string,
+  ): Promise<string> {
+    const mails = await this.previews(language);
+    return htmlOf(
+      mails.find((mail) => mail.kind === kind),
+      mode,
+    );
+  }
+
+  private previews(text: string): Promise<MailPreview[]> {
+    const language = LANGUAGES.find((one) => one === text);
+    if (!language) throw new NotFoundException();
+    return this.auth.previewMails(language);
+  }
+}
+
+function htmlOf(mail: { html?: string } | undefined, mode: string | undefined): string {
+  if (mail?.html === undefined) throw new NotFoundException();
+  return inMode(mail.html, mode);
 }

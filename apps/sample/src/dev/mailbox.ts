@@ -2,17 +2,23 @@ import { type Mail, Mailer } from '@svc/auth';
 
 const MAX_MAILS = 50;
 
+/** A mail with its place in the order of all mails. */
+export interface KeptMail extends Mail {
+  readonly number: number;
+}
+
 /** Keeps mails in memory instead of sending them. */
 export class Mailbox extends Mailer {
-  private readonly kept: Mail[] = [];
+  private readonly kept: KeptMail[] = [];
+  private count = 0;
 
   async send(mail: Mail): Promise<void> {
-    this.kept.unshift(mail);
+    this.kept.unshift({ ...mail, number: ++this.count });
     this.kept.splice(MAX_MAILS);
   }
 
   /** The mails, newest first. */
-  get mails(): readonly Mail[] {
+  get mails(): readonly KeptMail[] {
     return this.kept;
   }
 }

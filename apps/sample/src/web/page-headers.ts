@@ -9,18 +9,35 @@ const CONTENT_SECURITY_POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
+  "frame-src 'self'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join('; ');
 
-/** The headers of an HTML page whose URL or content can contain a secret. */
-export const PageHeaders = (): MethodDecorator =>
+/** For the HTML of a mail, in a frame of a page of this server: no script, no file of another address, and no form. */
+const MAIL_POLICY = [
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-popups allow-popups-to-escape-sandbox',
+].join('; ');
+
+/** The headers of an HTML document whose URL or content can contain a secret. */
+const documentHeaders = (policy: string): MethodDecorator =>
   applyDecorators(
     Header('Content-Type', 'text/html; charset=utf-8'),
-    Header('Content-Security-Policy', CONTENT_SECURITY_POLICY),
+    Header('Content-Security-Policy', policy),
     Header('Referrer-Policy', 'no-referrer'),
     Header('X-Content-Type-Options', 'nosniff'),
     Header('Cross-Origin-Opener-Policy', 'same-origin'),
     Header('Cache-Control', 'no-store'),
   );
+
+/** The headers of a page of the sample. */
+export const PageHeaders = (): MethodDecorator => documentHeaders(CONTENT_SECURITY_POLICY);
+
+/** The headers of the HTML of a mail. */
+export const MailHeaders = (): MethodDecorator => documentHeaders(MAIL_POLICY);

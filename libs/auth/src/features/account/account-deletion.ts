@@ -151,7 +151,7 @@ export class AccountDeletion {
       await this.sessions.eraseAll(account.userId, session);
       const erased = await this.eraseRows(caller.user, account, session);
       await this.sweepAgain(account);
-      if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
+      if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
     });
   }
 

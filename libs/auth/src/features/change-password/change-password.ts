@@ -20,7 +20,10 @@ import { WrongPassword } from '../step-up/step-up.errors';
  * @publicApi
  */
 export class PasswordChanged {
-  constructor(readonly user: object) {}
+  constructor(
+    readonly user: object,
+    readonly guard: string,
+  ) {}
 }
 
 const FIELD = 'current_password';
@@ -57,7 +60,7 @@ export class PasswordChange {
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
     else await this.replace(caller, body.current_password, body.password);
     await bestEffort('removing the reset links of a changed password', this.resetTokens.removeAll(caller.userId));
-    this.events.emit(new PasswordChanged(user));
+    this.events.emit(new PasswordChanged(user, caller.guard));
   }
 
   /** Sets the password of a user without one. Of two concurrent calls, one succeeds. */

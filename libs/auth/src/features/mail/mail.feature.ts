@@ -1,33 +1,113 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
 import { mailErrors } from '../../foundation/config/url-checks';
-import { type Mail, type MailContent, type MailKind, type MailTemplates, TEMPLATES } from '../../foundation/ports/mail';
+import { catalogueOf } from '../../foundation/languages/texts';
+import { callHost } from '../../foundation/platform/deadline';
+import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
+import {
+  MAIL_KINDS,
+  type Mail,
+  type MailContent,
+  type MailInput,
+  type MailKind,
+  NOTICE_KINDS,
+} from '../../foundation/ports/mail';
 import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
+import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailQueue } from './mail-queue';
 
-/** Writes the mails of a realm, with the host's templates if there are any. */
+/** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
 @Injectable()
 export class AccountMails {
+  private readonly logger = new Logger('Auth');
+
   constructor(private readonly realm: Realm) {}
 
   /** @throws Error if the stored address is not a valid email address: a mailer might send the mail to another one */
-  async write<Kind extends MailKind>(
-    kind: Kind,
-    data: Omit<Parameters<MailTemplates[Kind]>[0], 'appName'>,
-  ): Promise<Mail> {
+  async write<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>): Promise<Mail> {
     if (!isEmailAddress(data.to)) throw new Error('the stored address is not an email address');
-    const { mail, appName } = this.realm.options;
-    const template = (mail.templates[kind] ?? TEMPLATES[kind]) as (all: object) => MailContent | Promise<MailContent>;
-    return { ...(await template({ ...data, appName })), to: data.to };
+    return { ...(await this.contentOf(kind, data, await this.languageOf(data.user))), to: data.to };
   }
+
+  /** The content of a mail in a language. */
+  async contentOf<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>, language: Language): Promise<MailContent> {
+    const { mail, appName } = this.realm.options;
+    const { newEmail } = data as { newEmail?: string };
+    const complete = { ...data, ...(newEmail && { newEmail: shortenedEmail(newEmail) }), appName, language };
+    const builtIn = builtInMail(kind, complete, mail);
+    const template = mail.templates[kind] as ((mail: object, builtIn: MailContent) => MailContent) | undefined;
+    return template ? template(complete, builtIn) : builtIn;
+  }
+
+  /** The language of a user's mails. A failure of the host's function must not prevent a mail. */
+  private async languageOf(user: object): Promise<Language> {
+    const { guard, options } = this.realm;
+    const { language } = options.mail;
+    if (typeof language === 'string') return languageOfTag(language) ?? DEFAULT_LANGUAGE;
+    try {
+      const tag = await callHost('mail.language', () => language(user, { guard }));
+      return languageOfTag(tag ?? '') ?? DEFAULT_LANGUAGE;
+    } catch (error) {
+      this.logger.warn(
+        `mail.language failed; the mail is in English: ${(error as Error | null)?.stack ?? String(error)}`,
+      );
+      return DEFAULT_LANGUAGE;
+    }
+  }
+}
+
+/** Why the application must not start with the mails of a guard, each text with the correction. */
+function optionErrors({ mail, languages, nameOf }: GuardConfig): string[] {
+  const { mailer, notices, language, accentColor } = mail;
+  const use = (all: readonly string[]): string => `Use ${all.join(', ')}.`;
+  const faultsOf = (option: string, list: unknown, all: readonly string[], kind: string): string[] => {
+    if (!Array.isArray(list)) return [`${option} must be true, false or a list. ${use(all)}`];
+    const unknown = (list as string[]).filter((name) => !all.includes(name));
+    return unknown.map((name) => `${option} names "${name}", which is no ${kind} of the library. ${use(all)}`);
+  };
+  return [
+    ...faultsOf(nameOf('mail.notices'), notices, NOTICE_KINDS, 'notice'),
+    ...faultsOf(nameOf('languages'), languages, LANGUAGES, 'language'),
+    notices.length > 0 &&
+      !mailer &&
+      `${nameOf('mail.notices')} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
+    typeof language !== 'function' &&
+      languageOfTag(String(language)) === null &&
+      `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${use(LANGUAGES)}`,
+    !/^#[0-9a-f]{6}$/i.test(accentColor) &&
+      `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #1f4fd8.`,
+    ...textErrors(mail.texts, nameOf('mail.texts')),
+  ].filter((text): text is string => typeof text === 'string');
+}
+
+/** The replacements of texts that would have no effect, because their language, kind or name is not known. */
+function textErrors(texts: object, option: string): string[] {
+  const kindsOf = (): Readonly<Record<string, object>> => ({ ...catalogueOf(DEFAULT_LANGUAGE).mails });
+  return Object.entries(texts).flatMap(([language, kinds]) => {
+    if (!(LANGUAGES as readonly string[]).includes(language))
+      return [`${option}.${language} is no language of the library. Use ${LANGUAGES.join(', ')}.`];
+    return Object.entries(kinds as object).flatMap(([kind, own]) => {
+      const builtIn = kindsOf()[kind];
+      if (!builtIn)
+        return [`${option}.${language}.${kind} is no kind of mail. Use ${MAIL_KINDS.join(', ')} or shared.`];
+      return Object.entries(own as object)
+        .filter(([name, text]) => !Object.hasOwn(builtIn, name) || typeof text !== 'string')
+        .map(
+          ([name]) =>
+            `${option}.${language}.${kind}.${name} must be a text. Texts: ${Object.keys(builtIn).join(', ')}.`,
+        );
+    });
+  });
 }
 
 /** The mails of the library to its users. */
 export const mail: Feature = {
-  flags: ['passwordReset', 'emailVerification', 'registration'],
-  // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
-  configErrors: ({ guards, encryption, routes }, production) =>
-    guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
+  configErrors: ({ guards, encryption, routes }, production) => [
+    ...new Set(guards.flatMap(optionErrors)),
+    // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
+    ...guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
+  ],
   providers: [MailQueue, AccountMails],
 };

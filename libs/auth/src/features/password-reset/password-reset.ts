@@ -25,6 +25,7 @@ export class PasswordResets {
     private readonly replacement: PasswordReplacement,
     private readonly resetCleanup: ResetCleanup,
     private readonly events: AuthEvents,
+    private readonly realm: Realm,
   ) {}
 
   /** @throws ValidationFailed before any look-up; ResetFailed, with the same body for every reason */
@@ -34,7 +35,7 @@ export class PasswordResets {
     const digest = await this.hasher.hash(body.password);
     const redeemed = await this.tokens.redeem(body.email, body.token);
     if (!redeemed || !(await this.replace(redeemed, body.password, digest))) throw new ResetFailed();
-    this.events.emit(new PasswordReset(redeemed.account.user));
+    this.events.emit(new PasswordReset(redeemed.account.user, this.realm.guard));
   }
 
   /** Replaces the password. After a failure, the user can try again with the same link. */
@@ -126,5 +127,8 @@ export class ResetFailed extends AuthException {
  * @publicApi
  */
 export class PasswordReset {
-  constructor(readonly user: object) {}
+  constructor(
+    readonly user: object,
+    readonly guard: string,
+  ) {}
 }

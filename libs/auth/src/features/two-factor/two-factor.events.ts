@@ -7,6 +7,8 @@ export class TwoFactorEnabled {
   constructor(
     readonly userId: string,
     readonly guard: string,
+    /** Whether the host imported the factor with `Auth.twoFactor.importFactor`. */
+    readonly imported: boolean,
   ) {}
 }
 

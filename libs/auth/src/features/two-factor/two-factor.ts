@@ -77,7 +77,7 @@ export class TwoFactor {
       return current.secret === factor.secret ? { ...current, confirmedAt: current.confirmedAt ?? confirmedAt } : null;
     });
     if (!stored) throw new WrongCode();
-    if (!wasEnabled) this.events.emit(new TwoFactorEnabled(userId, this.realm.guard));
+    if (!wasEnabled) this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
   }
 
   /**
@@ -111,7 +111,7 @@ export class TwoFactor {
     if (!stored && found.enabled === 'same') return false;
     if (!stored && found.enabled === 'other') throw new AlreadyEnrolled();
     if (!stored) throw new ValidationFailed({ user_id: [{ key: 'validation.invalid', params: { field: 'user id' } }] });
-    this.events.emit(new TwoFactorEnabled(id, this.realm.guard));
+    this.events.emit(new TwoFactorEnabled(id, this.realm.guard, true));
     return true;
   }
 

@@ -26,6 +26,8 @@ import type {
   TwoFactorOptions,
   UsersOptions,
 } from './auth-options';
+import type { Language } from '../platform/language';
+import type { NoticeKind } from '../ports/mail';
 
 /** All rate limits, with defaults applied. */
 export type RateLimits = {
@@ -94,7 +96,14 @@ export interface GuardConfig {
     readonly blockList: ReadonlySet<string>;
     readonly breached: Readonly<Required<BreachOptions>> | undefined;
   };
-  readonly mail: Readonly<Required<Omit<MailOptions, 'mailer'>> & Pick<MailOptions, 'mailer'>>;
+  readonly mail: Readonly<
+    Required<Omit<MailOptions, 'mailer' | 'notices'>> &
+      Pick<MailOptions, 'mailer'> & {
+        notices: readonly NoticeKind[];
+      }
+  >;
+  /** Empty: the messages are in English, and no header names it. */
+  readonly languages: readonly Language[];
   readonly sessions: Readonly<Required<SessionsOptions>>;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;

@@ -2,9 +2,10 @@ import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@n
 import type { JsonWebKey } from 'node:crypto';
 import type { Handshake } from '../ports/handshake';
 import type { EntityManager } from 'typeorm';
+import type { Language } from '../platform/language';
 import type { Translate, MessageKey } from '../platform/messages';
 import type { PostgresPool } from '../platform/postgres-pool';
-import type { MailTemplates, Mailer } from '../ports/mail';
+import type { MailTemplates, MailTextReplacements, Mailer, NoticeKind } from '../ports/mail';
 import type { SecurityLine } from '../platform/catalogue';
 import type { BreachedPasswords, PasswordVerifier } from '../ports/passwords';
 import type { RegistrationRules } from './registration-rules';
@@ -182,7 +183,7 @@ export interface PasswordOptions {
   breached?: BreachOptions;
 }
 
-/** The library's mails. Needed by `features.passwordReset` and `features.emailVerification`. */
+/** The library's mails. Needed by `features.passwordReset`, `features.emailVerification` and {@link MailOptions.notices}. */
 export interface MailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
@@ -192,12 +193,63 @@ export interface MailOptions {
   mailer?: Mailer;
 
   /**
-   * Subject and texts of the mails by kind, instead of the built-in English ones.
+   * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
+   * `passwordChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`, `passkeyRemoved`,
+   * `accountLocked` and `accountDeleted`.
+   *
+   * @default false
+   */
+  notices?: readonly NoticeKind[] | boolean;
+
+  /**
+   * Language of the mails: one for all users, or a function that returns the language of a user, such as
+   * `(user) => (user as User).locale`. `de-AT` stands for `de`. The library has texts in `en`, `de`, `fr`, `es`, `pt` (Brazilian) and
+   * `ja`; a user with another language, or with none, gets English. So does a user for whom the function fails, and a line is
+   * logged. The function is called after the response, for at most 30 seconds.
+   *
+   * @default 'en'
+   */
+  language?: string | MailLanguage;
+
+  /**
+   * Texts that replace built-in ones, by language and kind:
+   * `{ de: { passwordReset: { subject: 'Neues Passwort für {appName}' } } }`. The texts that all kinds share are under
+   * `shared`.
+   *
+   * @default {}
+   */
+  texts?: MailTextReplacements;
+
+  /**
+   * Functions that return the content of the mails by kind. Their second parameter is the built-in content:
+   * `(mail, builtIn) => ({ ...builtIn, subject: 'Hello' })`.
    *
    * @default {}
    */
   templates?: Partial<MailTemplates>;
+
+  /**
+   * Color of the buttons in HTML, as `#rrggbb`. Their text is black or white, so that it stays legible.
+   *
+   * @default '#1f4fd8'
+   */
+  accentColor?: string;
 }
+
+/**
+ * Returns the language of a user's mails; null for one without a language.
+ *
+ * @param user the user. For `accountDeleted`, the user before the deletion
+ */
+export type MailLanguage = (
+  user: object,
+  context: { guard: string },
+) => string | null | undefined | Promise<string | null | undefined>;
+
+/** Texts of the API that replace built-in ones, in every language and in single languages. */
+export type MessageReplacements = Partial<Record<MessageKey, string>> & {
+  [Name in Language]?: Partial<Record<MessageKey, string>>;
+};
 
 /** The refresh cookie of cookie mode. */
 export interface CookieOptions {
@@ -1079,8 +1131,22 @@ export interface AuthValues {
   /** Host code the module calls. */
   hooks?: AuthHooks;
 
-  /** Texts of the API: replacements by key, or a function that translates. */
-  messages?: Partial<Record<MessageKey, string>> | Translate;
+  /**
+   * Languages of the API's messages. Each client gets the one that its header `Accept-Language` prefers, and the first one of
+   * the list without such a header. `true` stands for all of them, English first: `en`, `de`, `fr`, `es`, `pt` and `ja`.
+   * `false`: English, without the headers `Content-Language` and `Vary`.
+   *
+   * @default false
+   */
+  languages?: readonly Language[] | boolean;
+
+  /**
+   * Texts of the API: replacements by key for every language, and by language and key (`{ de: { 'auth.locked': '…' } }`); or a
+   * function that returns each text.
+   *
+   * @default {}
+   */
+  messages?: MessageReplacements | Translate;
 }
 
 /** The security log: see docs/operations.md. */

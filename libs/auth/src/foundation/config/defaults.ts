@@ -27,6 +27,7 @@ export const DEFAULTS = {
   cookie: { refreshName: '__Host-refresh', secure: true, origins: [] },
   username: 'email',
   hooks: {},
+  languages: false,
   messages: {},
   rateLimits: {
     ipv6Prefix: 64,
@@ -47,7 +48,7 @@ export const DEFAULTS = {
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
   registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
-  mail: { templates: {} },
+  mail: { notices: false, language: 'en', texts: {}, templates: {}, accentColor: '#1f4fd8' },
   confirm: { ttl: 300, afterLogin: false, header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },

@@ -8,7 +8,8 @@ const WITHOUT_VARIABLE =
   'guard guards path presenter routes tokenIds refreshTokenFrom dataSource pool imports users.entity users.provider requestOf ' +
   'hooks.authenticate hooks.tokenClaims hooks.abilities hooks.rateLimitKey hooks.register hooks.registerRules ' +
   'hooks.canSignIn hooks.deleteUser keys.public cookie.refreshName rateLimits.limiters passwordReset.brokers ' +
-  'passwords.blockList passwords.breached.check passwords.breached.onOutage mail.mailer mail.templates messages ' +
+  'passwords.blockList passwords.breached.check passwords.breached.onOutage mail.mailer mail.notices mail.language ' +
+  'mail.texts mail.templates mail.accentColor languages messages ' +
   'hashing.verifiers cache stores securityLog.sink';
 
 /** Every option of the library, with the names of its blocks. */

@@ -45,6 +45,7 @@ describe('the public configuration of a guard', () => {
       refreshTtl: 2_592_000,
       graceSeconds: 30,
       forkThreshold: 3,
+      languages: [],
       leeway: 5,
       cookieMode: false,
       cookie: { refreshName: '__Host-refresh', secure: true, origins: [] },

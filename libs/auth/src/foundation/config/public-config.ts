@@ -18,6 +18,7 @@ const PUBLIC_OPTIONS = [
   'cookie',
   'username',
   'appName',
+  'languages',
   'features',
   'sessions',
   'confirm',

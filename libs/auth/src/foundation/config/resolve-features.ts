@@ -1,5 +1,7 @@
 import type { GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthValues, ResetBrokerOptions } from './auth-options';
+import { LANGUAGES } from '../platform/language';
+import { NOTICE_KINDS } from '../ports/mail';
 import { numberOf } from './bounds';
 import { DEFAULTS } from './defaults';
 
@@ -97,5 +99,19 @@ export function resolvePasswords(options: AuthValues): GuardConfig['passwords'] 
   });
 }
 
-export const resolveMail = (options: AuthValues): GuardConfig['mail'] =>
-  Object.freeze({ mailer: options.mail?.mailer, templates: options.mail?.templates ?? DEFAULTS.mail.templates });
+export function resolveMail({ mail = {} }: AuthValues): GuardConfig['mail'] {
+  const { mailer, notices, language, texts, templates, accentColor } = mail;
+  const fallback = DEFAULTS.mail;
+  return Object.freeze({
+    mailer,
+    notices: notices === true ? NOTICE_KINDS : notices || [],
+    language: language ?? fallback.language,
+    texts: texts ?? fallback.texts,
+    templates: templates ?? fallback.templates,
+    accentColor: accentColor ?? fallback.accentColor,
+  });
+}
+
+/** The languages of the API's messages. Empty: English, and no header names it. */
+export const resolveLanguages = ({ languages = DEFAULTS.languages }: AuthValues): GuardConfig['languages'] =>
+  languages === true ? LANGUAGES : languages || [];

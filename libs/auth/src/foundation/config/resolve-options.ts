@@ -9,6 +9,7 @@ import { readFlag } from './option-values.policy';
 import {
   appName,
   resolveEmailVerification,
+  resolveLanguages,
   resolveMail,
   resolvePasskeys,
   resolvePasswordReset,
@@ -195,6 +196,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),
+    languages: resolveLanguages(options),
     confirm: Object.freeze({
       ttl: numberOf('confirm.ttl', options.confirm.ttl, DEFAULTS.confirm.ttl),
       afterLogin: Boolean(options.confirm.afterLogin),

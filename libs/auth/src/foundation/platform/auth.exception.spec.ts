@@ -1,12 +1,12 @@
 import { HttpException } from '@nestjs/common';
 import { AuthException, StoreUnavailable, Unauthenticated, ValidationFailed } from './errors';
-import type { Text, Translate } from './messages';
+import type { Text, Translator } from './messages';
 
 const required = (field: string): Text => ({ key: 'validation.required', params: { field } });
 const string = (field: string): Text => ({ key: 'validation.string', params: { field } });
 const max = (field: string): Text => ({ key: 'validation.max_length', params: { field, max: 255 } });
 
-const german: Translate = (key, params) => `de:${key}:${Object.values(params).join('|')}`;
+const german: Translator = (key, params) => `de:${key}:${Object.values(params).join('|')}`;
 
 describe('the response body of a failure', () => {
   it('contains one text for one outcome', () => {

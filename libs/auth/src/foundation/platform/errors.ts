@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { Reason } from './catalogue';
-import { type Text, type Translate, inEnglish } from './messages';
+import { type Text, type Translator, inEnglish } from './messages';
 
 /** The response to a failed request. */
 export interface Failure {
@@ -31,7 +31,7 @@ export interface FailureBody {
  * @publicApi
  */
 export class AuthException extends HttpException {
-  private translate?: Translate;
+  private translate?: Translator;
   private details?: { readonly reason: Reason; readonly userId?: string };
 
   /**
@@ -72,17 +72,22 @@ export class AuthException extends HttpException {
   }
 
   /** Sets the translation of the texts. Only the first call has an effect. */
-  translatedBy(translate: Translate): this {
+  translatedBy(translate: Translator): this {
     this.translate ??= translate;
     return this;
   }
 
+  /** The translation of the texts, for the headers of the response. @internal */
+  get translator(): Translator {
+    return this.translate ?? inEnglish;
+  }
+
   override getResponse(): FailureBody {
-    return bodyOf(this.failure, this.translate ?? inEnglish);
+    return bodyOf(this.failure, this.translator);
   }
 }
 
-function bodyOf({ text, errors, reason }: Failure, translate: Translate): FailureBody {
+function bodyOf({ text, errors, reason }: Failure, translate: Translator): FailureBody {
   const render = (of: Text | string): string => (typeof of === 'string' ? of : translate(of.key, of.params ?? {}));
   if (!errors) return { message: render(text ?? { key: 'server.error' }), ...(reason && { reason }) };
 

@@ -1,3 +1,5 @@
+import type { Language } from './language';
+
 /** The text of every outcome of the API. `{name}` is replaced by a parameter of the outcome. */
 export const MESSAGES = {
   'auth.unauthenticated': 'Authentication is required.',
@@ -71,12 +73,22 @@ export interface Text {
  * Renders the text of one outcome.
  *
  * @param request the current request; the host can choose the language by it
+ * @param text the built-in text, in the language that is chosen by the option `languages`
  */
-export type Translate = (key: MessageKey, params: MessageParams, request?: unknown) => string;
+export type Translate = (key: MessageKey, params: MessageParams, request: unknown, text: string) => string;
+
+/** Renders texts for one client. */
+export interface Translator {
+  (key: MessageKey, params: MessageParams): string;
+  /** The language of the texts, where the option `languages` chooses it. */
+  readonly language?: Language;
+  /** Whether another client may get another language. */
+  readonly isNegotiated?: boolean;
+}
 
 /** Replaces `{name}` by `params.name`. Unknown names stay unchanged. */
 export const fill = (template: string, params: MessageParams): string =>
   template.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
 
 /** The built-in English texts. */
-export const inEnglish: Translate = (key, params) => fill(MESSAGES[key], params);
+export const inEnglish: Translator = (key, params) => fill(MESSAGES[key], params);

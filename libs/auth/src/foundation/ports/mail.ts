@@ -1,3 +1,5 @@
+import type { Language } from '../platform/language';
+
 /**
  * A complete mail.
  *
@@ -27,66 +29,168 @@ export abstract class Mailer {
   verify?(): Promise<unknown>;
 }
 
-/** The data of a mail without a link. */
-export interface NoticeMail {
+/** The data of every mail. */
+export interface MailData {
   user: object;
   /** The address of the recipient. */
   to: string;
   appName: string;
+  /** The language of the mail: see `mail.language`. */
+  language: Language;
+}
+
+/** The data of a mail that reports a change of the account. It has no link. */
+export interface NoticeMail extends MailData {
+  /** Time of the change. */
+  time: Date;
 }
 
 /** The data of a mail with a link. */
-export interface LinkMail extends NoticeMail {
+export interface LinkMail extends MailData {
   /** The link. It is a secret: a person who opens it is treated as the owner of the address. */
   url: string;
   /** Lifetime of the link in minutes. */
   minutes: number;
 }
 
+/** The data of a mail about a sign-in on a device that is new for the account. */
+export interface NewSignInMail extends LinkMail {
+  /** Time of the sign-in. */
+  time: Date;
+  /** The address of the client; null if it is not known. */
+  ip: string | null;
+  /** The header `User-Agent`, which the client chooses: escape it. The built-in mail names only known browsers and systems. */
+  userAgent: string | null;
+}
+
+/** The data of the mail to the former address after a change of the address. Its link undoes the change. */
+export interface EmailChangedMail extends LinkMail {
+  /** Time of the change. */
+  time: Date;
+  /** The new address with its local part shortened: `a…@example.com`. */
+  newEmail: string;
+}
+
+/** The data of a mail with a code for a sign-in. */
+export interface SignInCodeMail extends MailData {
+  /** The code. It is a secret. */
+  code: string;
+  /** A link that signs in without the code; null if there is none. It is a secret. */
+  url: string | null;
+  /** Lifetime of the code and of the link in minutes. */
+  minutes: number;
+}
+
 /** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
-export type MailTemplate<Data extends NoticeMail = LinkMail> = (mail: Data) => MailContent | Promise<MailContent>;
+/**
+ * Returns the content of a mail.
+ *
+ * @param builtIn the content that the library would send, in the language of the mail
+ */
+export type MailTemplate<Data extends MailData = LinkMail> = (
+  mail: Data,
+  builtIn: MailContent,
+) => MailContent | Promise<MailContent>;
 
 /** The templates of the library's mails, by kind. */
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
   /** To the owner of an address when a registration contained it: see `registration.concealExisting`. */
-  existingAccount: MailTemplate<NoticeMail>;
+  existingAccount: MailTemplate<MailData>;
+  newSignIn: MailTemplate<NewSignInMail>;
+  /** To the new address of an account: its link confirms the change. */
+  emailChange: MailTemplate;
+  /** To the former address of an account. */
+  emailChanged: MailTemplate<EmailChangedMail>;
+  signInCode: MailTemplate<SignInCodeMail>;
+  /** After a change and after a reset of the password. */
+  passwordChanged: MailTemplate<NoticeMail>;
+  twoFactorEnabled: MailTemplate<NoticeMail>;
+  twoFactorDisabled: MailTemplate<NoticeMail>;
+  recoveryCodesReplaced: MailTemplate<NoticeMail>;
+  passkeyAdded: MailTemplate<NoticeMail>;
+  passkeyRemoved: MailTemplate<NoticeMail>;
+  accountLocked: MailTemplate<NoticeMail>;
+  accountDeleted: MailTemplate<NoticeMail>;
 }
 
 export type MailKind = keyof MailTemplates;
 
-/** The built-in templates. They are plain text: the page of the host behind the link contains the details. */
-export const TEMPLATES: Readonly<MailTemplates> = {
-  passwordReset: ({ url, minutes, appName }) => ({
-    subject: `Reset your password at ${appName}`,
-    text: `A password reset was requested for your account at ${appName}.
+/** The data of a kind of mail, without what the library adds to every mail. */
+export type MailInput<Kind extends MailKind> = Omit<Parameters<MailTemplates[Kind]>[0], 'appName' | 'language'>;
 
-Choose a new password within ${minutes} minutes:
-${url}
+/** The mails that report a change of an account: see `mail.notices`. */
+export const NOTICE_KINDS = [
+  'passwordChanged',
+  'twoFactorEnabled',
+  'twoFactorDisabled',
+  'recoveryCodesReplaced',
+  'passkeyAdded',
+  'passkeyRemoved',
+  'accountLocked',
+  'accountDeleted',
+] as const satisfies readonly MailKind[];
 
-If you did not request it, ignore this mail: nothing has changed.
-`,
-  }),
-  emailVerification: ({ url, minutes, appName }) => ({
-    subject: `Confirm your email address for ${appName}`,
-    text: `Please confirm that this is your email address, within ${minutes} minutes:
-${url}
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
-If you have no account at ${appName}, ignore this mail.
-`,
-  }),
-  existingAccount: ({ appName }) => ({
-    subject: `You already have an account at ${appName}`,
-    text: `Someone tried to register at ${appName} with this email address, which already has an account.
+/** Every kind of mail. */
+export const MAIL_KINDS: readonly MailKind[] = [
+  'passwordReset',
+  'emailVerification',
+  'existingAccount',
+  'newSignIn',
+  'emailChange',
+  'emailChanged',
+  'signInCode',
+  ...NOTICE_KINDS,
+];
 
-If it was you, sign in. If you cannot sign in, reset the password.
+/**
+ * The texts of one kind of mail in one language. `{appName}` and `{to}` are replaced by values of the mail. An empty line
+ * separates paragraphs.
+ */
+export interface MailText {
+  /** One line. */
+  subject: string;
+  /** The heading. */
+  title: string;
+  /** The paragraphs before the link, the code and the details. */
+  body: string;
+  /** The label of the link. Required for a kind with a link. */
+  link?: string;
+  /** The paragraphs after them. */
+  note: string;
+}
 
-If it was not you, ignore this mail: nothing has changed.
-`,
-  }),
+/** The texts that several kinds of mail share. */
+export interface SharedMailTexts {
+  /** `{duration}` is the lifetime with its unit: `60 minutes`. */
+  linkValidity: string;
+  codeValidity: string;
+  /** In front of the address of a link, below its button. */
+  linkAddress: string;
+  /** The labels of details. */
+  time: string;
+  device: string;
+  ipAddress: string;
+  newEmail: string;
+  /** The value of a detail that is not known. */
+  unknown: string;
+  /** The last line of every mail. */
+  footer: string;
+}
+
+/** The texts of all mails in one language. */
+export interface MailTexts extends Record<MailKind, MailText> {
+  shared: SharedMailTexts;
+}
+
+/** Texts of the host by language and kind of mail. Each replaces one text of the library. */
+export type MailTextReplacements = {
+  readonly [Name in Language]?: { readonly [Kind in keyof MailTexts]?: Readonly<Partial<MailTexts[Kind]>> };
 };
 
 /** Adds parameters to a configured URL, which may already have a query. */

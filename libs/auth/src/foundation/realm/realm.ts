@@ -2,7 +2,9 @@ import { Injectable, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import { AuthConfigError } from '../platform/errors';
-import { MESSAGES, type Translate, fill } from '../platform/messages';
+import { fieldIn, messageIn } from '../languages/texts';
+import { type Language, acceptedLanguage } from '../platform/language';
+import { type MessageKey, type MessageParams, type Translator, fill } from '../platform/messages';
 
 /** Provides the name and the options of one guard to its services. */
 export class Realm {
@@ -17,13 +19,35 @@ export class Realm {
     return this.options.features.abilities || this.options.hooks.abilities !== undefined;
   }
 
-  /** Returns the function that renders texts for the client of `request`, with the `messages` option of the host. */
-  translatorFor(request: unknown): Translate {
+  /**
+   * Returns the function that renders texts for the client of `request`: in a language of the option `languages`, with the
+   * texts of the option `messages`.
+   */
+  translatorFor(request: unknown): Translator {
+    const { messages, languages } = this.options;
+    const isNegotiated = languages.length > 1;
+    const language = acceptedLanguage(isNegotiated ? acceptLanguageOf(request) : undefined, languages);
+    const translate = (key: MessageKey, params: MessageParams): string => {
+      if (typeof messages !== 'function') return this.text(language, key, params);
+      return messages(key, params, request, fill(messageIn(language, key), inLanguage(language, params)));
+    };
+    return languages.length ? Object.assign(translate, { language, isNegotiated }) : translate;
+  }
+
+  /** A text of the host for this language, one for every language, or the text of the library. */
+  private text(language: Language, key: MessageKey, params: MessageParams): string {
     const { messages } = this.options;
-    if (typeof messages === 'function') return (key, params) => messages(key, params, request);
-    return (key, params) => fill(messages[key] ?? MESSAGES[key], params);
+    const own = typeof messages === 'function' ? undefined : (messages[language]?.[key] ?? messages[key]);
+    return fill(own ?? messageIn(language, key), inLanguage(language, params));
   }
 }
+
+/** The parameters of a text, with the name of the field in the language of the text. */
+const inLanguage = (language: Language, params: MessageParams): MessageParams =>
+  typeof params.field === 'string' ? { ...params, field: fieldIn(language, params.field) } : params;
+
+const acceptLanguageOf = (request: unknown): unknown =>
+  (request as { headers?: Readonly<Record<string, unknown>> } | null | undefined)?.headers?.['accept-language'];
 
 /** Gives the rest of the application access to the services of a realm. */
 export class RealmScope {

@@ -40,11 +40,12 @@ export function userProviderWarnings(users: UserProvider, options: GuardConfig):
 
 /** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
 export function userProviderErrors(users: UserProvider, options: GuardConfig): string[] {
-  const { guard, features, hooks } = options;
+  const { guard, features, hooks, mail } = options;
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
-  const mails = (['passwordReset', 'emailVerification'] as const).filter((name) => features[name]);
+  const feature = (['passwordReset', 'emailVerification'] as const).find((name) => features[name]);
+  const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
   return [
     features.accountDeletion &&
       !hooks.deleteUser &&
@@ -73,9 +74,9 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
     features.accountDeletion &&
       !has('identifierOf') &&
       `features.accountDeletion also erases the counters of the identifier. ${implement('identifierOf')}, or switch the feature off.`,
-    mails.length > 0 &&
+    mailing &&
       !has('emailOf', 'identifierOf') &&
-      `features.${mails[0]} mails its users. ${implement('emailOf, or identifierOf where the identifier is the email')}.`,
+      `${mailing} mails its users. ${implement('emailOf, or identifierOf where the identifier is the email')}.`,
   ].filter((text): text is string => typeof text === 'string');
 }
 

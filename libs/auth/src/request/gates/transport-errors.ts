@@ -1,8 +1,8 @@
 import { type ExecutionContext, HttpException, HttpStatus, Injectable, Logger } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { AuthException, StoreUnavailable } from '../../foundation/platform/errors';
-import type { Translate } from '../../foundation/platform/messages';
+import type { Translator } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
 import { HasherBusy } from '../../identity/password/hash-queue';
 
@@ -27,13 +27,26 @@ function logged(refusal: AuthException): AuthException {
   return refusal;
 }
 
+/**
+ * Names the language of a refusal in its response, where the option `languages` chooses it. A cache then keeps the response
+ * for clients that accept the same languages (RFC 9110 §12.5.5). Other values of `Vary` remain.
+ */
+export function nameLanguage(adapter: AbstractHttpAdapter, response: unknown, { translator }: AuthException): void {
+  const { language, isNegotiated } = translator;
+  if (language !== undefined) adapter.setHeader(response, 'Content-Language', language);
+  if (!isNegotiated) return;
+  const varied = [adapter.getHeader(response, 'Vary') ?? []].flat().join(', ');
+  if (/(^|,\s*)(\*|accept-language)(\s*,|$)/i.test(varied)) return;
+  adapter.setHeader(response, 'Vary', [varied, 'Accept-Language'].filter(Boolean).join(', '));
+}
+
 /** Converts refusals of gates to the error format of the transport: HTTP, GraphQL or WebSocket. */
 @Injectable()
 export class TransportErrors {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
   /** Returns the error to throw for `error`, so that the host's own filters and formats apply. */
-  errorFor(context: ExecutionContext, error: unknown, translate: Translate): unknown {
+  errorFor(context: ExecutionContext, error: unknown, translate: Translator): unknown {
     const type = context.getType<string>();
     if (type === 'http') return this.overHttp(context, error, translate);
     if (isForeign(error)) return error;
@@ -42,13 +55,15 @@ export class TransportErrors {
   }
 
   /** Sets the challenge headers on every route. The host formats the body on its own routes. */
-  private overHttp(context: ExecutionContext, error: unknown, translate: Translate): unknown {
+  private overHttp(context: ExecutionContext, error: unknown, translate: Translator): unknown {
     if (!(error instanceof AuthException)) return error;
     const response: unknown = context.switchToHttp().getResponse();
     for (const [name, value] of Object.entries(error.headers)) {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
     }
-    return error.translatedBy(translate);
+    const refusal = error.translatedBy(translate);
+    nameLanguage(this.adapterHost.httpAdapter, response, refusal);
+    return refusal;
   }
 }
 

@@ -1,14 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Optional, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { AuthException } from '../../foundation/platform/errors';
 import { Realm, Realms } from '../../foundation/realm/realm';
-import { isForeign, refusalOf } from '../gates/transport-errors';
-
-interface Answer {
-  status: number;
-  headers: AuthException['headers'];
-  body: object;
-}
+import { isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
 
 /**
  * Writes every error of the library's routes as JSON, independent of `Accept`. The response never contains details of
@@ -33,15 +26,12 @@ export class AuthExceptionFilter implements ExceptionFilter {
     if (host.getType() !== 'http') throw error;
     const { httpAdapter } = this.adapterHost;
     const http = host.switchToHttp();
-    const { status, headers, body } = this.answer(error, http.getRequest());
-    for (const [name, value] of Object.entries(headers)) httpAdapter.setHeader(http.getResponse(), name, value);
-    httpAdapter.reply(http.getResponse(), body, status);
-  }
-
-  private answer(error: unknown, request: object): Answer {
-    if (isForeign(error)) return { status: error.getStatus(), headers: {}, body: { message: error.message } };
-    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(request));
-    return { status: refusal.getStatus(), headers: refusal.headers, body: refusal.getResponse() };
+    const response: unknown = http.getResponse();
+    if (isForeign(error)) return void httpAdapter.reply(response, { message: error.message }, error.getStatus());
+    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(http.getRequest()));
+    for (const [name, value] of Object.entries(refusal.headers)) httpAdapter.setHeader(response, name, value);
+    nameLanguage(httpAdapter, response, refusal);
+    httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
   }
 }
 

@@ -5,6 +5,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { MessageKey } from '../../foundation/platform/messages';
 import { Realms } from '../../foundation/realm/realm';
 import { type Chosen, type LibraryRoute, libraryRoutes } from '../gates/library-routes';
+import { nameLanguage } from '../gates/transport-errors';
 import { protectResponse } from './route.interceptor';
 
 /** Writes the response to an error and returns true, or returns false. */
@@ -97,6 +98,7 @@ export class UnreadableRequests implements OnModuleInit {
       if (refusal) {
         // Express parses bodies before it runs middleware.
         protectResponse(nodeOf<IncomingMessage>(request), nodeOf<ServerResponse>(response));
+        nameLanguage(httpAdapter, response, refusal);
         httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
       }
       return Boolean(refusal);

@@ -158,6 +158,10 @@ export function loginLock(userId: string | null, spelling: string): LockKey {
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
 
+/** Returns the id of the account that a key counts for; null for an identifier without an account. */
+export const lockedUserId = ({ purpose, subject }: LockKey): string | null =>
+  purpose === 'login' ? (/^id:(.*)$/s.exec(subject)?.[1] ?? null) : subject;
+
 /** Returns the key of a lock for an authenticated user. Ids are compared exactly, including case. */
 export const userLock = (purpose: 'two_factor' | 'confirm', userId: string): LockKey => ({
   purpose,

@@ -14,7 +14,19 @@ import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './l
  */
 export abstract class AccountLockout {
   /** Throws while the key is locked. Writes nothing. @throws AccountIsLocked under `field` */
-  abstract refuseLocked(key: LockKey, field: string): Promise<void>;
+  async refuseLocked(key: LockKey, field: string): Promise<void> {
+    const seconds = await this.secondsLocked(key);
+    if (seconds > 0) throw new AccountIsLocked(field, seconds);
+  }
+
+  /** Seconds until the lock of a key ends: 0 without a lock, Infinity for a lock that ends only when it is released. */
+  abstract secondsLocked(key: LockKey): Promise<number>;
+
+  /**
+   * Calls `listener` for each lock, after the attempt that set it has failed. {@link AccountLocked} is emitted before that
+   * attempt is verified, and a lock that a success releases at once is none for the owner of the account.
+   */
+  abstract onLock(listener: (key: LockKey) => void): void;
 
   /**
    * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
@@ -31,7 +43,11 @@ export abstract class AccountLockout {
 /** Replaces the lockout when `features.lockout` is off: counts and locks nothing. */
 @Injectable()
 export class NoLockout extends AccountLockout {
-  async refuseLocked(): Promise<void> {}
+  async secondsLocked(): Promise<number> {
+    return 0;
+  }
+
+  onLock(): void {}
 
   attempt<T>(_key: LockKey, _field: string, verify: () => Promise<T | null>): Promise<T | null> {
     return verify();
@@ -60,6 +76,7 @@ export class AccountIsLocked extends AuthException {
 @Injectable()
 export class PersistentLockout extends AccountLockout {
   private readonly logger = new Logger('Auth');
+  private readonly listeners: ((key: LockKey) => void)[] = [];
   private reported = false;
 
   constructor(
@@ -70,20 +87,26 @@ export class PersistentLockout extends AccountLockout {
     super();
   }
 
-  async refuseLocked(key: LockKey, field: string): Promise<void> {
-    if (!key.subject) return;
+  async secondsLocked(key: LockKey): Promise<number> {
+    if (!key.subject) return 0;
     const lock = await this.unlessMissing(this.store.find(key), null);
-    const seconds = lock ? secondsHeld(lock, this.realm.options.lockout.releaseAfter) : 0;
-    if (seconds > 0) throw new AccountIsLocked(field, seconds);
+    return lock ? secondsHeld(lock, this.realm.options.lockout.releaseAfter) : 0;
+  }
+
+  onLock(listener: (key: LockKey) => void): void {
+    this.listeners.push(listener);
   }
 
   async attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null> {
     if (!key.subject) return verify();
     const reserved = await this.reserve(key, field);
     try {
-      return await verify();
+      const verified = await verify();
+      if (verified === null) this.recordFailure(key, reserved);
+      return verified;
     } catch (error) {
       if (isInconclusive(error)) await this.returnAttempt(key, reserved);
+      else this.recordFailure(key, reserved);
       throw error;
     }
   }
@@ -104,6 +127,10 @@ export class PersistentLockout extends AccountLockout {
     await this.refuseLocked(key, field);
     // The lock was released between the two statements: the attempt counts as the first one after the release.
     return this.reserve(key, field);
+  }
+
+  private recordFailure(key: LockKey, { lockedAt }: Reserved): void {
+    if (lockedAt !== null) for (const listener of this.listeners) listener(key);
   }
 
   private async returnAttempt(key: LockKey, reserved: Reserved): Promise<void> {
@@ -139,8 +166,7 @@ const UNCOUNTED: Reserved = { attempts: 0, lockedAt: null };
  * attempt is reserved, and not emitted if the database does not answer in time. If that attempt succeeds, or could not be
  * verified, {@link AccountReleased} follows.
  *
- * The library sends no mail about a lock, so a listener can inform the owner of the account. `subject` is the key of a
- * counter and may belong to no account: resolve it before you send a mail.
+ * The option `mail.notices` informs the owner of the account. `subject` is the key of a counter and may belong to no account.
  *
  * @publicApi
  */

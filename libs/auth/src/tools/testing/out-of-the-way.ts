@@ -30,14 +30,14 @@ export function outOfTheWay(app: INestApplicationContext): () => void {
   const none = new NoLockout();
   for (const lockout of lockouts)
     Object.assign(lockout, {
-      refuseLocked: none.refuseLocked,
+      secondsLocked: none.secondsLocked,
       attempt: none.attempt,
     } satisfies Partial<AccountLockout>);
   return () => {
     // The methods of the classes appear again.
     delete (store as Partial<SecurityStore>).count;
     for (const lockout of lockouts) {
-      delete lockout.refuseLocked;
+      delete lockout.secondsLocked;
       delete lockout.attempt;
     }
   };

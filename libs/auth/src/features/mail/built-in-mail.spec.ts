@@ -1,0 +1,223 @@
+import { LANGUAGES, type Language } from '../../foundation/platform/language';
+import { MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
+import { builtInMail, deviceOf, shortenedEmail } from './built-in-mail';
+
+const NONE = { texts: {}, accentColor: '#1f4fd8' };
+const URL = 'https://app.example.com/x?token=a&email=b%40c.d';
+const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0';
+
+const DATA = {
+  user: {},
+  to: 'ada@example.com',
+  appName: 'Acme',
+};
+const LINK = { url: URL, minutes: 60 };
+const NOTICE = { time: new Date('2026-11-25T14:03:00Z') };
+
+/** What the data of a kind have in addition, and which of the values the mail must show. */
+const KINDS: Readonly<Record<MailKind, [more: object, shown: readonly string[]]>> = {
+  passwordReset: [LINK, [URL, '60']],
+  emailVerification: [LINK, [URL, '60']],
+  existingAccount: [{}, []],
+  newSignIn: [
+    { ...LINK, ...NOTICE, minutes: 1440, ip: '203.0.113.7', userAgent: USER_AGENT },
+    [URL, '24', '203.0.113.7', 'Firefox, Linux', '14:03 UTC'],
+  ],
+  emailChange: [LINK, [URL, '60']],
+  emailChanged: [
+    { ...LINK, ...NOTICE, minutes: 10_080, newEmail: 'g…@example.org' },
+    [URL, '7', 'g…@example.org', '14:03 UTC'],
+  ],
+  signInCode: [{ url: URL, minutes: 10, code: '493018' }, [URL, '10', '493018']],
+  passwordChanged: [NOTICE, ['14:03 UTC']],
+  twoFactorEnabled: [NOTICE, ['14:03 UTC']],
+  twoFactorDisabled: [NOTICE, ['14:03 UTC']],
+  recoveryCodesReplaced: [NOTICE, ['14:03 UTC']],
+  passkeyAdded: [NOTICE, ['14:03 UTC']],
+  passkeyRemoved: [NOTICE, ['14:03 UTC']],
+  accountLocked: [NOTICE, ['14:03 UTC']],
+  accountDeleted: [NOTICE, ['14:03 UTC']],
+};
+
+const dataOf = (kind: MailKind, language: Language) => ({ ...DATA, ...KINDS[kind][0], language });
+
+/** The text that a reader of the HTML sees. */
+const visible = (html: string): string =>
+  html
+    .replace(/<style>.*?<\/style>|<title>.*?<\/title>/gs, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#39;', "'");
+
+const cases = MAIL_KINDS.flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
+
+describe.each(cases)('the mail %s in %s', (kind, language) => {
+  const { subject, text, html = '' } = builtInMail(kind, dataOf(kind, language), NONE);
+
+  it('has a subject of one line, without a secret', () => {
+    expect(subject).toMatch(/^[^\r\n]{10,90}$/u);
+    expect(subject).toContain('Acme');
+    expect(subject).not.toContain('493018');
+  });
+
+  it('shows every value in the text and in the HTML, and no placeholder', () => {
+    for (const content of [text, visible(html)]) {
+      for (const value of ['Acme', 'ada@example.com', ...KINDS[kind][1]]) expect(content).toContain(value);
+      expect(content).not.toMatch(/[{}]|undefined|null|NaN/);
+    }
+  });
+
+  it('has the same paragraphs in both', () => {
+    const shown = visible(html).replaceAll(/\s+/g, ' ');
+    const paragraphs = text.split(/\n+/).filter((line) => line && line !== '-- ' && !/[:：]/.test(line));
+    expect(paragraphs.length).toBeGreaterThan(2);
+    for (const paragraph of paragraphs) expect(shown).toContain(paragraph.replaceAll(/\s+/g, ' '));
+  });
+
+  it('is a small HTML document in its language, for light and dark mode, that loads nothing', () => {
+    expect(html).toMatch(new RegExp(`^<!doctype html>\n<html lang="${language}">`));
+    expect(html).toContain('@media (prefers-color-scheme:dark)');
+    expect(html).not.toMatch(/<(img|script|link|iframe|object|form)\b|url\(|@import|src=/i);
+    expect(Buffer.byteLength(html)).toBeLessThan(16_000);
+    const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'));
+    expect([...new Set(links)]).toEqual(text.includes('https:') ? [URL] : []);
+  });
+});
+
+describe('a built-in mail', () => {
+  const HOSTILE = `<img src=x onerror=alert(1)>"'&</style>`;
+
+  it('escapes every value in the HTML', () => {
+    const { html } = builtInMail(
+      'newSignIn',
+      { ...dataOf('newSignIn', 'en'), appName: HOSTILE, to: HOSTILE, url: `https://x.test/${HOSTILE}` },
+      NONE,
+    );
+    const { html: changed } = builtInMail(
+      'emailChanged',
+      { ...dataOf('emailChanged', 'en'), newEmail: HOSTILE, code: HOSTILE },
+      NONE,
+    );
+    for (const content of [html!, changed!]) {
+      expect(content).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/style&gt;');
+      expect(content).not.toMatch(/<img|<\/style>.*<\/style>/s);
+    }
+  });
+
+  it('shows nothing that the client wrote into its user agent, and no address that is none', () => {
+    const evil = 'Your account is blocked, visit https://evil.test/ Firefox/1 Windows';
+    const data = { ...dataOf('newSignIn', 'en'), userAgent: evil, ip: 'evil.test' };
+    const { text, html } = builtInMail('newSignIn', data, NONE);
+    for (const content of [text, html]) expect(content).not.toContain('evil.test');
+    expect(text).toContain('Device: Firefox, Windows\nIP address: unknown');
+  });
+
+  it('states an unknown device and an unknown address', () => {
+    const { text } = builtInMail('newSignIn', { ...dataOf('newSignIn', 'de'), userAgent: null, ip: null }, NONE);
+    expect(text).toContain('Gerät: unbekannt\nIP-Adresse: unbekannt');
+  });
+
+  it('has no line break in its subject, for any name of the application', () => {
+    const { subject } = builtInMail(
+      'passwordReset',
+      { ...dataOf('passwordReset', 'en'), appName: 'A\r\nBcc: x' },
+      NONE,
+    );
+    expect(subject).toBe('Reset your password at A Bcc: x');
+  });
+
+  it('does not replace a placeholder that a value contains', () => {
+    const { subject } = builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), appName: '{to}' }, NONE);
+    expect(subject).toBe('Reset your password at {to}');
+  });
+
+  it('has a code without a link, where there is none', () => {
+    const { text, html } = builtInMail('signInCode', { ...dataOf('signInCode', 'en'), url: null }, NONE);
+    expect(text).toContain('\n\n493018\n\nThe code is valid for 10 minutes.');
+    expect(html).not.toContain('href');
+  });
+
+  it.each([
+    [1, 'The link is valid for 1 minute.'],
+    [60, 'The link is valid for 60 minutes.'],
+    [90, 'The link is valid for 90 minutes.'],
+    [120, 'The link is valid for 2 hours.'],
+    [1440, 'The link is valid for 24 hours.'],
+    [10_080, 'The link is valid for 7 days.'],
+    [2.5, 'The link is valid for 2.5 minutes.'],
+  ])('that is valid for %d minutes says: %s', (minutes, expected) => {
+    expect(builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), minutes }, NONE).text).toContain(expected);
+  });
+
+  it('has the texts of the host, in their language only', () => {
+    const texts = { de: { passwordReset: { subject: 'Hallo {appName}' }, shared: { footer: 'Ihr Team' } } };
+    const german = builtInMail('passwordReset', dataOf('passwordReset', 'de'), { ...NONE, texts });
+    expect(german.subject).toBe('Hallo Acme');
+    expect(german.text).toMatch(/Passwort zurücksetzen[^]*Ihr Team\n$/);
+    const english = builtInMail('passwordReset', dataOf('passwordReset', 'en'), { ...NONE, texts });
+    expect(english.subject).toBe('Reset your password at Acme');
+  });
+
+  it.each([
+    ['#000000', '#ffffff'],
+    ['#1f4fd8', '#ffffff'],
+    ['#ffd500', '#000000'],
+    ['#FFFFFF', '#000000'],
+  ])('with the color %s has legible buttons: text in %s', (accentColor, color) => {
+    const { html } = builtInMail('passwordReset', dataOf('passwordReset', 'en'), { ...NONE, accentColor });
+    expect(html).toContain(`;background:${accentColor};color:${color}"`);
+  });
+});
+
+describe('deviceOf', () => {
+  it.each([
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
+      'Chrome, Windows',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0',
+      'Edge, Windows',
+    ],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 OPR/116.0.0.0',
+      'Opera, Linux',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
+      'Safari, macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+      'Safari, iOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1',
+      'Chrome, iOS',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 14; SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/27.0 Chrome/125.0.0.0 Mobile Safari/537.36',
+      'Samsung Internet, Android',
+    ],
+    [
+      'Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
+      'Chrome, ChromeOS',
+    ],
+    [USER_AGENT, 'Firefox, Linux'],
+    ['Dalvik/2.1.0 (Linux; U; Android 14)', 'Android'],
+    ['curl/8.5.0', null],
+    ['', null],
+  ])('%s', (userAgent, expected) => expect(deviceOf(userAgent)).toBe(expected));
+});
+
+describe('shortenedEmail', () => {
+  it.each([
+    ['grace@example.org', 'g…@example.org'],
+    ['g@example.org', 'g…@example.org'],
+    ['g…@example.org', 'g…@example.org'],
+    ['😀x@example.org', '😀…@example.org'],
+    ['"a@b"@example.org', '"…@example.org'],
+    ['@example.org', '…'],
+    ['none', '…'],
+  ])('%s becomes %s', (email, expected) => expect(shortenedEmail(email)).toBe(expected));
+});

@@ -1,0 +1,150 @@
+import type { Language } from '../../foundation/platform/language';
+
+/** The parts of a mail in their order, as plain texts. */
+export interface MailParts {
+  readonly language: Language;
+  readonly appName: string;
+  /** `#rrggbb` */
+  readonly accentColor: string;
+  readonly title: string;
+  readonly body: readonly string[];
+  readonly code: string | undefined;
+  readonly details: readonly (readonly [label: string, value: string])[];
+  readonly link: { readonly url: string; readonly label: string; readonly hint: string } | undefined;
+  /** How long the link or the code is valid. */
+  readonly validity: string | undefined;
+  readonly note: readonly string[];
+  readonly footer: string;
+}
+
+/** The plain text of a mail. */
+export function textOf({ language, title, body, code, details, link, validity, note, footer }: MailParts): string {
+  // Japanese has a colon of full width, and French a space before it.
+  const colon = { ja: '：', fr: '\u00a0: ' }[language as string] ?? ': ';
+  const blocks = [
+    title,
+    ...body,
+    code,
+    details.map(([label, value]) => `${label}${colon}${value}`).join('\n'),
+    link && `${link.label}${colon.trimEnd()}\n${link.url}`,
+    validity,
+    ...note,
+    `-- \n${footer}`,
+  ];
+  return `${blocks.filter(Boolean).join('\n\n')}\n`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
+
+/** The fonts of the systems. A web font would be a remote file. */
+const FONTS =
+  "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Hiragino Sans','Noto Sans CJK JP',Meiryo,sans-serif";
+
+/** The styles of the parts in light mode. They are inline, because some mail clients remove style sheets. */
+const STYLES = {
+  page: `margin:0;padding:24px 12px;background:#f3f4f6;color:#1c2024;font:16px/1.55 ${FONTS}`,
+  frame: 'max-width:560px;margin:0 auto',
+  name: 'margin:0 4px 12px;font-weight:600;color:#565d66',
+  card: 'padding:28px 24px;background:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
+  title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1c2024',
+  text: 'margin:0 0 16px;color:#1c2024',
+  code: 'margin:0 0 16px;padding:14px 8px;background:#f3f4f6;border-radius:8px;text-align:center;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:5px;color:#1c2024',
+  details: 'margin:0 0 16px;padding:12px 16px;background:#f3f4f6;border-radius:8px',
+  label: 'margin:0;font-size:14px;color:#565d66',
+  value: 'margin:0 0 8px;overflow-wrap:anywhere;color:#1c2024',
+  last: 'margin:0;overflow-wrap:anywhere;color:#1c2024',
+  link: 'margin:24px 0',
+  button: 'display:inline-block;padding:12px 22px;border-radius:8px;font-weight:600;text-decoration:none',
+  small: 'margin:0 0 16px;font-size:14px;color:#565d66',
+  url: 'overflow-wrap:anywhere;word-break:break-all;color:#1f4fd8',
+  note: 'margin:16px 0 0;padding-top:16px;border-top:1px solid #dfe2e6;font-size:14px;color:#565d66',
+  footer: 'margin:14px 4px 0;font-size:13px;color:#565d66;overflow-wrap:anywhere',
+} as const;
+
+type Part = keyof typeof STYLES;
+
+/** The colors of dark mode, for the mail clients that support a style sheet. `!important` outweighs the inline styles. */
+const DARK: readonly (readonly [parts: readonly Part[], style: string])[] = [
+  [['page'], 'background:#14171a!important;color:#e6e8eb!important'],
+  [['card'], 'background:#1e2226!important;border-color:#343a41!important'],
+  [['title', 'text', 'value', 'last'], 'color:#e6e8eb!important'],
+  [['code', 'details'], 'background:#292e34!important;color:#e6e8eb!important'],
+  [['name', 'label', 'small', 'footer'], 'color:#a7aeb7!important'],
+  [['note'], 'color:#a7aeb7!important;border-color:#343a41!important'],
+  [['url'], 'color:#8fb2ff!important'],
+];
+
+const SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${DARK.map(
+  ([parts, style]) => `${parts.map((part) => `.svc-${part}`).join(',')}{${style}}`,
+).join('')}}`;
+
+/** The attributes of a part. */
+const styled = (part: Part, more = ''): string => `class="svc-${part}" style="${STYLES[part]}${more}"`;
+
+const paragraph = (part: Part, text: string): string => `<p ${styled(part)}>${escaped(text)}</p>`;
+
+/**
+ * The HTML of a mail, in light and in dark mode. It has no image, no script and no remote file, so a mail client shows it
+ * completely, and opening it sends nothing.
+ */
+export function htmlOf(parts: MailParts): string {
+  const { language, appName, accentColor, title, body, code, details, link, validity, note, footer } = parts;
+  const rows = details.map(
+    ([label, value], i) =>
+      `<dt ${styled('label')}>${escaped(label)}</dt><dd ${styled(i < details.length - 1 ? 'value' : 'last')}>${escaped(value)}</dd>`,
+  );
+  const blocks = [
+    `<h1 ${styled('title')}>${escaped(title)}</h1>`,
+    ...body.map((text) => paragraph('text', text)),
+    code && paragraph('code', code),
+    rows.length > 0 && `<dl ${styled('details')}>${rows.join('')}</dl>`,
+    link && `<p ${styled('link')}>${anchor(link.url, link.label, buttonOf(accentColor))}</p>`,
+    link && `<p ${styled('small')}>${escaped(link.hint)}<br>${anchor(link.url, link.url, styled('url'))}</p>`,
+    validity && paragraph('small', validity),
+    ...note.map((text) => paragraph('note', text)),
+  ];
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escaped(title)}</title>
+<style>${SHEET}</style>
+</head>
+<body ${styled('page')}>
+<main ${styled('frame')}>
+${paragraph('name', appName)}
+<div ${styled('card')}>
+${blocks.filter(Boolean).join('\n')}
+</div>
+${paragraph('footer', footer)}
+</main>
+</body>
+</html>
+`;
+}
+
+/** A link in a new tab, because a mail client shows the mail in a frame. */
+const anchor = (url: string, text: string, attributes: string): string =>
+  `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer" ${attributes}>${escaped(text)}</a>`;
+
+/** Black or white text on the accent color, whichever has the higher contrast (WCAG 2.2, relative luminance). */
+function buttonOf(accentColor: string): string {
+  const [red, green, blue] = [1, 3, 5].map((i) => {
+    const channel = Number.parseInt(accentColor.slice(i, i + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  const text = luminance > 0.179 ? '#000000' : '#ffffff';
+  return styled('button', `;background:${accentColor};color:${text}`);
+}

@@ -1,0 +1,124 @@
+import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Clock } from '../../foundation/platform/clock';
+import type { Mail, NoticeKind } from '../../foundation/ports/mail';
+import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { AccountLockout } from '../../request/lockout/lockout';
+import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
+import { AccountDeleted } from '../account/account.events';
+import { PasswordChanged } from '../change-password/change-password';
+import { MailQueue } from '../mail/mail-queue';
+import { AccountMails } from '../mail/mail.feature';
+import { PasskeyAdded, PasskeyRemoved } from '../passkeys/passkeys.events';
+import { PasswordReset } from '../password-reset/password-reset';
+import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from '../two-factor/two-factor.events';
+
+/**
+ * Seconds between two notices of one kind to one account. So a user who repeats a change, and a reset that removes many
+ * passkeys, cannot flood a mailbox, which may be that of another person.
+ */
+const PAUSE_SECONDS = 60;
+
+/** The same for locks, which need no session: anyone who knows the identifier can cause them. */
+const LOCK_PAUSE_SECONDS = 3600;
+
+/** Mails the owner of an account about a change. The mail is prepared and sent after the response. */
+@Injectable()
+export class Notices {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly store: SecurityStore,
+    private readonly queue: MailQueue,
+    private readonly mails: AccountMails,
+    private readonly clock: Clock,
+    private readonly realm: Realm,
+  ) {}
+
+  isSent(kind: NoticeKind): boolean {
+    return this.realm.options.mail.notices.includes(kind);
+  }
+
+  /**
+   * Queues a notice to a user.
+   *
+   * @param isTrue whether the change still holds when the mail is prepared; by default it does
+   */
+  send(kind: NoticeKind, userId: string, isTrue: () => Promise<boolean> = async () => true): void {
+    const time = new Date(this.clock.now());
+    this.queue.add(kind, async () => {
+      // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
+      const user = (await isTrue()) && (await this.users.findById(userId));
+      return user && (await this.isFirst(kind, userId)) ? this.mailTo(kind, user, time) : null;
+    });
+  }
+
+  /** Queues a notice to a user that is deleted, so it is not read again. */
+  sendTo(kind: NoticeKind, user: object): void {
+    const time = new Date(this.clock.now());
+    this.queue.add(kind, () => this.mailTo(kind, user, time));
+  }
+
+  private async mailTo(kind: NoticeKind, user: object, time: Date): Promise<Mail | null> {
+    const to = this.users.emailOf(user);
+    return to ? this.mails.write(kind, { user, to, time }) : null;
+  }
+
+  private isFirst(kind: NoticeKind, userId: string): Promise<boolean> {
+    const pause = kind === 'accountLocked' ? LOCK_PAUSE_SECONDS : PAUSE_SECONDS;
+    return this.store.add(`svc:notice:${this.realm.guard}:${kind}:${userId}`, 'true', pause);
+  }
+}
+
+/**
+ * Sends the notices of a realm on the events of the library: after the commit of the change and outside every lock. A notice
+ * that is off has no listener.
+ */
+@Injectable()
+export class NoticeEvents implements OnModuleInit {
+  constructor(
+    private readonly events: AuthEvents,
+    private readonly lockout: AccountLockout,
+    private readonly users: TimedUserProvider,
+    private readonly notices: Notices,
+    private readonly realm: Realm,
+  ) {}
+
+  onModuleInit(): void {
+    const { notices } = this;
+    this.on('passwordChanged', PasswordChanged, ({ user }) => this.users.idOf(user));
+    this.on('passwordChanged', PasswordReset, ({ user }) => this.users.idOf(user));
+    // An import moves many users at once, and changes nothing for them.
+    this.on('twoFactorEnabled', TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId));
+    this.on('twoFactorDisabled', TwoFactorDisabled, ({ userId }) => userId);
+    this.on('recoveryCodesReplaced', RecoveryCodesReplaced, ({ userId }) => userId);
+    this.on('passkeyAdded', PasskeyAdded, ({ userId }) => userId);
+    this.on('passkeyRemoved', PasskeyRemoved, ({ userId }) => userId);
+    if (notices.isSent('accountLocked')) this.lockout.onLock((key) => this.sendLock(key));
+    if (!notices.isSent('accountDeleted')) return;
+    this.events.on(AccountDeleted, ({ guard, user }) => {
+      if (guard === this.realm.guard) notices.sendTo('accountDeleted', user);
+    });
+  }
+
+  /** @param userOf the user to inform; null for none */
+  private on<E extends { readonly guard: string }>(
+    kind: NoticeKind,
+    event: Type<E>,
+    userOf: (event: E) => string | null,
+  ): void {
+    if (!this.notices.isSent(kind)) return;
+    this.events.on(event, (emitted) => {
+      const userId = emitted.guard === this.realm.guard ? userOf(emitted) : null;
+      if (userId !== null) this.notices.send(kind, userId);
+    });
+  }
+
+  /** A concurrent success may have released the lock. */
+  private sendLock(key: LockKey): void {
+    const userId = lockedUserId(key);
+    if (userId === null) return;
+    this.notices.send('accountLocked', userId, async () => (await this.lockout.secondsLocked(key)) > 0);
+  }
+}

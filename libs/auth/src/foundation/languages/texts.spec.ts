@@ -1,0 +1,56 @@
+import { LANGUAGES, type Language } from '../platform/language';
+import { MESSAGES } from '../platform/messages';
+import { MAIL_KINDS } from '../ports/mail';
+import { catalogueOf, fieldIn, messageIn } from './texts';
+
+/** All texts of a catalogue by path. */
+function textsIn(value: unknown, path = ''): [string, string][] {
+  if (typeof value === 'string') return [[path, value]];
+  return Object.entries(value as object).flatMap(([name, part]) => textsIn(part, `${path}/${name}`));
+}
+
+const placeholdersIn = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g))].toSorted();
+
+const OTHERS = LANGUAGES.filter((language) => language !== 'en');
+
+describe.each(LANGUAGES)('the texts in %s', (language) => {
+  const texts = textsIn(catalogueOf(language));
+
+  it('are not empty, have no space at an end and no straight quotation mark', () => {
+    for (const [path, text] of texts) expect([path, text]).toEqual([path, expect.stringMatching(/^\S([^"]*\S)?$/)]);
+  });
+
+  it('have a mail of each kind', () => {
+    expect(Object.keys(catalogueOf(language).mails).toSorted()).toEqual([...MAIL_KINDS, 'shared'].toSorted());
+  });
+});
+
+describe.each(OTHERS)('the texts in %s', (language: Language) => {
+  const { messages, mails, fields } = catalogueOf(language);
+
+  it('are those of the English catalogue, with the same placeholders', () => {
+    // The word "error" of the English text is one or many, which the other texts avoid.
+    const english = textsIn({ messages: MESSAGES, mails: catalogueOf('en').mails });
+    const expected = english.map(([path, text]) => [path, placeholdersIn(text.replace('{errors}', ''))]);
+    expect(textsIn({ messages, mails }).map(([path, text]) => [path, placeholdersIn(text)])).toEqual(expected);
+  });
+
+  it('differ from the English texts', () => {
+    const english = new Map(textsIn({ messages: MESSAGES, mails: catalogueOf('en').mails }));
+    expect(textsIn({ messages, mails }).filter(([path, text]) => english.get(path) === text)).toEqual([]);
+  });
+
+  it('name the same fields as the other languages', () => {
+    expect(Object.keys(fields)).toEqual(Object.keys(catalogueOf('de').fields));
+  });
+
+  it('keep the name of a field that has no name in the language', () => {
+    for (const field of ['shoe size', 'constructor', '__proto__']) expect(fieldIn(language, field)).toBe(field);
+    expect(fieldIn(language, 'current password')).toBe(fields['current password']);
+  });
+});
+
+it('English needs no catalogue for the messages', () => {
+  expect(messageIn('en', 'auth.locked')).toBe(MESSAGES['auth.locked']);
+  expect(fieldIn('en', 'email')).toBe('email');
+});
