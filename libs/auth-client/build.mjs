@@ -1,6 +1,7 @@
 // Builds the client. `node libs/auth-client/build.mjs` writes the package into `dist`, or into a folder that is given: modules
-// and types for bundlers, and one minified module for pages without a bundler. With a file (`*.js`), it writes that one
-// module there, readable, and needs only TypeScript.
+// and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. With a
+// file (`*.js`), it writes the module of the client there, or with a file `*account.js` that of the account, readable, and needs
+// only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,19 +31,23 @@ const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf
  * of such a name, so the minifier can shorten them.
  */
 const INTERNAL =
-  /^(announce|askFor|endOffer|enrol|forget|fresh|init|keep|live|offer|renewAgain|sendAuthorized|signIn)$/;
-const bundle = `${text}\nexport { AuthError, createAuthClient };\n`;
+  /^(announce|askFor|endOffer|enrol|forget|fresh|init|keep|live|offer|renewAgain|sendAuthorized|signInAt)$/;
+const client = `${text}\nexport { AuthError, createAuthClient };\n`;
+// It imports only types.
+const account = readFileSync(join(folder, 'account.js'), 'utf8');
 
 if (isFile) {
-  writeFileSync(target, bundle);
+  writeFileSync(target, target.endsWith('account.js') ? account : client);
   rmSync(folder, { recursive: true });
 } else {
   const { minify } = await import('@swc/core');
-  const { code } = await minify(bundle, {
-    module: true,
-    compress: { passes: 3, ecma: 2022, keep_fargs: false },
-    mangle: { topLevel: true, props: { regex: INTERNAL.source } },
-    format: { comments: false },
-  });
-  writeFileSync(join(folder, 'auth-client.min.js'), `${code}\n`);
+  for (const [name, source] of Object.entries({ 'auth-client': client, 'auth-account': account })) {
+    const { code } = await minify(source, {
+      module: true,
+      compress: { passes: 3, ecma: 2022, keep_fargs: false },
+      mangle: { topLevel: true, props: { regex: INTERNAL.source } },
+      format: { comments: false },
+    });
+    writeFileSync(join(folder, `${name}.min.js`), `${code}\n`);
+  }
 }

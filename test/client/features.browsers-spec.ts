@@ -42,7 +42,7 @@ describeWithBrowser('the browser client', () => {
 
     it('verifies an address with a mailed link', async () => {
       expect(await tab.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email_verified: false } });
-      await tab.run('auth.sendVerificationMail()');
+      await tab.run('account.sendVerificationMail()');
       await tab.page.request.get(await visit.mailed(email, '/email/verify/'), { maxRedirects: 0 });
       expect(await tab.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email_verified: true } });
     });
@@ -66,17 +66,17 @@ describeWithBrowser('the browser client', () => {
       it('after the question is answered, with one question for several requests', async () => {
         await tab.confirmsWith(CLIENT_PASSWORD);
         const [exported] = await tab.run<[{ account: object }]>(
-          'Promise.all([auth.exportAccount(), auth.enrolTwoFactor()])',
+          'Promise.all([account.exportAccount(), account.enrolTwoFactor()])',
         );
         expect(exported.account).toMatchObject({ identifier: email });
-        await tab.run('auth.newRecoveryCodes().catch(() => undefined)');
+        await tab.run('account.newRecoveryCodes().catch(() => undefined)');
         expect(await confirmations()).toBe(1);
       });
 
       it('not if the user cancels, and asks again the next time', async () => {
-        expect(await tab.rejected('auth.exportAccount()')).toMatchObject({ status: 423, reason: 'cancelled' });
+        expect(await tab.rejected('account.exportAccount()')).toMatchObject({ status: 423, reason: 'cancelled' });
         await tab.confirmsWith(CLIENT_PASSWORD);
-        await tab.run('auth.exportAccount()');
+        await tab.run('account.exportAccount()');
         expect(await confirmations()).toBe(2);
       });
 
@@ -90,11 +90,11 @@ describeWithBrowser('the browser client', () => {
 
     it('sets up a second factor, and signs in with a code and with a recovery code', async () => {
       await tab.confirmsWith(CLIENT_PASSWORD);
-      const enrolment = await tab.run<{ otpauth_uri: string; recovery_codes: string[] }>('auth.enrolTwoFactor()');
+      const enrolment = await tab.run<{ otpauth_uri: string; recovery_codes: string[] }>('account.enrolTwoFactor()');
       const secret = secretIn(enrolment.otpauth_uri);
-      expect(await tab.rejected('auth.confirmTwoFactor("000000")')).toMatchObject({ status: 422 });
-      await tab.run(`auth.confirmTwoFactor("${codeAt(secret, step())}")`);
-      expect(await tab.run('auth.countRecoveryCodes()')).toEqual({ remaining: 8, total: 8 });
+      expect(await tab.rejected('account.confirmTwoFactor("000000")')).toMatchObject({ status: 422 });
+      await tab.run(`account.confirmTwoFactor("${codeAt(secret, step())}")`);
+      expect(await tab.run('account.countRecoveryCodes()')).toEqual({ remaining: 8, total: 8 });
 
       expect((await challenged()).methods).toEqual(['totp', 'recovery_code']);
       expect(await tab.token()).toBeUndefined();
@@ -108,11 +108,11 @@ describeWithBrowser('the browser client', () => {
 
       await challenged();
       await tab.run(answers({ recovery_code: enrolment.recovery_codes[0] }));
-      expect(await tab.run('auth.countRecoveryCodes()')).toEqual({ remaining: 7, total: 8 });
+      expect(await tab.run('account.countRecoveryCodes()')).toEqual({ remaining: 7, total: 8 });
 
-      const { recovery_codes: codes } = await tab.run<{ recovery_codes: string[] }>('auth.newRecoveryCodes()');
+      const { recovery_codes: codes } = await tab.run<{ recovery_codes: string[] }>('account.newRecoveryCodes()');
       expect(codes.filter((code) => enrolment.recovery_codes.includes(code))).toEqual([]);
-      await tab.run('auth.disableTwoFactor()');
+      await tab.run('account.disableTwoFactor()');
       await tab.run('auth.logout()');
       expect(await tab.logsIn(email)).toBeNull();
     });
@@ -150,23 +150,23 @@ describeWithBrowser('the browser client', () => {
       beforeEach(async () => {
         authenticator = await VirtualAuthenticator.of(tab.page);
         await tab.confirmsWith(CLIENT_PASSWORD);
-        await authenticator.touch(() => tab.run('auth.addPasskey("Laptop")'));
+        await authenticator.touch(() => tab.run('account.addPasskey("Laptop")'));
         expect(await confirmations()).toBe(1);
       });
       afterEach(() => authenticator.remove());
 
-      const only = () => tab.run<{ id: string; name: string }>('auth.passkeys().then(({ passkeys }) => passkeys[0])');
+      const only = () => tab.run<{ id: string; name: string }>('account.passkeys().then(({ passkeys }) => passkeys[0])');
 
       it('adds, renames and deletes one', async () => {
         expect(await authenticator.held()).toMatchObject([{ rpId: 'localhost' }]);
         await authenticator.touch(async () =>
-          expect(await tab.rejected('auth.addPasskey()')).toMatchObject({ name: 'InvalidStateError' }),
+          expect(await tab.rejected('account.addPasskey()')).toMatchObject({ name: 'InvalidStateError' }),
         );
         const { id, name } = await only();
         expect(name).toBe('Laptop');
-        await tab.run(`auth.renamePasskey("${id}", "Old laptop")`);
+        await tab.run(`account.renamePasskey("${id}", "Old laptop")`);
         expect(await only()).toMatchObject({ name: 'Old laptop' });
-        await tab.run(`auth.deletePasskey("${id}")`);
+        await tab.run(`account.deletePasskey("${id}")`);
         expect(await only()).toBeUndefined();
         // Firefox does not implement the signal of accepted passkeys.
         if (!inFirefox) await eventually(async () => (await authenticator.held()).length === 0);
@@ -185,13 +185,13 @@ describeWithBrowser('the browser client', () => {
         await tab.run('auth.logout()');
         await tab.logsIn(email);
         await tab.run('void (answer = () => auth.confirmPasskey().then(() => true))');
-        await authenticator.touch(() => tab.run('auth.exportAccount()'));
+        await authenticator.touch(() => tab.run('account.exportAccount()'));
         expect(await confirmations()).toBe(2);
       });
 
       it('completes a login challenge with one', async () => {
-        const { otpauth_uri: uri } = await tab.run<{ otpauth_uri: string }>('auth.enrolTwoFactor()');
-        await tab.run(`auth.confirmTwoFactor("${codeAt(secretIn(uri), step())}")`);
+        const { otpauth_uri: uri } = await tab.run<{ otpauth_uri: string }>('account.enrolTwoFactor()');
+        await tab.run(`account.confirmTwoFactor("${codeAt(secretIn(uri), step())}")`);
         expect((await challenged()).methods).toContain('passkey');
         await authenticator.touch(() => tab.run('auth.answerChallengeWithPasskey(challenge)'));
         expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'webauthn'] });

@@ -34,10 +34,11 @@ describe('the package of the browser client', () => {
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
   });
 
-  it('contains modules, types, the minified module, its manifest, license and README, and no dependency', () => {
-    const modules = ['client', 'errors', 'fetch', 'http', 'index', 'passkeys', 'session', 'types'];
+  it('contains modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
+    const modules = ['account', 'client', 'errors', 'fetch', 'http', 'index', 'passkeys', 'session', 'types'];
     const expected = [
       ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      'dist/auth-account.min.js',
       'dist/auth-client.min.js',
       'package.json',
       'LICENSE',
@@ -71,6 +72,8 @@ describe('the package of the browser client', () => {
     ],
     ['a CommonJS module, where Node has require(esm)', ['-e', `require('@svc/auth-client').createAuthClient.name`]],
     ['the minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-client.min.js'`]],
+    ['the module of the account', ['--input-type=module', '-e', `import '@svc/auth-client/account'`]],
+    ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-account.min.js'`]],
   ])('is loaded without a browser by %s', (_, args) => {
     run(process.execPath, args, folder);
   });

@@ -186,6 +186,22 @@ describe('the built site', () => {
       await page.context().close();
     });
 
+    it('draws a state diagram in the colors of the mode, with its text below, and the chart of the benchmark in its size', async () => {
+      const page = await open('/sessions.html', { colorScheme: 'light' });
+      const line = page.locator('.diagram svg text').first();
+      const color = () => line.evaluate((text) => getComputedStyle(text).fill);
+      await line.scrollIntoViewIfNeeded();
+      const light = await color();
+      await page.getByRole('switch').first().click();
+      await eventually(async () => (await color()) !== light);
+      await page.getByText('As text').first().click();
+      await page.getByText('[*] --> live').first().waitFor();
+      await page.goto(`${site.origin}/performance.html`);
+      expect(await page.getByRole('img', { name: /^Guarded requests/ }).getAttribute('width')).toBe('760');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
     it('finds "refresh token" without another host, and opens the first result', async () => {
       const page = await open('/');
       await page.getByRole('button', { name: 'Search' }).first().click();

@@ -5,7 +5,7 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 import type { SampleVisit } from './sample-page';
 
 /** What is published: `npm run test:browsers` builds it. */
-const CLIENT = join(__dirname, '../../libs/auth-client/dist/auth-client.min.js');
+const CLIENT = join(__dirname, '../../libs/auth-client/dist');
 
 export const CLIENT_PASSWORD = 'seven green bottles';
 
@@ -32,10 +32,10 @@ export class ClientVisitor {
 
   static async of(visit: SampleVisit, given?: BrowserContext): Promise<ClientVisitor> {
     const context = given ?? (await visit.person());
-    const client = readFileSync(CLIENT, 'utf8');
-    await context.route('**/web/auth-client.js', (route) =>
-      route.fulfill({ contentType: 'text/javascript', body: client }),
-    );
+    for (const name of ['auth-client', 'auth-account']) {
+      const body = readFileSync(join(CLIENT, `${name}.min.js`), 'utf8');
+      await context.route(`**/web/${name}.js`, (route) => route.fulfill({ contentType: 'text/javascript', body }));
+    }
     return new ClientVisitor(visit, context);
   }
 
@@ -49,7 +49,7 @@ export class ClientVisitor {
   }
 }
 
-/** A tab whose client is `auth`. `events` lists its events, and `confirmations` counts its questions. */
+/** A tab whose client is `auth`, with `account` beside it. `events` lists its events, and `confirmations` counts its questions. */
 export class ClientTab {
   constructor(
     readonly page: Page,
@@ -57,12 +57,15 @@ export class ClientTab {
   ) {}
 
   async start(): Promise<void> {
-    await this.page.evaluate(`import('/web/auth-client.js').then(({ createAuthClient }) => {
+    await this.page.evaluate(`Promise.all(
+      ['auth-client', 'auth-account'].map((name) => import('/web/' + name + '.js')),
+    ).then(([{ createAuthClient }, { createAccountClient }]) => {
       globalThis.events = [];
       globalThis.confirmations = 0;
       globalThis.answer = async () => false;
       const confirm = () => (confirmations++, answer());
       globalThis.auth = createAuthClient({ ...${JSON.stringify(this.options)}, confirm });
+      globalThis.account = createAccountClient(auth);
       for (const name of ['signedIn', 'renewed', 'signedOut'])
         auth.on(name, ({ reason, otherTab }) => events.push([name, reason, otherTab && 'other tab'].filter(Boolean).join(' ')));
     })`);

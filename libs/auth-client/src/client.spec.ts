@@ -344,8 +344,8 @@ describe('the client', () => {
       path: '/auth/password',
       body: { password_confirmation: 'next' },
     });
-    await client.renamePasskey('a/b', 'Laptop');
-    expect(server.last).toMatchObject({ method: 'PATCH', body: { name: 'Laptop' } });
+    await client.routes.call('PATCH', '/passkeys/1', { name: 'Laptop' });
+    expect(server.last).toMatchObject({ method: 'PATCH', path: '/auth/passkeys/1', body: { name: 'Laptop' } });
     expect(URL_OF_GUARD).toMatch(/auth$/);
   });
 });

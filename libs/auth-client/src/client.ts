@@ -7,8 +7,8 @@ import type {
   AuthClient,
   AuthClientOptions,
   DeviceSession,
+  EnrolmentChallenge,
   LoginChallenge,
-  PasskeyList,
   Registration,
   SignedOutEvent,
 } from './types.js';
@@ -39,9 +39,9 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, sessions.init);
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
-  const enter = <T = void>(path: string, body: unknown): Promise<T> => {
+  const enter = <T = void>(path: string, body: object): Promise<T> => {
     passkeys.endOffer();
-    return sessions.signIn<T>(path, body) as Promise<T>;
+    return sessions.signInAt<T>(path, body) as Promise<T>;
   };
 
   /** Sends a request that ends a session, by default the current one, then forgets the session in all tabs. */
@@ -81,21 +81,23 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     accessToken: async () => (await sessions.fresh())?.token ?? null,
     fetch: authorized.sendAuthorized,
     request,
+    routes: { url, call, post, signIn: enter, createPasskey: passkeys.enrol },
     close() {
       passkeys.endOffer();
       sessions.close();
     },
 
-    login: (fields) => enter<LoginChallenge | null>('/login', fields),
+    login: (fields) => enter<LoginChallenge | EnrolmentChallenge | null>('/login', fields),
     answerChallenge,
-    answerChallengeWithPasskey: async (challenge) => answerChallenge(challenge, await passkeys.askFor()),
-    loginWithPasskey: async () => enter('/passkeys/login', await passkeys.askFor()),
-    async autofillPasskeys(signal) {
+    answerChallengeWithPasskey: async (challenge, more) =>
+      answerChallenge(challenge, { ...more, ...(await passkeys.askFor()) }),
+    loginWithPasskey: async (more) => enter('/passkeys/login', { ...more, ...(await passkeys.askFor()) }),
+    async autofillPasskeys(signal, more) {
       const proof = await passkeys.offer(signal);
-      if (proof) await enter('/passkeys/login', proof);
+      if (proof) await enter('/passkeys/login', { ...more?.(), ...proof });
       return !!proof;
     },
-    register: (fields) => enter<LoginChallenge | Registration | null>('/register', twice(fields)),
+    register: (fields) => enter<LoginChallenge | EnrolmentChallenge | Registration | null>('/register', twice(fields)),
     logout: () => leave('POST', '/logout'),
 
     forgotPassword: (email) => post('/forgot-password', { email }),
@@ -105,39 +107,15 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       if (sessions.live) await sessions.renewAgain().catch(() => undefined);
     },
     changePassword: (fields) => call('POST', '/password', twice(fields)),
-    sendVerificationMail: () => call('POST', '/email/verification-notification'),
 
-    confirmPassword: (password) => confirmBy('/confirm-password', { password }),
+    confirmPassword: (password, factor) => confirmBy('/confirm-password', { password, ...factor }),
     confirmPasskey: async () => confirmBy('/confirm-passkey', await passkeys.askFor()),
-
-    enrolTwoFactor: () => call('POST', '/two-factor'),
-    confirmTwoFactor: (code) => call('POST', '/two-factor/confirm', { code }),
-    disableTwoFactor: () => call('DELETE', '/two-factor'),
-    countRecoveryCodes: () => call('GET', '/two-factor/recovery-codes'),
-    newRecoveryCodes: () => call('POST', '/two-factor/recovery-codes'),
-
-    async passkeys() {
-      const list = await call<PasskeyList>('GET', '/passkeys');
-      void globalThis.PublicKeyCredential?.signalAllAcceptedCredentials?.({
-        rpId: list.rp_id,
-        userId: list.user_handle,
-        allAcceptedCredentialIds: list.all_accepted_credential_ids,
-      }).catch(() => undefined);
-      return list;
-    },
-    async addPasskey(name) {
-      const credential = await passkeys.enrol(await call('POST', '/passkeys/registration-options'));
-      await call('POST', '/passkeys', { name, credential });
-    },
-    renamePasskey: (id, name) => call('PATCH', pathOf('/passkeys', id), { name }),
-    deletePasskey: (id) => call('DELETE', pathOf('/passkeys', id)),
 
     sessions: async () => (await call<{ data: DeviceSession[] }>('GET', '/sessions')).data,
     endSession: (id) => leave('DELETE', pathOf('/sessions', id), 'logout', id),
     endOtherSessions: () => call('DELETE', '/sessions/others'),
     endAllSessions: () => leave('DELETE', '/sessions'),
 
-    exportAccount: () => call('GET', '/account/export'),
     deleteAccount: () => leave('DELETE', '/account', 'deleted'),
   };
 }

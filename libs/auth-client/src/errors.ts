@@ -5,8 +5,10 @@
  * - `cancelled`: the user did not confirm the identity. Show no message.
  * - `signedOut`: the session of the request has ended, or another user has signed in. Show no message:
  *   the event `signedOut` was sent.
+ * - any other: the `reason` of the server's answer. `recent_login_required` and `factor_required` (status 401): the session
+ *   goes on, but this request needs another sign-in, with {@link AuthClient.login} or with a stronger factor.
  */
-export type AuthErrorReason = 'unreachable' | 'cancelled' | 'signedOut';
+export type AuthErrorReason = 'unreachable' | 'cancelled' | 'signedOut' | (string & {});
 
 /** A request that was refused, or that has no answer. Its message is for the user. */
 export class AuthError extends Error {

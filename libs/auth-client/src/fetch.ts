@@ -13,7 +13,7 @@ const LONGEST_WAIT_S = 10;
 /** A 503 can come from a proxy after the server did its work, so only these requests are sent again. */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 
-/** RFC 9470: the request needs a recent confirmation of the user (step-up). */
+/** RFC 9470: the request needs a confirmation of the user (status 423), or another sign-in (401). */
 const STEP_UP = 'insufficient_user_authentication';
 
 /** The result of `work`, unless the caller of the request aborts it before. */
@@ -48,7 +48,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     delete confirmations[currentId()];
     // While the user is asked, the session can end for another reason than the refused request has announced.
     sessions.announce(currentId());
-    const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
+    const methods = headers.get(`${header}-Methods`)?.match(/[\w+]+/g) ?? [];
     question ??= ask(methods as ConfirmationMethod[]).finally(() => (question = undefined));
     if (!(await question)) throw new AuthError('Not confirmed.', { status: 423, reason: 'cancelled' });
   };
@@ -92,14 +92,11 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         });
         const { status, headers } = response;
         const wait = retryAfterOf(headers);
+        const isStepUp = headers.get('WWW-Authenticate')?.includes(STEP_UP);
         let before: Promise<void>;
-        if (session && status === 401 && reasons.delete(401)) before = sessions.renew(session);
-        else if (
-          session &&
-          options.confirm &&
-          headers.get('WWW-Authenticate')?.includes(STEP_UP) &&
-          reasons.delete(423)
-        )
+        // A new access token of the same sign-in would be refused, too.
+        if (session && status === 401 && !isStepUp && reasons.delete(401)) before = sessions.renew(session);
+        else if (session && status === 423 && isStepUp && options.confirm && reasons.delete(423))
           before = confirmed(headers, used);
         else if (
           wait &&

@@ -47,12 +47,12 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
     if (response.ok) throw unreachable();
   }
   if (response.ok) return content;
-  const { message = UNREACHABLE, errors } = content ?? {};
+  const { message = UNREACHABLE, errors, reason = null } = content ?? {};
   throw new AuthError(message, {
     status: response.status,
     errors: errors ?? {},
     retryAfter: retryAfterOf(response.headers),
-    reason: isOwn && !content ? 'unreachable' : null,
+    reason: isOwn && !content ? 'unreachable' : reason,
   });
 }
 

@@ -10,7 +10,12 @@ const SOON_MS = 5000;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
-interface Tokens {
+interface Device {
+  device_token?: string;
+  trusted_device_token?: string;
+}
+
+interface Tokens extends Device {
   access_token?: string;
   refresh_token?: string;
   expires_in: number;
@@ -85,6 +90,26 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     }
   };
 
+  /** In body mode, the tokens by which the server recognizes this browser. They survive a sign-out. */
+  const deviceTokens = (): Device => {
+    try {
+      return JSON.parse(localStorage.getItem(`${name}:device`)!) ?? {};
+    } catch {
+      // The browser refuses storage.
+      return {};
+    }
+  };
+  const keepDevice = ({ device_token, trusted_device_token }: Device) => {
+    // `undefined` is not in the JSON, so it replaces nothing.
+    const tokens = JSON.stringify({ device_token, trusted_device_token });
+    try {
+      if (place === 'localStorage' && tokens !== '{}')
+        localStorage.setItem(`${name}:device`, JSON.stringify({ ...deviceTokens(), ...JSON.parse(tokens) }));
+    } catch {
+      // The next sign-in is one on a new device.
+    }
+  };
+
   const emit = <K extends keyof AuthClientEvents>(event: K, detail: AuthClientEvents[K]) =>
     events.dispatchEvent(new CustomEvent(event, { detail }));
 
@@ -145,9 +170,14 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
    *
    * @returns null; or the answer, if it has no tokens
    */
-  const exchange = async <T>(path: string, body: unknown, reason: SignedInReason): Promise<(Tokens & T) | null> => {
+  const exchange = async <T>(
+    path: string,
+    body: unknown,
+    reason: SignedInReason,
+    more = init,
+  ): Promise<(Tokens & T) | null> => {
     const sentAt = Date.now();
-    const answer = await send<Tokens & T>(url + path, body, init);
+    const answer = await send<Tokens & T>(url + path, body, more);
     if (!answer?.access_token) return answer;
     const { access_token: token, refresh_token, expires_in } = answer;
     if (isCookie === !!refresh_token)
@@ -156,6 +186,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     // The clock of the server has no part in it: only differences of the local clock are used.
     const session = { token, claims: claimsOf(token), lifetime, expiresAt: sentAt + lifetime };
     store(isCookie ? '1' : refresh_token!);
+    keepDevice(answer);
     tell({ session, reason, kept });
     use(session, reason, false);
     return null;
@@ -279,7 +310,12 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return current;
     },
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
-    signIn: <T>(path: string, body: unknown) => locked(() => exchange<T>(path, body, 'login')),
+    signInAt: <T>(path: string, body: object) =>
+      locked(() => {
+        const { device_token, ...trust } = deviceTokens();
+        const headers = { ...(device_token && { 'X-Svc-Device': device_token }) };
+        return exchange<T>(path, path === '/login' ? { ...trust, ...body } : body, 'login', { ...init, headers });
+      }),
     announce,
     /** Forgets, in all tabs, a session that the server has ended. */
     forget: (fid: string, reason: SignedOutReason) =>

@@ -10,8 +10,11 @@
  */
 export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
 
-/** A way to confirm the identity; `login`: a new sign-in (`confirm.afterLogin`). */
-export type ConfirmationMethod = 'password' | 'passkey' | 'login';
+/**
+ * A way to confirm the identity; `password+otp`: the password and a code together (`confirm.factors`); `login`: a new sign-in
+ * (`confirm.afterLogin`).
+ */
+export type ConfirmationMethod = 'password' | 'password+otp' | 'passkey' | 'login';
 
 /** The options of {@link createAuthClient}. */
 export interface AuthClientOptions {
@@ -47,7 +50,7 @@ export interface AccessClaims {
   /** The id of the session; the same in all its tokens. */
   fid: string;
   jti: string;
-  /** The authentication methods: `pwd`, `otp`, `webauthn`. */
+  /** The authentication methods: `pwd`, `otp`, `webauthn`, `email`. */
   amr?: string[];
   /** When the user signed in, in unix seconds. */
   auth_time?: number;
@@ -101,17 +104,33 @@ export interface AuthClientEvents {
   signedOut: SignedOutEvent;
 }
 
-/** The password was correct, and a second factor is required. */
+/** The password or the mailed code was correct, and a second factor is required. */
 export interface LoginChallenge {
   two_factor: true;
+  enrolment_required?: undefined;
   challenge_token: string;
   /** The factors of the user. */
   methods: ('totp' | 'recovery_code' | 'passkey')[];
 }
 
+/**
+ * The password was correct, and the user must first set up a second factor (`twoFactor.required`): see `beginEnrolment` of
+ * `@svc/auth-client/account`.
+ */
+export interface EnrolmentChallenge {
+  enrolment_required: true;
+  two_factor?: undefined;
+  enrolment_token: string;
+  /** Seconds until the token expires. */
+  expires_in: number;
+  /** What the user can set up. */
+  methods: ('totp' | 'passkey')[];
+}
+
 /** The account was created without a session: status 201, or 202 with `registration.concealExisting`. */
 export interface Registration {
   two_factor?: undefined;
+  enrolment_required?: undefined;
   registered?: boolean;
   /** Whether the user must open the link in the mail before the first sign-in. */
   requires_verification?: boolean;
@@ -119,6 +138,18 @@ export interface Registration {
 
 /** The answer to a login challenge: one of both. */
 export type SecondFactor = { code: string } | { recovery_code: string };
+
+/** Further fields of a login challenge. */
+export interface ChallengeFields {
+  /** Whether the password alone is enough on this device from now on (`twoFactor.trustedDeviceDays`). */
+  trust_device?: boolean;
+}
+
+/** Further fields of a sign-in. */
+export interface SignInFields {
+  /** Whether the session outlives the browser (`sessions.ttlWithoutRemember`). Default: true. */
+  remember?: boolean;
+}
 
 /** A session in the list of the user's sessions. */
 export interface DeviceSession {
@@ -130,24 +161,35 @@ export interface DeviceSession {
   ip: string | null;
   user_agent: string | null;
   label: string | null;
+  /** When it ends if it is not used any more, in ISO 8601. */
+  expires_at: string;
   /** Whether it is the session of this client. */
   current: boolean;
 }
 
-/** A passkey of the user. */
-export interface Passkey {
-  id: string;
-  name: string | null;
-  /** Unix seconds; null if it was never used. */
-  last_used_at: number | null;
-}
-
-/** The passkeys of the user, and what the browser needs to forget deleted ones. */
-export interface PasskeyList {
-  passkeys: Passkey[];
-  rp_id: string;
-  user_handle: string;
-  all_accepted_credential_ids: string[];
+/**
+ * Requests to routes of the guard that this interface has no method for: those of `@svc/auth-client/account`, and routes of the
+ * host below `url`. All bodies and answers are JSON.
+ */
+export interface GuardRoutes {
+  readonly url: string;
+  /** A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`. */
+  call<T = void>(method: string, path: string, body?: unknown): Promise<T>;
+  /** A `POST` without an access token. */
+  post<T = void>(path: string, body?: unknown): Promise<T>;
+  /**
+   * A `POST` that signs in: tokens in the answer become the session, in all tabs.
+   *
+   * @returns null if the user is signed in; the answer if it has no tokens
+   */
+  signIn<T = void>(path: string, body: object): Promise<T>;
+  /**
+   * Creates a passkey with the creation options of a route.
+   *
+   * @param more further members of the argument of `navigator.credentials.create()`, such as `mediation`
+   * @returns the credential as JSON, for the body of the next request
+   */
+  createPasskey(options: unknown, more?: object): Promise<unknown>;
 }
 
 /**
@@ -200,22 +242,25 @@ export interface AuthClient {
    * @returns the JSON of the answer, or null if it has none
    */
   request<T = unknown>(method: string, url: string, body?: unknown, init?: RequestInit): Promise<T>;
+  /** Requests to further routes of the guard. */
+  readonly routes: GuardRoutes;
   /** Stops timers, listeners and messages. The session continues: another client or page can restore it. */
   close(): void;
 
   /**
    * Signs in with a password.
    *
-   * @param credentials `email` (or the configured login field) and `password`
-   * @returns null if the user is signed in; or the challenge for {@link answerChallenge}
+   * @param credentials `email` (or the configured login field) and `password`; optional: {@link SignInFields}
+   * @returns null if the user is signed in; the challenge for {@link answerChallenge}; or the challenge of a user who must set
+   *   up a second factor
    */
-  login(credentials: Record<string, unknown>): Promise<LoginChallenge | null>;
+  login(credentials: Record<string, unknown>): Promise<LoginChallenge | EnrolmentChallenge | null>;
   /** Completes a login with a second factor. A wrong code leaves the challenge usable; an expired one is `errors.challenge_token`. */
-  answerChallenge(challenge: LoginChallenge, factor: SecondFactor): Promise<void>;
+  answerChallenge(challenge: LoginChallenge, factor: SecondFactor & ChallengeFields): Promise<void>;
   /** Completes a login with a passkey, if `challenge.methods` contains it. */
-  answerChallengeWithPasskey(challenge: LoginChallenge): Promise<void>;
+  answerChallengeWithPasskey(challenge: LoginChallenge, fields?: ChallengeFields): Promise<void>;
   /** Signs in with a passkey, without an identifier. Call it in a click. */
-  loginWithPasskey(): Promise<void>;
+  loginWithPasskey(fields?: SignInFields): Promise<void>;
   /**
    * Offers passkeys in the suggestions of an `<input autocomplete="username webauthn">`, and signs in with the chosen one.
    *
@@ -223,17 +268,18 @@ export interface AuthClient {
    * 5 seconds, doubled with each failure up to 60. It then waits until the page is used (pointer or key).
    *
    * @param signal ends the offer, for example when the form is removed. Any other method that signs in ends it, too
+   * @param fields is called after the choice
    * @returns whether the user was signed in; false if the offer was ended, or the browser has no such suggestions
    * @throws AuthError if the server refuses the passkey; any DOMException except NotAllowedError, for example SecurityError
    *   if the page has the wrong origin
    */
-  autofillPasskeys(signal?: AbortSignal): Promise<boolean>;
+  autofillPasskeys(signal?: AbortSignal, fields?: () => SignInFields): Promise<boolean>;
   /**
    * Creates an account. `password_confirmation` is added.
    *
    * @returns null if the user is signed in; a challenge; or the answer without a session
    */
-  register(fields: Record<string, unknown>): Promise<LoginChallenge | Registration | null>;
+  register(fields: Record<string, unknown>): Promise<LoginChallenge | EnrolmentChallenge | Registration | null>;
   /**
    * Ends the session on the server and in all tabs. If the server cannot be reached it rejects, and the user is still signed
    * in.
@@ -246,33 +292,15 @@ export interface AuthClient {
   resetPassword(fields: { token: string; email: string; password: string }): Promise<void>;
   /** Sets a new password and ends all other sessions. Without `current_password`: the first password of a user without one. */
   changePassword(fields: { current_password?: string; password: string }): Promise<void>;
-  /** Mails another link that verifies the address. */
-  sendVerificationMail(): Promise<void>;
 
-  /** Confirms the identity with the password, for all further requests of this session until the confirmation expires. */
-  confirmPassword(password: string): Promise<void>;
+  /**
+   * Confirms the identity with the password, for all further requests of this session until the confirmation expires.
+   *
+   * @param factor needed if the method is `password+otp`
+   */
+  confirmPassword(password: string, factor?: SecondFactor): Promise<void>;
   /** Confirms the identity with a passkey. */
   confirmPasskey(): Promise<void>;
-
-  /** Begins to set up an authenticator app. Asks for a confirmation. Show `otpauth_uri` as a QR code. */
-  enrolTwoFactor(): Promise<{ otpauth_uri: string; recovery_codes: string[] }>;
-  /** Switches the second factor on with a first code. */
-  confirmTwoFactor(code: string): Promise<void>;
-  /** Switches the second factor off. Asks for a confirmation. */
-  disableTwoFactor(): Promise<void>;
-  /** How many recovery codes are left. */
-  countRecoveryCodes(): Promise<{ remaining: number; total: number }>;
-  /** Replaces the recovery codes. Asks for a confirmation. */
-  newRecoveryCodes(): Promise<{ recovery_codes: string[] }>;
-
-  /** Lists the passkeys, and informs the browser, so that it no longer offers deleted ones. */
-  passkeys(): Promise<PasskeyList>;
-  /** Creates a passkey. Asks for a confirmation. Call it in a click. */
-  addPasskey(name?: string): Promise<void>;
-  /** Names a passkey. Asks for a confirmation. */
-  renamePasskey(id: string, name: string): Promise<void>;
-  /** Deletes a passkey. Asks for a confirmation. */
-  deletePasskey(id: string): Promise<void>;
 
   /** Lists the live sessions of the user, 100 at most. */
   sessions(): Promise<DeviceSession[]>;
@@ -282,8 +310,6 @@ export interface AuthClient {
   /** Ends every session of the user, including the current one. */
   endAllSessions(): Promise<void>;
 
-  /** The data of the account. Asks for a confirmation. */
-  exportAccount(): Promise<Record<string, unknown>>;
   /** Deletes the account. Asks for a confirmation. */
   deleteAccount(): Promise<void>;
 }

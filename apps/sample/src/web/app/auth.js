@@ -1,3 +1,4 @@
+import { createAccountClient } from './auth-account.js';
 import { createAuthClient } from './auth-client.js';
 import { config } from './config.js';
 
@@ -25,6 +26,9 @@ export const auth = createAuthClient({
   confirm: (methods) => ask(methods),
 });
 
+/** The settings of the account, and further ways to sign in. */
+export const account = createAccountClient(auth);
+
 /** What the user has to know of a browser that stores nothing for this page; otherwise undefined. */
 export const storageNotice = canStore
   ? undefined
@@ -37,7 +41,7 @@ export const hasPasskeys =
   !!config.features.passkeys && config.passkeyOrigins.includes(location.origin) && auth.supportsPasskeys;
 
 /** How the user signed in, by the claim `amr`. */
-const METHODS = { pwd: 'password', otp: 'one-time code', webauthn: 'passkey' };
+const METHODS = { pwd: 'password', otp: 'one-time code', webauthn: 'passkey', email: 'mailed code' };
 
 export const methodsOf = ({ amr = [] }) => amr.map((method) => METHODS[method] ?? method).join(' and ');
 

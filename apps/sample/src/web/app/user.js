@@ -1,4 +1,4 @@
-import { auth, hasPasskeys } from './auth.js';
+import { account, auth, hasPasskeys } from './auth.js';
 
 let known = null;
 
@@ -15,7 +15,7 @@ async function fetchUser() {
 }
 
 /** Whether the user can confirm or sign in with a passkey here. */
-export const hasPasskey = async () => hasPasskeys && (await auth.passkeys()).passkeys.length > 0;
+export const hasPasskey = async () => hasPasskeys && (await account.passkeys()).passkeys.length > 0;
 
 /** The next call of `user()` sends the request again. */
 export const changed = () => (known = null);

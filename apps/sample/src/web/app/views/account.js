@@ -1,10 +1,10 @@
-import { auth } from '../auth.js';
+import { account, auth } from '../auth.js';
 import { ask } from '../dialog.js';
 import { download, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 
 async function exportAll() {
-  const all = await auth.exportAccount();
+  const all = await account.exportAccount();
   download('account.json', 'application/json', JSON.stringify(all, null, 2));
   say('Your data was saved as account.json.');
 }

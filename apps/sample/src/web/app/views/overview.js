@@ -1,4 +1,4 @@
-import { auth, hasPasskeys, methodsOf, place } from '../auth.js';
+import { account, auth, hasPasskeys, methodsOf, place } from '../auth.js';
 import { config } from '../config.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -60,7 +60,7 @@ const badge = (text, kind = '') => h('span', { class: `badge ${kind}` }, text);
 
 function unverified() {
   const work = async () => {
-    await auth.sendVerificationMail();
+    await account.sendVerificationMail();
     say('A new link was sent.');
   };
   return h(

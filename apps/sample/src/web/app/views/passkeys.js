@@ -1,4 +1,4 @@
-import { auth } from '../auth.js';
+import { account } from '../auth.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -9,7 +9,7 @@ const NAME = { name: 'name', label: 'Name', maxlength: 255, required: false, aut
 
 export async function passkeys() {
   const list = await part('div', { 'aria-label': 'Your passkeys', role: 'group' }, async (again) => {
-    const { passkeys: listed } = await auth.passkeys();
+    const { passkeys: listed } = await account.passkeys();
     const done = async (text) => {
       await again();
       say(text);
@@ -30,7 +30,7 @@ export async function passkeys() {
 
 function adding(done) {
   const work = async ({ name }) => {
-    await auth.addPasskey(name);
+    await account.addPasskey(name);
     await done('The passkey is added.');
   };
   return form([{ ...NAME, hint: 'A name by which you recognize it, such as “Laptop”.' }], {
@@ -45,12 +45,12 @@ function row({ id, name, last_used_at }, done) {
     const options = { danger: false, fields: [{ ...NAME, value: name ?? '' }] };
     const given = await ask('Rename the passkey', 'Enter a new name.', 'Rename', options);
     if (!given) return;
-    await auth.renamePasskey(id, given.name);
+    await account.renamePasskey(id, given.name);
     await done('The passkey is renamed.');
   };
   const remove = async () => {
     if (!(await ask(`Delete “${title}”?`, 'You cannot sign in with it any more.', 'Delete'))) return;
-    await auth.deletePasskey(id);
+    await account.deletePasskey(id);
     await done('The passkey is deleted.');
   };
   return h(

@@ -1,4 +1,4 @@
-import { auth } from '../auth.js';
+import { account } from '../auth.js';
 import { ask } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -42,7 +42,7 @@ export async function twoFactor() {
 
 function disabled(to) {
   const enrol = async () => {
-    const answer = await auth.enrolTwoFactor();
+    const answer = await account.enrolTwoFactor();
     // The module that draws QR codes is large, and most visits do not need it.
     const { qrCode } = await import('../qr-code.js');
     await to((then) => enrolment(answer, qrCode, then));
@@ -60,7 +60,7 @@ function disabled(to) {
 function enrolment({ otpauth_uri: uri, recovery_codes: codes }, qrCode, to) {
   const secret = new URL(uri).searchParams.get('secret');
   const work = async ({ code }) => {
-    await auth.confirmTwoFactor(code);
+    await account.confirmTwoFactor(code);
     await to(null);
     say('Two-factor authentication is on.');
   };
@@ -104,11 +104,11 @@ function numbered(codes) {
 }
 
 async function enabled(to) {
-  const { remaining, total } = await auth.countRecoveryCodes();
+  const { remaining, total } = await account.countRecoveryCodes();
   const renew = async () => {
     const text = 'The codes that you have now will not work any more.';
     if (!(await ask('New recovery codes?', text, 'Make new ones'))) return;
-    const { recovery_codes: codes } = await auth.newRecoveryCodes();
+    const { recovery_codes: codes } = await account.newRecoveryCodes();
     await to(async (then) => [recoveryCodes(codes), ...(await enabled(then))]);
   };
   const disable = async () => {
@@ -120,7 +120,7 @@ async function enabled(to) {
       ))
     )
       return;
-    await auth.disableTwoFactor();
+    await account.disableTwoFactor();
     await to(null);
     say('Two-factor authentication is off.');
   };

@@ -1,0 +1,268 @@
+/**
+ * Further ways to sign in, and the settings of an account. Load it beside the client, on the pages that need it.
+ *
+ * ```ts
+ * import { createAuthClient } from '@svc/auth-client';
+ * import { createAccountClient } from '@svc/auth-client/account';
+ *
+ * const auth = createAuthClient();
+ * const account = createAccountClient(auth);
+ * ```
+ *
+ * @module @svc/auth-client/account
+ */
+
+import type { AuthClient, EnrolmentChallenge, LoginChallenge, Registration, SignInFields } from './types.js';
+
+/** A passkey of the user. */
+export interface Passkey {
+  id: string;
+  name: string | null;
+  /** Unix seconds; null if it was never used. */
+  last_used_at: number | null;
+}
+
+/** The passkeys of the user, and what the browser needs to forget deleted ones. */
+export interface PasskeyList {
+  passkeys: Passkey[];
+  rp_id: string;
+  user_handle: string;
+  all_accepted_credential_ids: string[];
+}
+
+/** A device on which the user has signed in (`features.knownDevices`). Times are in ISO 8601. */
+export interface KnownDevice {
+  id: string;
+  first_seen_at: string;
+  last_seen_at: string;
+  user_agent: string | null;
+  /** Whether it is this one. */
+  current: boolean;
+}
+
+/** A device on which the password alone is enough (`twoFactor.trustedDeviceDays`). Times are in ISO 8601. */
+export interface TrustedDevice {
+  id: string;
+  created_at: string;
+  expires_at: string;
+  user_agent: string | null;
+}
+
+/** What an authenticator app needs. Show `otpauth_uri` as a QR code, and the recovery codes after the first code was accepted. */
+export interface TwoFactorEnrolment {
+  otpauth_uri: string;
+  recovery_codes: string[];
+}
+
+/**
+ * Further ways to sign in, and the settings of an account. Each method needs its feature on the server. Errors are as for
+ * {@link AuthClient}. A method that "asks for a confirmation" uses the option `confirm` of the client.
+ */
+export interface AccountClient {
+  /**
+   * Mails a code to sign in with. The answer does not show whether there is an account.
+   *
+   * The code is valid only in this browser, until `expires_in` seconds are over. In body mode, `localStorage` keeps the token of
+   * the request, so that the page that a mailed link opens can use it.
+   */
+  requestCode(email: string): Promise<{ expires_in: number }>;
+  /**
+   * Signs in with a mailed code.
+   *
+   * @returns null if the user is signed in; or a challenge, as after a password
+   */
+  signInWithCode(code: string, fields?: SignInFields): Promise<LoginChallenge | EnrolmentChallenge | null>;
+  /** Returns the code of a mailed link (`#code=…`) and removes it from the address of the page; null if there is none. */
+  codeInAddress(): string | null;
+
+  /** Begins to set up an authenticator app, for a user who must have a second factor. It replaces an earlier start. */
+  beginEnrolment(challenge: EnrolmentChallenge): Promise<TwoFactorEnrolment>;
+  /** Completes it with a first code, and signs in. A wrong code leaves it usable; an expired one is `errors.enrolment_token`. */
+  completeEnrolment(challenge: EnrolmentChallenge, code: string): Promise<void>;
+  /** Creates a passkey for a user who must have a second factor, and signs in. Call it in a click. */
+  completeEnrolmentWithPasskey(challenge: EnrolmentChallenge, name?: string): Promise<void>;
+
+  /**
+   * Creates an account with a passkey and without a password. Call it in a click.
+   *
+   * @param fields those of a registration, without a password
+   * @returns null if the user is signed in; or the answer without a session
+   */
+  registerWithPasskey(fields: Record<string, unknown>): Promise<Registration | null>;
+  /**
+   * Lets the password manager create a first passkey without a question, where the browser can (WebAuthn Level 3, conditional
+   * create). Call it after a sign-in with the password. It shows no error, because the user did not ask for a passkey.
+   *
+   * @returns whether a passkey was created
+   */
+  createPasskeyQuietly(): Promise<boolean>;
+
+  /** Lists the passkeys, and informs the browser, so that it no longer offers deleted ones. */
+  passkeys(): Promise<PasskeyList>;
+  /** Creates a passkey. Asks for a confirmation. Call it in a click. */
+  addPasskey(name?: string): Promise<void>;
+  /** Names a passkey. Asks for a confirmation. */
+  renamePasskey(id: string, name: string): Promise<void>;
+  /** Deletes a passkey. Asks for a confirmation. The last one of a user without a password stays: status 409. */
+  deletePasskey(id: string): Promise<void>;
+
+  /** Begins to set up an authenticator app. Asks for a confirmation. */
+  enrolTwoFactor(): Promise<TwoFactorEnrolment>;
+  /** Switches the second factor on with a first code. */
+  confirmTwoFactor(code: string): Promise<void>;
+  /** Switches the second factor off. Asks for a confirmation. */
+  disableTwoFactor(): Promise<void>;
+  /** How many recovery codes are left. */
+  countRecoveryCodes(): Promise<{ remaining: number; total: number }>;
+  /** Replaces the recovery codes. Asks for a confirmation. */
+  newRecoveryCodes(): Promise<{ recovery_codes: string[] }>;
+
+  /** Lists the devices on which the user has signed in. */
+  devices(): Promise<KnownDevice[]>;
+  /** Forgets a device: the next sign-in on it is one on a new device. Its sessions go on. */
+  forgetDevice(id: string): Promise<void>;
+  /** Lists the devices on which the password alone is enough. */
+  trustedDevices(): Promise<TrustedDevice[]>;
+  /** Ends the trust in one device. */
+  endTrust(id: string): Promise<void>;
+  /** Ends the trust in every device. */
+  endAllTrust(): Promise<void>;
+  /** Reports an unknown sign-in with the token of a mailed link: ends that session, and mails a link to reset the password. */
+  reportSignIn(token: string): Promise<void>;
+
+  /** Mails another link that verifies the address. */
+  sendVerificationMail(): Promise<void>;
+  /** Mails a link to a new address. Asks for a confirmation. The answer does not show whether the address is taken. */
+  changeEmail(email: string): Promise<void>;
+  /** Changes the address with the token that was mailed to the new one. Ends all other sessions. */
+  confirmEmailChange(token: string): Promise<void>;
+  /** Restores the former address with the token that was mailed to it. Ends all sessions, and mails a link to reset the password. */
+  undoEmailChange(token: string): Promise<void>;
+  /** Changes the user name. Asks for a confirmation. @param fields the configured login field, by its name */
+  changeUsername(fields: Record<string, string>): Promise<void>;
+
+  /** The data of the account. Asks for a confirmation. */
+  exportAccount(): Promise<Record<string, unknown>>;
+}
+
+/** The answer of `POST /login/code`; in cookie mode without a token. */
+interface RequestedCode {
+  code_token?: string;
+  expires_in: number;
+}
+
+/** @param auth the client of the page. Both have one session */
+export function createAccountClient(auth: AuthClient): AccountClient {
+  const { url, call, post, signIn, createPasskey } = auth.routes;
+  const api = globalThis.PublicKeyCredential;
+  const codeName = `svc-auth:${url}:code`;
+  /** The token of the requested code, if the browser refuses storage. */
+  let codeToken: string | undefined;
+  const storage = <T>(use: (store: Storage) => T): T | undefined => {
+    try {
+      return use(localStorage);
+    } catch {
+      // The browser refuses storage.
+      return undefined;
+    }
+  };
+  const path = (list: string, id: string): string => `${list}/${encodeURIComponent(id)}`;
+  const dataOf = async <T>(list: string): Promise<T[]> => (await call<{ data: T[] }>('GET', list)).data;
+  /** A link may end the session of this browser: a renewal shows whether it has. */
+  const useLink = async (route: string, token: string): Promise<void> => {
+    await post(route, { token });
+    if (auth.session) await auth.renew().catch(() => undefined);
+  };
+  const enrol = ({ enrolment_token }: EnrolmentChallenge, more?: object) => ({ enrolment_token, ...more });
+
+  return {
+    async requestCode(email) {
+      const { code_token, expires_in } = await post<RequestedCode>('/login/code', { email });
+      codeToken = code_token;
+      if (code_token) storage((store) => store.setItem(codeName, code_token));
+      return { expires_in };
+    },
+    async signInWithCode(code, fields) {
+      const code_token = storage((store) => store.getItem(codeName)) ?? codeToken;
+      const challenge = await signIn<LoginChallenge | EnrolmentChallenge | null>('/login/code/verify', {
+        ...fields,
+        code,
+        code_token,
+      });
+      storage((store) => store.removeItem(codeName));
+      return challenge;
+    },
+    codeInAddress() {
+      const { hash, pathname, search } = location;
+      const code = new URLSearchParams(hash.slice(1)).get('code');
+      if (code) history.replaceState(history.state, '', pathname + search);
+      return code;
+    },
+
+    beginEnrolment: (challenge) => post('/two-factor-enrolment', enrol(challenge)),
+    completeEnrolment: (challenge, code) => signIn('/two-factor-enrolment/confirm', enrol(challenge, { code })),
+    async completeEnrolmentWithPasskey(challenge, name) {
+      const credential = await createPasskey(await post('/two-factor-enrolment/passkey-options', enrol(challenge)));
+      await signIn('/two-factor-enrolment/passkey', enrol(challenge, { name, credential }));
+    },
+
+    async registerWithPasskey(fields) {
+      const { ceremony_id, options } = await post<{ ceremony_id: string; options: unknown }>(
+        '/register/passkey/options',
+        fields,
+      );
+      return signIn('/register/passkey', { ...fields, ceremony_id, credential: await createPasskey(options) });
+    },
+    async createPasskeyQuietly() {
+      try {
+        if (!(await api.getClientCapabilities())['conditionalCreate']) return false;
+        const options = await call<unknown>('POST', '/passkeys/conditional-options');
+        const credential = await createPasskey(options, { mediation: 'conditional' });
+        await call('POST', '/passkeys/conditional', { credential });
+        return true;
+      } catch {
+        // The browser has no such function, the user has a passkey, or the password was not filled in by the browser.
+        return false;
+      }
+    },
+
+    async passkeys() {
+      const list = await call<PasskeyList>('GET', '/passkeys');
+      void api
+        ?.signalAllAcceptedCredentials?.({
+          rpId: list.rp_id,
+          userId: list.user_handle,
+          allAcceptedCredentialIds: list.all_accepted_credential_ids,
+        })
+        .catch(() => undefined);
+      return list;
+    },
+    async addPasskey(name) {
+      const credential = await createPasskey(await call('POST', '/passkeys/registration-options'));
+      await call('POST', '/passkeys', { name, credential });
+    },
+    renamePasskey: (id, name) => call('PATCH', path('/passkeys', id), { name }),
+    deletePasskey: (id) => call('DELETE', path('/passkeys', id)),
+
+    enrolTwoFactor: () => call('POST', '/two-factor'),
+    confirmTwoFactor: (code) => call('POST', '/two-factor/confirm', { code }),
+    disableTwoFactor: () => call('DELETE', '/two-factor'),
+    countRecoveryCodes: () => call('GET', '/two-factor/recovery-codes'),
+    newRecoveryCodes: () => call('POST', '/two-factor/recovery-codes'),
+
+    devices: () => dataOf('/devices'),
+    forgetDevice: (id) => call('DELETE', path('/devices', id)),
+    trustedDevices: () => dataOf('/trusted-devices'),
+    endTrust: (id) => call('DELETE', path('/trusted-devices', id)),
+    endAllTrust: () => call('DELETE', '/trusted-devices'),
+    reportSignIn: (token) => useLink('/sessions/report', token),
+
+    sendVerificationMail: () => call('POST', '/email/verification-notification'),
+    changeEmail: (email) => call('POST', '/email/change', { email }),
+    confirmEmailChange: (token) => useLink('/email/change/confirm', token),
+    undoEmailChange: (token) => useLink('/email/change/undo', token),
+    changeUsername: (fields) => call('POST', '/username', fields),
+
+    exportAccount: () => call('GET', '/account/export'),
+  };
+}
