@@ -230,10 +230,10 @@ describe('a sweep of lockout counters', () => {
     await t.login('nobody', 'x').expect(422);
     t.clock.advance(11 + LIFE);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0 });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
-    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0, emailChanges: 0 });
     await t.stop();
   });
 });
@@ -343,7 +343,7 @@ describe('a sweep of which one part fails', () => {
     passkeys: await countOf(t, 'svc_passkeys'),
     resetTokens: await countOf(t, 'svc_password_resets'),
   });
-  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0 };
 
   it.each([
     ['sessions', 'svc_sessions'],

@@ -7,7 +7,7 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = ['members', 'svc_email_changes', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
 
 /** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };

@@ -28,8 +28,11 @@ export {
   EmailVerificationFlow,
   type VerificationLink,
 } from './features/email-verification/email-verification.controller';
+export { EmailChangeFlow } from './features/email-change/email-change.controller';
+export { UsernameChangeFlow } from './features/username-change/username-change.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
+export type { ExportedEmailChange } from './features/email-change/email-change.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
@@ -88,6 +91,8 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
+export { EmailChange } from './features/email-change/email-change.entity';
+export type { EmailChangeState } from './features/email-change/email-change.policy';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -96,9 +101,11 @@ export { Session } from './identity/denylist/session.entity';
 // Events
 export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
+export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
 export { Verified } from './features/email-verification/verified-emails';
+export { UsernameChanged } from './features/username-change/username-change';
 export { PasswordReset } from './features/password-reset/password-reset';
 export { PasswordChanged } from './features/change-password/change-password';
 export { AccountLocked } from './request/lockout/lockout';
@@ -125,6 +132,8 @@ export {
 
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
+export { EmailChangeFailed } from './features/email-change/email-change';
+export { FormerEmailTaken } from './features/email-change/email-change-undo';
 export { IdentifierTaken } from './features/registration/registration-form';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {
@@ -157,7 +166,15 @@ export { WrongCredentials } from './features/login/credentials';
 // Ports
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
-export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates, NoticeMail } from './foundation/ports/mail';
+export type {
+  EmailChangedMail,
+  LinkMail,
+  MailContent,
+  MailKind,
+  MailTemplate,
+  MailTemplates,
+  NoticeMail,
+} from './foundation/ports/mail';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
@@ -177,5 +194,10 @@ export {
   type Tally,
 } from './foundation/security-store/security-store';
 
-export type { StoredSecondFactor } from './foundation/ports/user-provider';
+export type {
+  EmailReplacement,
+  ReplacementResult,
+  Replacing,
+  StoredSecondFactor,
+} from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';

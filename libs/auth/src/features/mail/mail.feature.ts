@@ -25,7 +25,7 @@ export class AccountMails {
 
 /** The mails of the library to its users. */
 export const mail: Feature = {
-  flags: ['passwordReset', 'emailVerification', 'registration'],
+  flags: ['passwordReset', 'emailVerification', 'registration', 'emailChange', 'usernameChange'],
   // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
   configErrors: ({ guards, encryption, routes }, production) =>
     guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),

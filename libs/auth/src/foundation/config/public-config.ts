@@ -25,6 +25,7 @@ const PUBLIC_OPTIONS = [
   'twoFactor',
   'emailVerification',
   'passwordReset',
+  'emailChange',
   'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 

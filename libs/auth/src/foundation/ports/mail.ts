@@ -43,6 +43,19 @@ export interface LinkMail extends NoticeMail {
   minutes: number;
 }
 
+/** The data of a mail to the former address of a user. */
+export interface EmailChangedMail extends NoticeMail {
+  /** The new address, masked: `e***@example.com`. */
+  newEmail: string;
+  /**
+   * The link that undoes the change. It is a secret. Null if the former address was not verified: it may belong to another
+   * person.
+   */
+  url: string | null;
+  /** Days for which the link is valid. */
+  days: number;
+}
+
 /** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
@@ -52,8 +65,16 @@ export type MailTemplate<Data extends NoticeMail = LinkMail> = (mail: Data) => M
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
-  /** To the owner of an address when a registration contained it: see `registration.concealExisting`. */
+  /**
+   * To the owner of an address when a registration (see `registration.concealExisting`) or a change of email contained it.
+   */
   existingAccount: MailTemplate<NoticeMail>;
+  /** To a new address: the link confirms it. */
+  emailChange: MailTemplate;
+  /** To the former address, after the change. */
+  emailChanged: MailTemplate<EmailChangedMail>;
+  /** After a change of the identifier that is not the email. */
+  usernameChanged: MailTemplate<NoticeMail>;
 }
 
 export type MailKind = keyof MailTemplates;
@@ -80,11 +101,45 @@ If you have no account at ${appName}, ignore this mail.
   }),
   existingAccount: ({ appName }) => ({
     subject: `You already have an account at ${appName}`,
-    text: `Someone tried to register at ${appName} with this email address, which already has an account.
+    text: `Someone tried to register at ${appName} with this email address, or to change the address of an account to it. It
+already has an account.
 
 If it was you, sign in. If you cannot sign in, reset the password.
 
 If it was not you, ignore this mail: nothing has changed.
+`,
+  }),
+  emailChange: ({ url, minutes, appName }) => ({
+    subject: `Confirm your new email address for ${appName}`,
+    text: `This address was given as the new email address of an account at ${appName}.
+
+Confirm it within ${minutes} minutes:
+${url}
+
+If you did not request it, ignore this mail: nothing has changed.
+`,
+  }),
+  emailChanged: ({ newEmail, url, days, appName }) => ({
+    subject: `Your email address at ${appName} was changed`,
+    text: `The email address of your account at ${appName} is ${newEmail} now. This address is not used any more.
+
+If it was you, ignore this mail.
+
+${
+  url === null
+    ? 'If it was not you, contact support.'
+    : `If it was not you, undo the change within ${days} days. This ends all sessions, and you choose a new password:
+${url}`
+}
+`,
+  }),
+  usernameChanged: ({ appName }) => ({
+    subject: `Your user name at ${appName} was changed`,
+    text: `The user name of your account at ${appName} was changed.
+
+If it was you, ignore this mail.
+
+If it was not you, reset your password, and contact support.
 `,
   }),
 };

@@ -22,9 +22,12 @@ import {
 import { isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
-  type StoredSecondFactor,
+  type EmailReplacement,
   type NewAccount,
+  type ReplacementResult,
+  type Replacing,
   type StoredCredentials,
+  type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
 import { SecondFactorRows } from './second-factor.store';
@@ -231,6 +234,32 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
+  }
+
+  override changesEmails(): boolean {
+    return true;
+  }
+
+  override async changeEmail(
+    id: string,
+    { from, to, verifiedAt }: EmailReplacement,
+    manager: EntityManager,
+  ): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
+    return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
+  }
+
+  /** True if the entity has a column for the email besides the identifier. */
+  override changesIdentifiers(): boolean {
+    return this.accounts.email !== this.username;
+  }
+
+  override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    return this.accounts.inTransaction((manager) =>
+      this.accounts.replace(this.byId(id), this.username, { from, to }, {}, manager),
+    );
   }
 
   override deletesAccounts(): boolean {
