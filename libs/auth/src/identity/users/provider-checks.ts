@@ -118,9 +118,7 @@ function named(
   implement: (methods: string) => string,
 ): string | false {
   const isEmail =
-    users instanceof TypeormUserProvider
-      ? !users.changesIdentifiers()
-      : users.emailOf === UserProvider.prototype.emailOf;
+    users instanceof TypeormUserProvider ? users.isIdentifiedByEmail : users.emailOf === UserProvider.prototype.emailOf;
   if (username === 'email' || isEmail)
     return (
       `features.usernameChange is on, but the ${username} of the users of the guard "${guard}" is their email, which is ` +

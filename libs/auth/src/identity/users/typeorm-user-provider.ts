@@ -236,8 +236,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
   }
 
+  /** True unless the email is the primary key, to which other rows refer. */
   override changesEmails(): boolean {
-    return true;
+    return !this.isPrimary(this.accounts.email);
   }
 
   override async changeEmail(
@@ -250,9 +251,14 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
   }
 
-  /** True if the entity has a column for the email besides the identifier. */
+  /** True if the entity has a column for the email besides the identifier, and the identifier is not the primary key. */
   override changesIdentifiers(): boolean {
-    return this.accounts.email !== this.username;
+    return !this.isIdentifiedByEmail && !this.isPrimary(this.username);
+  }
+
+  /** Whether the identifier is the email of the users. */
+  get isIdentifiedByEmail(): boolean {
+    return this.accounts.email === this.username;
   }
 
   override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
@@ -339,6 +345,10 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private textOf(user: User, property: string): string | null {
     const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
     return value === null || value === undefined ? null : String(value);
+  }
+
+  private isPrimary(property: string): boolean {
+    return this.metadata.findColumnWithPropertyName(property)!.isPrimary;
   }
 
   private byId(id: string): FindOptionsWhere<User> {
