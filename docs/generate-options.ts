@@ -63,6 +63,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Password reset', 'features.passwordReset', 'passwordReset'],
   ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
   ['Email verification', 'features.emailVerification', 'emailVerification'],
+  ['Change of email and username', 'features.emailChange', 'emailChange', 'features.usernameChange'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
   ['Mail and messages', 'mail', 'messages'],
   [

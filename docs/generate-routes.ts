@@ -27,6 +27,7 @@ const URL = 'https://app.example.com';
 const PAGES: Readonly<Record<string, string>> = {
   account: 'account.md',
   'change-password': 'passwords.md',
+  'email-change': 'email-change.md',
   'email-verification': 'email-verification.md',
   login: 'rate-limits.md',
   'login-challenge': 'two-factor.md',
@@ -35,6 +36,7 @@ const PAGES: Readonly<Record<string, string>> = {
   registration: 'registration.md',
   'step-up': 'step-up.md',
   'two-factor': 'two-factor.md',
+  'username-change': 'email-change.md',
 };
 
 /** Notes in addition to the description of an operation, by operation. */
@@ -50,6 +52,9 @@ const NOTES: Readonly<Record<string, string>> = {
   password_forgot: 'Gives the same answer whether the account exists or not.',
   password_reset:
     'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
+  email_change_request: 'Gives the same answer for a free, a taken and the own address.',
+  email_change_confirm: 'Ends all other sessions. Every link that is not accepted gets the same text.',
+  email_change_undo: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
   email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
@@ -71,6 +76,7 @@ const NEEDS: Readonly<Record<string, string>> = {
 @Entity()
 class Account extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column({ unique: true }) username!: string;
   @Column() name!: string;
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true }) emailVerifiedAt!: Date | null;
 }
@@ -269,8 +275,23 @@ Generated from the manifests and the OpenAPI description of the library, with ev
   **Limit**; they are in [rate limits](rate-limits.md).
 `;
 
+/** The features that need another identifier than the email. */
+const OF_USERNAMES: readonly string[] = ['usernameChange'];
+
+interface Application {
+  readonly routes: readonly MountedRoute[];
+  readonly realms: Realms;
+  readonly document: Document;
+}
+
 /** The routes page. It is generated without stores, because none of its content depends on them. */
 export async function routesPage(): Promise<string> {
+  const flags = Object.keys(DEFAULT_FEATURES);
+  const withEmail = await applicationWith(flags.filter((flag) => !OF_USERNAMES.includes(flag)));
+  return pageOf(withEmail, await applicationWith(OF_USERNAMES, 'username'));
+}
+
+async function applicationWith(flags: readonly string[], username = 'email'): Promise<Application> {
   const testing = await Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
@@ -278,10 +299,12 @@ export async function routesPage(): Promise<string> {
         secret: 'of-a-document-that-signs-nothing-0123456789',
         encryption: { key: 'of-a-document-that-encrypts-nothing-012345' },
         users: { entity: Account },
-        features: Object.fromEntries(Object.keys(DEFAULT_FEATURES).map((flag) => [flag, true])),
+        username,
+        features: Object.fromEntries(flags.map((flag) => [flag, true])),
         passkeys: { rpId: 'example.com', rpName: 'Example', origins: [URL] },
         passwordReset: { frontendUrl: URL },
         emailVerification: { apiUrl: URL, frontendUrl: URL },
+        emailChange: { confirmUrl: URL, undoUrl: URL },
         mail: { mailer: { send: async () => undefined } },
       }),
     ],
@@ -293,12 +316,26 @@ export async function routesPage(): Promise<string> {
     .compile();
   const app = testing.createNestApplication({ logger: false });
   const document = describeAuth(app, { openapi: '3.0.0', paths: {} }) as unknown as Document;
-  return pageOf(mountedRoutes(app.get(ModulesContainer), new MetadataScanner()), app.get(Realms), document);
+  return { routes: mountedRoutes(app.get(ModulesContainer), new MetadataScanner()), realms: app.get(Realms), document };
 }
 
-function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Document): string {
+function pageOf(withEmail: Application, withUsername: Application): string {
   const list = capabilities();
-  const all = routes.map((route): Described => {
+  const { document } = withEmail;
+  const ofUsernames = describedRoutes(withUsername, list).filter(({ capability: { feature } }) =>
+    feature.flags?.some((flag) => OF_USERNAMES.includes(flag)),
+  );
+  const all = [...describedRoutes(withEmail, list), ...ofUsernames];
+  const shared = sharedCauses(all, document);
+  const sections = [...new Set(list.map(({ folder }) => folder))].flatMap((folder) => {
+    const own = all.filter(({ capability }) => capability.folder === folder);
+    return own.length ? [sectionOf(folder, own, document, shared)] : [];
+  });
+  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
+}
+
+function describedRoutes({ routes, realms, document }: Application, list: readonly Capability[]): Described[] {
+  return routes.map((route): Described => {
     const capability = list.find((entry) =>
       controllersOf(entry).includes(Object.getPrototypeOf(route.controller) as Type),
     );
@@ -309,12 +346,6 @@ function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Docum
     const limits = limitsOf(route, realms, needs.includes(NEEDS.authentication!));
     return { route, capability, operation, needs, limits };
   });
-  const shared = sharedCauses(all, document);
-  const sections = [...new Set(list.map(({ folder }) => folder))].flatMap((folder) => {
-    const own = all.filter(({ capability }) => capability.folder === folder);
-    return own.length ? [sectionOf(folder, own, document, shared)] : [];
-  });
-  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
 }
 
 function sectionOf(

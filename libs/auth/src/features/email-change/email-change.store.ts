@@ -106,19 +106,19 @@ export class EmailChangeStore extends HeldEmails {
    */
   async undo(sql: Sql, { id, userId }: Pick<StoredEmailChange, 'id' | 'userId'>): Promise<boolean> {
     const [undo, supersede] = [transition('undo'), transition('supersede')];
-    const undone = await sql(
-      `WITH undone AS (
-         UPDATE ${this.table()} SET state = $4, undone_at = now
-           FROM (SELECT clock_timestamp() + $5::interval AS now) AS moment
-          WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING confirmed_at),
-       later AS (
-         UPDATE ${this.table()} c SET state = $8 FROM undone
-          WHERE c.guard = $1 AND c.user_id = $6 AND c.id <> $2 AND c.state = ANY($7)
-            AND (c.confirmed_at IS NULL OR c.confirmed_at > undone.confirmed_at))
-       SELECT 1 FROM undone`,
-      [this.realm.guard, id, undo.from, undo.to, this.clock.offset, userId, supersede.from, supersede.to],
+    const [undone] = await sql<{ since: string }>(
+      `UPDATE ${this.table()} SET state = $4, undone_at = now
+         FROM (SELECT clock_timestamp() + $5::interval AS now) AS moment
+        WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING confirmed_at::text AS since`,
+      [this.realm.guard, id, undo.from, undo.to, this.clock.offset],
     );
-    return undone.length === 1;
+    if (!undone) return false;
+    await sql(
+      `UPDATE ${this.table()} SET state = $4
+        WHERE guard = $1 AND user_id = $2 AND state = ANY($3) AND (confirmed_at IS NULL OR confirmed_at > $5::timestamptz)`,
+      [this.realm.guard, userId, supersede.from, supersede.to, undone.since],
+    );
+    return true;
   }
 
   /** Makes a step that has no condition besides the state. */
