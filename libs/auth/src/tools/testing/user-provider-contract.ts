@@ -162,7 +162,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
       const undo = new Error('userProviderContract rolls this transaction back.');
       let result: ReplacementResult = 'stale';
       const changed = transaction(async (manager) => {
-        result = await another.changeEmail(id, { ...change, verifiedAt: new Date() }, manager);
+        result = await another.changeEmail(id, { ...change, verifiedAt: new Date(0) }, manager);
         if (undoes || result !== 'changed') throw undo;
       });
       await changed.catch((error: unknown) => {
