@@ -141,7 +141,7 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: { twoFactor: true, lockout: true, abilities: true, emailChange: true },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
@@ -151,6 +151,7 @@ export class LoggingApp {
           refresh: unlimited,
           passwordReset: unlimited,
           emailVerification: unlimited,
+          emailChange: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },
