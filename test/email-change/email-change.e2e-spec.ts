@@ -1,4 +1,4 @@
-import { EmailChangeRequested, EmailChanged, SessionEnded, Verified } from '@svc/auth';
+import { EmailChangeRequested, EmailChanged, SessionEnded, UserProvider, Verified } from '@svc/auth';
 import { hash } from 'node:crypto';
 import { EmailChangeApp, NEW } from '../support/email-change';
 import { EMAIL_CHANGE, linkIn, member } from '../support/members';
@@ -26,7 +26,7 @@ describe('POST /email/change', () => {
     expect(mail.subject).toBe('Confirm your new email address for api.example.com');
     expect(mail.text).toContain(`${EMAIL_CHANGE.confirmUrl}?token=`);
     expect(linkIn(mail).searchParams.get('token')).toMatch(/^[0-9a-f]{64}$/);
-    await t.calm();
+    await app.settled();
     expect(mailbox.mails).toHaveLength(1);
     expect(await app.stored()).toEqual({ email: ADA, verified: true });
     expect(requested).toEqual([{ userId: app.id, guard: 'api' }]);
@@ -88,7 +88,7 @@ describe('POST /email/change', () => {
     const proof = await confirmationTokenOf(t, accessToken);
     for (let i = 0; i < 4; i++) await app.request(NEW, accessToken, proof).expect(202);
     await app.mailTo(NEW, 5);
-    await t.calm();
+    await app.settled();
     expect(mailbox.mails).toHaveLength(5);
   });
 
@@ -99,7 +99,7 @@ describe('POST /email/change', () => {
     const notice = await app.mailTo(NEW);
     expect(notice.subject).toBe('You already have an account at api.example.com');
     expect(notice.text).not.toContain('http');
-    await t.calm();
+    await app.settled();
     expect(mailbox.mails).toHaveLength(1);
   });
 });
@@ -180,7 +180,7 @@ describe('POST /email/change/confirm', () => {
     expect((await app.confirm(token).expect(200)).body).toEqual({ status: 'email-changed' });
     expect(changed).toEqual([]);
     await t.get('/private', later.access_token).expect(200);
-    await t.calm();
+    await app.settled();
     expect(mailbox.mails.filter(({ to }) => to === ADA)).toHaveLength(1);
   });
 
@@ -244,6 +244,18 @@ describe('POST /email/change/confirm', () => {
     expect((await app.confirm(token).expect(422)).body).toEqual(FAILED);
     expect(await app.stored()).toEqual(stored);
     expect(changed).toEqual([]);
+  });
+
+  it('is refused if its session ends while it is confirmed', async () => {
+    const token = await app.requested();
+    const users = t.app.get<UserProvider>(UserProvider as never);
+    const changeEmail = users.changeEmail.bind(users);
+    jest.spyOn(users, 'changeEmail').mockImplementationOnce(async (...args) => {
+      await t.auth.revokeAll(app.id);
+      return changeEmail(...args);
+    });
+    expect((await app.confirm(token).expect(422)).body).toEqual(FAILED);
+    expect(await app.stored()).toEqual({ email: ADA, verified: true });
   });
 
   it('can be confirmed in the last second of its validity', async () => {

@@ -43,6 +43,7 @@ describe('the answer to a request for a change of email', () => {
     for (let i = 0; i < 6; i++) expect(shape(await app.request())).toEqual(shape(first));
     mailbox.deliver = () => Promise.reject(new Error('no route to host'));
     expect(shape(await app.request('other@new.example'))).toEqual(shape(first));
+    await app.settled();
   });
 
   it('needs the same statements and the same calls of Redis for a free, a taken and the own address', async () => {
@@ -64,7 +65,7 @@ describe('the answer to a request for a change of email', () => {
     expect(free.filter((text) => text === 'count')).toHaveLength(1);
     mailbox.release();
     for (const email of [NEW, 'taken@example.com']) await app.mailTo(email);
-    await t.calm();
+    await app.settled();
     const mails = mailbox.mails.filter(({ to }) => to !== WAITING);
     expect(mails.map(({ to }) => to).toSorted()).toEqual([NEW, 'taken@example.com'].toSorted());
   });

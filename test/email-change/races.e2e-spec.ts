@@ -37,7 +37,7 @@ describe('a race', () => {
       expect(statuses(answers)).toEqual([200, 200, 200, 200, 200]);
       expect(changed.filter(({ userId }) => userId === app.id)).toHaveLength(1);
       expect(await app.stored()).toEqual({ email: to, verified: true });
-      await t.calm();
+      await app.settled();
       expect(app.mailbox.mails.filter((mail) => mail.to === email)).toHaveLength(1);
     });
   });
@@ -112,7 +112,7 @@ describe('a race', () => {
       const answers = await Promise.all(Array.from({ length: 4 }, () => app.undo(token)));
       expect(statuses(answers)).toEqual([200, 200, 200, 200]);
       expect(undone.filter(({ userId }) => userId === app.id)).toHaveLength(1);
-      await t.calm();
+      await app.settled();
       const mails = app.mailbox.mails.filter((mail) => mail.to === email && mail.subject.startsWith('Reset'));
       const results: number[] = [];
       for (const { text } of mails) {
@@ -178,7 +178,7 @@ describe('a race', () => {
       expect([204, 401, 423]).toContain(erased.status);
       expect(other.status).toBeLessThan(500);
       if (erased.status !== 204) return;
-      await t.calm();
+      await app.settled();
       for (const table of ['svc_email_changes', 'svc_sessions', 'svc_password_resets'])
         expect(await t.database.query(`SELECT 1 FROM ${table} WHERE user_id = $1`, [id])).toEqual([]);
       expect(await app.stored(id)).toBeUndefined();
@@ -189,7 +189,7 @@ describe('a race', () => {
     await inRounds(async (email, to) => {
       const [answer] = await Promise.all([app.request(to), t.auth.revokeAll(app.id)]);
       expect([202, 401]).toContain(answer.status);
-      await t.calm();
+      await app.settled();
       const [mail] = app.mailbox.mails.filter((sent) => sent.to === to);
       if (mail) await app.confirm(/token=([0-9a-f]{64})/.exec(mail.text)![1]).expect(422);
       expect((await app.stored())!.email).toBe(email);

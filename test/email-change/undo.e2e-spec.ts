@@ -273,7 +273,7 @@ describe('after a failure of a store', () => {
     await app.confirm(token).expect(200);
     expect(await app.states()).toEqual(['confirmed']);
     await t.get('/private', other.access_token).expect(401);
-    await t.calm();
+    await app.settled();
     expect(mailbox.mails.filter(({ to }) => to === ADA)).toHaveLength(1);
   });
 

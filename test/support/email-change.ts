@@ -1,4 +1,4 @@
-import type { AuthModuleOptions } from '@svc/auth';
+import { type AuthModuleOptions, SecurityStore } from '@svc/auth';
 import type { TestApp } from './app';
 import { type Mailbox, linkIn, member, membersForFile } from './members';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
@@ -24,7 +24,16 @@ export class EmailChangeApp {
       app.id = await member(t, ADA, { emailVerifiedAt: new Date(0) });
       await app.signIn();
     });
+    afterEach(() => app.settled());
     return app;
+  }
+
+  /** Waits until the mails of all requests are sent: a mail waits for PostgreSQL and for Redis. */
+  async settled(): Promise<void> {
+    for (let turns = 0; turns < 3; turns++) {
+      await this.t.calm();
+      await this.t.app.get(SecurityStore).getMany(['svc:none']);
+    }
   }
 
   /** Starts a session, which the requests use from now on. */
