@@ -57,6 +57,20 @@ describe('POST /email/change', () => {
     expect(await app.states()).toEqual([]);
   });
 
+  it('stores nothing for a session that ends meanwhile', async () => {
+    const users = t.app.get<UserProvider>(UserProvider as never);
+    const passwordHashOf = users.passwordHashOf.bind(users);
+    let reads = 0;
+    jest.spyOn(users, 'passwordHashOf').mockImplementation(async (id) => {
+      // The first read is that of the confirmation.
+      if (++reads === 2) await t.auth.revokeAll(app.id);
+      return passwordHashOf(id);
+    });
+    await app.request().expect(401);
+    expect(reads).toBe(2);
+    expect(await app.states()).toEqual([]);
+  });
+
   it('needs the ability svc.account in a pinned session', async () => {
     const { accessToken } = await t.auth.startSession(app.id, {}, ['orders.read']);
     await app.request(NEW, accessToken).expect(403);
@@ -244,6 +258,14 @@ describe('POST /email/change/confirm', () => {
     expect((await app.confirm(token).expect(422)).body).toEqual(FAILED);
     expect(await app.stored()).toEqual(stored);
     expect(changed).toEqual([]);
+  });
+
+  it('completes a change that a user store without transactions has made in a request that failed', async () => {
+    const token = await app.requested();
+    await t.database.query('UPDATE members SET email = $1, email_verified_at = NULL', [NEW]);
+    await app.confirm(token).expect(200);
+    expect(await app.stored()).toEqual({ email: NEW, verified: true });
+    expect(await app.states()).toEqual(['confirmed']);
   });
 
   it('is refused if its session ends while it is confirmed', async () => {

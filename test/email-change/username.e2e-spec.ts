@@ -1,10 +1,9 @@
-import { Logger } from '@nestjs/common';
-import { type AuthModuleOptions, PasswordHasher, UsernameChanged } from '@svc/auth';
-import { withAuthColumns } from '@svc/auth';
+import { type AuthModuleOptions, PasswordHasher, UsernameChanged, withAuthColumns } from '@svc/auth';
+import { userProviderContract } from '@svc/auth/testing';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
-import { EMAIL_CHANGE, Mailbox, RESET_URL, startMembers } from '../support/members';
+import { EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/members';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
 
@@ -125,6 +124,21 @@ describe('POST /username', () => {
     expect(await handles()).toEqual(['countess']);
   });
 
+  it('of a user without an email changes it, too, and a first email has no former one to mail to', async () => {
+    await t.database.query('ALTER TABLE writers ALTER email DROP NOT NULL');
+    await t.database.query('UPDATE writers SET email = NULL');
+    await change('countess').expect(200);
+    const request = t.call('post', '/auth/email/change', token).set(CONFIRMATION_HEADER, proof);
+    await request.send({ email: 'ada@new.example' }).expect(202);
+    const { text } = await mailbox.to('ada@new.example');
+    const link = /token=([0-9a-f]{64})/.exec(text)![1];
+    await t.http.post('/auth/email/change/confirm').send({ token: link }).expect(200);
+    const stored = await t.database.query('SELECT email, undo_hash FROM writers, svc_email_changes');
+    expect(stored).toEqual([{ email: 'ada@new.example', undo_hash: null }]);
+    await t.calm();
+    expect(mailbox.mails).toHaveLength(1);
+  });
+
   it('has no effect on the email, which has its own route', async () => {
     const { status } = await t
       .call('post', '/auth/email/change', token)
@@ -138,6 +152,30 @@ describe('POST /username', () => {
       { handle: 'ada', email: 'ada@new.example' },
     ]);
     await login('ada').expect(200);
+  });
+});
+
+describe('the provider of an entity with a username and an email', () => {
+  const t = TestApp.forFile({ options: options(), entities: [Writer], tables: TABLE });
+  const insert = async ({
+    identifier,
+    passwordHash,
+    name,
+  }: {
+    identifier: string;
+    passwordHash: string | null;
+    name: string;
+  }) => {
+    const writer = { handle: identifier, email: `mail.${identifier}`, name, passwordHash };
+    return String((await t.database.getRepository(Writer).save(writer)).id);
+  };
+
+  it.each([0, 1, 2, 3])('replaces both as the contract requires: check %d', async (index) => {
+    const checks = userProviderContract({ app: () => t.app, insert }).filter(({ name }) =>
+      name.startsWith('changeEmail'),
+    );
+    expect(checks).toHaveLength(4);
+    expect(await checks[index]!.run()).toBe('kept');
   });
 });
 
@@ -161,41 +199,5 @@ describe('the rules of the registration', () => {
         .send({ handle: value });
     expect(Object.keys((await change(handle).expect(422)).body.errors)).toEqual(['handle']);
     await change('countess').expect(200);
-  });
-});
-
-describe('a host does not start', () => {
-  beforeEach(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation());
-
-  it.each<[string, Partial<AuthModuleOptions>, RegExp]>([
-    ['with the change of a username that is the email', { features: { usernameChange: true } }, /is their email/],
-    [
-      'with the change of email and without the reset of a password',
-      { features: { emailChange: true, passwordReset: false } },
-      /needs features\.passwordReset/,
-    ],
-    [
-      'without the page that confirms a change of email',
-      { features: { emailChange: true }, emailChange: { confirmUrl: '' } },
-      /emailChange\.confirmUrl \(SVC_EMAIL_CHANGE_CONFIRM_URL\) is missing/,
-    ],
-    [
-      'with a page for the undo over plain HTTP',
-      { features: { emailChange: true }, emailChange: { undoUrl: 'http://app.example.com' } },
-      /emailChange\.undoUrl \(SVC_EMAIL_CHANGE_UNDO_URL\) is "http/,
-    ],
-    ['without a mailer', { features: { emailChange: true }, mail: {} }, /needs mail\.mailer/],
-    [
-      'with a link that is valid for two days',
-      { features: { emailChange: true }, emailChange: { expireMinutes: 2881 } },
-      /emailChange\.expireMinutes/,
-    ],
-    [
-      'with an undo of no day',
-      { features: { emailChange: true }, emailChange: { undoDays: 0 } },
-      /emailChange\.undoDays/,
-    ],
-  ])('%s', async (_, more, message) => {
-    await expect(startMembers(more)).rejects.toThrow(message);
   });
 });

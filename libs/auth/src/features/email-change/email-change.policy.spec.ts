@@ -28,12 +28,12 @@ describe('the page about the change of email', () => {
   it('has a diagram of the steps of the table, in their order', () => {
     const page = readFileSync(join(__dirname, '../../../../../docs/email-change.md'), 'utf8');
     const steps = Object.entries(EMAIL_CHANGE).flatMap(([state, possible]) =>
-      Object.entries(possible).map(([step, next]) => `${state} --> ${next}: ${step}`),
+      Object.entries(possible).map(([step, next]) => `${state} --> ${next} : ${step}`),
     );
     const last = STATES.filter((state) => !Object.keys(EMAIL_CHANGE[state]).length).map((state) => `${state} --> [*]`);
     const diagram = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/.exec(page)![1]!;
     const lines = diagram.split('\n').map((line) => line.trim());
-    expect(lines.filter(Boolean)).toEqual(['[*] --> requested: request', ...steps, ...last]);
+    expect(lines.filter(Boolean)).toEqual(['[*] --> requested : request', ...steps, ...last]);
   });
 });
 
