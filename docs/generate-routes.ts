@@ -275,23 +275,17 @@ Generated from the manifests and the OpenAPI description of the library, with ev
   **Limit**; they are in [rate limits](rate-limits.md).
 `;
 
-/** The features that need another identifier than the email. */
-const OF_USERNAMES: readonly string[] = ['usernameChange'];
-
-interface Application {
-  readonly routes: readonly MountedRoute[];
-  readonly realms: Realms;
-  readonly document: Document;
-}
-
 /** The routes page. It is generated without stores, because none of its content depends on them. */
 export async function routesPage(): Promise<string> {
-  const flags = Object.keys(DEFAULT_FEATURES);
-  const withEmail = await applicationWith(flags.filter((flag) => !OF_USERNAMES.includes(flag)));
-  return pageOf(withEmail, await applicationWith(OF_USERNAMES, 'username'));
+  // Needs another identifier than the email.
+  const ofUsernames = 'usernameChange';
+  const flags = Object.keys(DEFAULT_FEATURES).filter((flag) => flag !== ofUsernames);
+  const [{ all, document }, other] = [await describedWith(flags), await describedWith([ofUsernames], 'username')];
+  const more = other.all.filter(({ capability: { feature } }) => feature.flags?.includes(ofUsernames));
+  return pageOf([...all, ...more], document);
 }
 
-async function applicationWith(flags: readonly string[], username = 'email'): Promise<Application> {
+async function describedWith(flags: readonly string[], username = 'email') {
   const testing = await Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
@@ -316,26 +310,8 @@ async function applicationWith(flags: readonly string[], username = 'email'): Pr
     .compile();
   const app = testing.createNestApplication({ logger: false });
   const document = describeAuth(app, { openapi: '3.0.0', paths: {} }) as unknown as Document;
-  return { routes: mountedRoutes(app.get(ModulesContainer), new MetadataScanner()), realms: app.get(Realms), document };
-}
-
-function pageOf(withEmail: Application, withUsername: Application): string {
-  const list = capabilities();
-  const { document } = withEmail;
-  const ofUsernames = describedRoutes(withUsername, list).filter(({ capability: { feature } }) =>
-    feature.flags?.some((flag) => OF_USERNAMES.includes(flag)),
-  );
-  const all = [...describedRoutes(withEmail, list), ...ofUsernames];
-  const shared = sharedCauses(all, document);
-  const sections = [...new Set(list.map(({ folder }) => folder))].flatMap((folder) => {
-    const own = all.filter(({ capability }) => capability.folder === folder);
-    return own.length ? [sectionOf(folder, own, document, shared)] : [];
-  });
-  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
-}
-
-function describedRoutes({ routes, realms, document }: Application, list: readonly Capability[]): Described[] {
-  return routes.map((route): Described => {
+  const [list, realms] = [capabilities(), app.get(Realms)];
+  const all = mountedRoutes(app.get(ModulesContainer), new MetadataScanner()).map((route): Described => {
     const capability = list.find((entry) =>
       controllersOf(entry).includes(Object.getPrototypeOf(route.controller) as Type),
     );
@@ -346,6 +322,16 @@ function describedRoutes({ routes, realms, document }: Application, list: readon
     const limits = limitsOf(route, realms, needs.includes(NEEDS.authentication!));
     return { route, capability, operation, needs, limits };
   });
+  return { all, document };
+}
+
+function pageOf(all: readonly Described[], document: Document): string {
+  const shared = sharedCauses(all, document);
+  const sections = [...new Set(capabilities().map(({ folder }) => folder))].flatMap((folder) => {
+    const own = all.filter(({ capability }) => capability.folder === folder);
+    return own.length ? [sectionOf(folder, own, document, shared)] : [];
+  });
+  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
 }
 
 function sectionOf(

@@ -63,5 +63,5 @@ export function linkVerdict(link: 'confirm' | 'undo', found: FoundLink | null): 
 /** An address of which a reader recognizes their own, and learns no other one: `e***@example.com`. Pure. */
 export function maskedEmail(email: string): string {
   const at = email.lastIndexOf('@');
-  return `${[...email.slice(0, at)][0] ?? ''}***${email.slice(at)}`;
+  return `${Array.from(email.slice(0, at))[0] ?? ''}***${email.slice(at)}`;
 }

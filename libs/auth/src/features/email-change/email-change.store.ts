@@ -64,9 +64,17 @@ export class EmailChangeStore extends HeldEmails {
          FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
        ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')}`,
       [
-        ...[this.realm.guard, userId, transition('request').to],
-        ...[id, sessionId, from, to, confirmHash, fingerprint],
-        ...[this.options.expireMinutes, this.clock.offset],
+        this.realm.guard,
+        userId,
+        transition('request').to,
+        id,
+        sessionId,
+        from,
+        to,
+        confirmHash,
+        fingerprint,
+        this.options.expireMinutes,
+        this.clock.offset,
       ],
     );
   }
