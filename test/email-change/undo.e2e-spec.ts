@@ -4,6 +4,7 @@ import {
   PasswordHasher,
   PasswordReset,
   Pruning,
+  SecurityStore,
   SessionEnded,
   StoreUnavailable,
   TwoFactorDisabled,
@@ -275,6 +276,20 @@ describe('after a failure of a store', () => {
     await t.get('/private', other.access_token).expect(401);
     await app.settled();
     expect(mailbox.mails.filter(({ to }) => to === ADA)).toHaveLength(1);
+  });
+
+  it('the mail to the former address is sent again if it was lost with its process, with the same link', async () => {
+    const token = await app.requested();
+    await app.confirm(token).expect(200);
+    const undo = await app.tokenTo(ADA);
+    await app.settled();
+    mailbox.clear();
+    // As after the end of the process behind the commit.
+    await t.database.query("UPDATE svc_email_changes SET state = 'changed'");
+    await t.app.get(SecurityStore).take(`svc:email-changed:api:${await app.changeId()}`);
+    await app.confirm(token).expect(200);
+    expect(await app.tokenTo(ADA)).toBe(undo);
+    await app.undo(undo).expect(200);
   });
 
   it('an undo can be repeated, and ends the access then', async () => {

@@ -269,8 +269,8 @@ describe('the security log records that', () => {
     expect((await log.lineOf(() => post('undo', undo), 409)).reason).toBe('former_email_taken');
     await t.database.query('DELETE FROM members WHERE id = $1', [other]);
     expect(await log.during(() => post('undo', undo).expect(200))).toEqual([
-      { event: 'auth.email.change_undone', guard: 'api', user_id: app.id },
       expect.objectContaining({ event: 'auth.session.ended', purpose: 'email_undo' }),
+      { event: 'auth.email.change_undone', guard: 'api', user_id: app.id },
     ]);
   });
 

@@ -98,6 +98,12 @@ export class EmailChangeApp {
     return rows.map(({ state }: { state: string }) => state);
   }
 
+  /** The id of the newest change. */
+  async changeId(): Promise<string> {
+    const [{ id }] = await this.t.database.query('SELECT id FROM svc_email_changes ORDER BY requested_at DESC LIMIT 1');
+    return id;
+  }
+
   living(): Promise<object[]> {
     return this.t.database.query('SELECT id FROM svc_sessions WHERE revoked_at IS NULL');
   }

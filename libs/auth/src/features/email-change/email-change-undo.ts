@@ -57,37 +57,34 @@ export class EmailChangeUndo {
       if (verdict === 'done') return;
       // Before the first change: a full hash queue changes nothing.
       digest ??= await this.hasher.hash(newSecret());
-      // Another request with a link may have been faster: read and judge again.
-      if (verdict === 'perform' && !(await this.restore(found))) continue;
-      return this.endAccess(found, digest);
+      if (verdict === 'resume') return this.endAccess(found, digest);
+      // Then the change is judged again, also if another request was faster.
+      await this.restore(found);
     }
     throw new EmailChangeFailed();
   }
 
-  /** Returns whether this request has restored the email. @throws FormerEmailTaken */
-  private async restore(found: StoredEmailChange): Promise<boolean> {
+  /** @throws FormerEmailTaken */
+  private async restore(found: StoredEmailChange): Promise<void> {
     const { userId, from: former } = found;
     const user = await this.users.findById(userId);
     // Without a former email, no link was mailed.
-    if (!user || former === null) return false;
-    const current = this.users.emailOf(user);
-    const change = { from: current, to: former };
+    if (!user || former === null) return;
+    const change = { from: this.users.emailOf(user), to: former };
     const result = await this.replacements.replace(userId, change, (sql) => this.changes.undo(sql, found));
     if (result === 'taken') throw new FormerEmailTaken();
-    if (result === 'stale') return false;
-    this.events.emit(new EmailChangeUndone(userId, this.realm.guard, current, former));
-    return true;
   }
 
   /** Can be repeated after a failure. The password is first: a session that starts later is refused by its check of the hash. */
-  private async endAccess({ id, userId, from, requestedAt }: StoredEmailChange, digest: string): Promise<void> {
+  private async endAccess({ id, userId, from, to, requestedAt }: StoredEmailChange, digest: string): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'email_undo');
     // A hash of a random text that is not stored. A user without a password gets none.
     if ((await this.users.passwordHashOf(userId)) !== null) await this.users.savePasswordHash(userId, digest);
     await endSessions();
     await this.resetCleanup.removeFactors(userId, endSessions, requestedAt);
     await this.resetTokens.removeAll(userId);
-    await this.changes.advance('close', id);
+    if (await this.changes.advance('close', id))
+      this.events.emit(new EmailChangeUndone(userId, this.realm.guard, to, from!));
     await this.resetLinks.request(from!);
   }
 }

@@ -12,7 +12,7 @@ export class EmailChangeRequested {
 
 /**
  * The email of a user was changed, by the link that was mailed to the new address. The new one is verified; `Verified` is not
- * emitted.
+ * emitted. The other sessions of the user have ended. Emitted once for each change.
  *
  * @publicApi
  */
@@ -28,7 +28,8 @@ export class EmailChanged {
 
 /**
  * A change of email was undone, by the link that was mailed to the former address. The account may have been in the hands of
- * another person: all its sessions have ended, and its password was replaced. A good reason for an alarm.
+ * another person: all its sessions have ended, and its password was replaced. A good reason for an alarm. Emitted once for each
+ * undo.
  *
  * @publicApi
  */
@@ -36,9 +37,9 @@ export class EmailChangeUndone {
   constructor(
     readonly userId: string,
     readonly guard: string,
-    /** The email that the account had until now. */
-    readonly from: string | null,
-    /** The former email, which it has again. */
+    /** The email that the change had stored. A later change may have replaced it. */
+    readonly from: string,
+    /** The former email, which the account has again. */
     readonly to: string,
   ) {}
 }

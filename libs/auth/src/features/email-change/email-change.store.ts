@@ -24,6 +24,8 @@ export interface StoredEmailChange extends Omit<EmailChangeRequest, 'confirmHash
   readonly state: EmailChangeState;
   readonly isExpired: boolean;
   readonly requestedAt: Date;
+  /** Whether the former address gets a link that undoes the change. */
+  readonly isUndoable: boolean;
 }
 
 /** A change of email in the export of an account. Times are ISO 8601 in UTC. */
@@ -84,7 +86,7 @@ export class EmailChangeStore extends HeldEmails {
     const [found] = await this.database.query<StoredEmailChange>(
       `SELECT id, user_id AS "userId", session_id AS "sessionId", old_email AS "from", new_email AS "to", state,
               expires_at <= clock_timestamp() + $3::interval AS "isExpired", password_fingerprint AS fingerprint,
-              requested_at AS "requestedAt"
+              requested_at AS "requestedAt", undo_hash IS NOT NULL AS "isUndoable"
          FROM ${this.table()} WHERE guard = $1 AND ${link}_hash = $2`,
       [this.realm.guard, hash, this.clock.offset],
     );
@@ -129,11 +131,12 @@ export class EmailChangeStore extends HeldEmails {
     return true;
   }
 
-  /** Makes a step that has no condition besides the state. */
-  async advance(step: EmailChangeStep, id: string): Promise<void> {
+  /** Makes a step that has no condition besides the state. Returns true for one of several calls. */
+  async advance(step: EmailChangeStep, id: string): Promise<boolean> {
     const { from, to } = transition(step);
-    const statement = `UPDATE ${this.table()} SET state = $4 WHERE guard = $1 AND id = $2 AND state = ANY($3)`;
-    await this.database.query(statement, [this.realm.guard, id, from, to]);
+    const statement = `
+      UPDATE ${this.table()} SET state = $4 WHERE guard = $1 AND id = $2 AND state = ANY($3) RETURNING 1`;
+    return (await this.database.query(statement, [this.realm.guard, id, from, to])).length === 1;
   }
 
   override async holderOf(email: string): Promise<string | null> {

@@ -26,8 +26,17 @@ import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict, maskedEmail } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
 
-/** Another request with the same link, or a change of the email by the host, makes an attempt stale. */
-export const LINK_ATTEMPTS = 3;
+/** Statements of one link: another request with it, or a change of the email by the host, makes an attempt stale. */
+export const LINK_ATTEMPTS = 4;
+
+/** Seconds in which the mail to the former address is sent once. */
+const MAILED_SECONDS = 86_400;
+
+/**
+ * The token that undoes a change. It is derived, so that a repeated request can mail the same link, although only hashes are
+ * stored. Who has the token of the new address can derive it: an undo gives access to the former address only.
+ */
+const undoTokenOf = (token: string): string => sha256(`undo:${token}`);
 
 /** Mails of this feature that one address gets in this number of seconds, from all accounts together. */
 const MAILS_TO_ADDRESS = { maxAttempts: 5, decaySeconds: 3600 };
@@ -130,6 +139,7 @@ export class EmailChangeConfirmation {
     private readonly sessions: Sessions,
     private readonly resetTokens: ResetTokenStore,
     private readonly verifiedEmails: VerifiedEmails,
+    private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly events: AuthEvents,
@@ -148,10 +158,10 @@ export class EmailChangeConfirmation {
       const found = await this.changes.find('confirm', hash);
       const verdict = linkVerdict('confirm', found && { ...found, isRevoked: await this.isRevoked(found) });
       if (!found || verdict === 'refuse') break;
-      // Another request with the link may have been faster: read and judge again.
-      if (verdict === 'perform' && !(await this.change(found))) continue;
-      if (verdict !== 'done') await this.finish(found);
-      return;
+      if (verdict === 'done') return;
+      if (verdict === 'resume') return this.finish(found, undoTokenOf(token));
+      // Then the change is judged again, also if another request was faster.
+      await this.change(found, undoTokenOf(token));
     }
     throw new EmailChangeFailed();
   }
@@ -162,38 +172,44 @@ export class EmailChangeConfirmation {
     return !isAlive || fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
   }
 
-  /** Returns whether this request has changed the email. @throws EmailChangeFailed if another account has the address */
-  private async change(found: StoredEmailChange): Promise<boolean> {
-    const { id, userId, sessionId, from, to } = found;
+  /** @throws EmailChangeFailed if another account has the address */
+  private async change({ id, userId, sessionId, from, to }: StoredEmailChange, undoToken: string): Promise<void> {
     const user = await this.users.findById(userId);
-    if (!user) return false;
+    if (!user) return;
     // An address that was never verified may belong to another person, who must not get access to the account.
-    const undo = from !== null && !this.verifiedEmails.isMissing(user) ? newSecret() : null;
+    const isUndoable = from !== null && !this.verifiedEmails.isMissing(user);
     // A user store without transactions has the new email already, after a request that failed later.
     const current = this.users.emailOf(user) === to ? to : from;
     const record = async (sql: Sql): Promise<boolean> =>
-      (await this.sessions.isAlive(sessionId, sql)) && this.changes.confirm(sql, id, undo && sha256(undo));
+      (await this.sessions.isAlive(sessionId, sql)) &&
+      this.changes.confirm(sql, id, isUndoable ? sha256(undoToken) : null);
     const result = await this.replacements.replace(userId, { from: current, to }, record);
     if (result === 'taken') throw new EmailChangeFailed();
-    if (result === 'stale') return false;
-    this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));
-    if (from !== null) this.queue.add('emailChanged', () => this.mailTo(from, found, undo));
-    return true;
-  }
-
-  /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
-  private async mailTo(former: string, { userId, to }: StoredEmailChange, token: string | null): Promise<Mail | null> {
-    const user = await this.users.findById(userId);
-    const { undoUrl, undoDays: days } = this.realm.options.emailChange;
-    const url = token === null ? null : withQuery(undoUrl!, { token });
-    return user && this.mails.write('emailChanged', { user, to: former, newEmail: maskedEmail(to), url, days });
   }
 
   /** Ends what is bound to the former address. A link that verifies it ends by itself. Can be repeated after a failure. */
-  private async finish({ id, userId, sessionId }: StoredEmailChange): Promise<void> {
+  private async finish(found: StoredEmailChange, undoToken: string): Promise<void> {
+    const { id, userId, sessionId, from, to } = found;
+    if (from !== null) this.queue.add('emailChanged', () => this.mailTo(from, found, undoToken));
     await this.sessions.endOthers(userId, sessionId, 'email_change');
     await this.resetTokens.removeAll(userId);
-    await this.changes.advance('settle', id);
+    if (await this.changes.advance('settle', id))
+      this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));
+  }
+
+  /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
+  private async mailTo(
+    former: string,
+    { id, userId, to, isUndoable }: StoredEmailChange,
+    token: string,
+  ): Promise<Mail | null> {
+    const user = await this.users.findById(userId);
+    const { undoUrl, undoDays: days } = this.realm.options.emailChange;
+    // Of several requests with one link, each may queue the mail, because it may be lost with the process of the first one.
+    const isFirst = await this.store.add(`svc:email-changed:${this.realm.guard}:${id}`, 'true', MAILED_SECONDS);
+    if (!user || !isFirst) return null;
+    const url = isUndoable ? withQuery(undoUrl!, { token }) : null;
+    return this.mails.write('emailChanged', { user, to: former, newEmail: maskedEmail(to), url, days });
   }
 }
 
