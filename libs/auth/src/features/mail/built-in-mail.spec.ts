@@ -1,3 +1,4 @@
+import { catalogueOf } from '../../foundation/languages/texts';
 import { LANGUAGES, type Language } from '../../foundation/platform/language';
 import { MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
 import { builtInMail, deviceOf, shortenedEmail } from './built-in-mail';
@@ -25,11 +26,12 @@ const KINDS: Readonly<Record<MailKind, [more: object, shown: readonly string[]]>
   ],
   emailChange: [LINK, [URL, '60']],
   emailChanged: [
-    { ...LINK, ...NOTICE, minutes: 10_080, newEmail: 'g…@example.org' },
+    { ...NOTICE, url: URL, days: 7, newEmail: 'g…@example.org' },
     [URL, '7', 'g…@example.org', '14:03 UTC'],
   ],
   signInCode: [{ url: URL, minutes: 10, code: '493018' }, [URL, '10', '493018']],
   passwordChanged: [NOTICE, ['14:03 UTC']],
+  usernameChanged: [NOTICE, ['14:03 UTC']],
   twoFactorEnabled: [NOTICE, ['14:03 UTC']],
   twoFactorDisabled: [NOTICE, ['14:03 UTC']],
   recoveryCodesReplaced: [NOTICE, ['14:03 UTC']],
@@ -135,6 +137,19 @@ describe('a built-in mail', () => {
     const { text, html } = builtInMail('signInCode', { ...dataOf('signInCode', 'en'), url: null }, NONE);
     expect(text).toContain('\n\n493018\n\nThe code is valid for 10 minutes.');
     expect(html).not.toContain('href');
+  });
+
+  it.each(LANGUAGES)('about a changed address has no link, no validity and another text where there is no link, in %s', (language) => {
+    const data = dataOf('emailChanged', language);
+    const { text, html } = builtInMail('emailChanged', { ...data, url: null }, NONE);
+    const { emailChanged, shared } = catalogueOf(language).mails;
+    const [first, second] = emailChanged.bodyWithoutLink!.replace('{appName}', 'Acme').split('\n\n');
+    for (const content of [text, visible(html!)]) {
+      for (const shown of [first, second, 'g…@example.org', '14:03 UTC']) expect(content).toContain(shown);
+      expect(content).not.toMatch(/https?:|7|null/);
+      expect(content).not.toContain(shared.linkAddress);
+      expect(content).not.toContain(emailChanged.body.split('\n\n')[1]);
+    }
   });
 
   it.each([
