@@ -271,6 +271,18 @@ describe('POST /email/change/confirm', () => {
     expect(await app.states()).toEqual(['confirmed']);
   });
 
+  it.each([
+    ['no link, if it was not verified', null, 0],
+    ['the link, if it was verified', new Date(0), 1],
+  ])('of a change that such a store has made mails the former address %s', async (_, verifiedAt, links) => {
+    await t.database.query('UPDATE members SET email_verified_at = $1', [verifiedAt]);
+    const token = await app.requested();
+    await t.database.query('UPDATE members SET email = $1, email_verified_at = now()', [NEW]);
+    await app.confirm(token).expect(200);
+    const { text } = await app.mailTo(ADA);
+    expect(text.match(/http/g) ?? []).toHaveLength(links);
+  });
+
   it('is refused if its session ends while it is confirmed', async () => {
     const token = await app.requested();
     const users = t.app.get<UserProvider>(UserProvider as never);

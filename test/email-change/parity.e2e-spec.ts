@@ -86,9 +86,9 @@ describe('a registration that conceals existing accounts', () => {
   it('is answered alike for a free address and for the former address of an account, with the same work', async () => {
     await member(t, 'other@example.com', { emailVerifiedAt: new Date() });
     await t.database.query(
-      `INSERT INTO svc_email_changes (id, guard, user_id, old_email, new_email, state, confirm_hash, password_fingerprint,
-                                      requested_at, confirmed_at, expires_at)
-       SELECT gen_random_uuid(), 'api', id, $1, email, 'confirmed', 'x', 'x', now(), now(), now() + interval '1 day'
+      `INSERT INTO svc_email_changes (id, guard, user_id, old_email, old_verified, new_email, state, confirm_hash, undo_hash,
+                                      password_fingerprint, requested_at, confirmed_at, expires_at)
+       SELECT gen_random_uuid(), 'api', id, $1, true, email, 'confirmed', 'x', 'y', 'x', now(), now(), now() + interval '1 day'
          FROM members`,
       [ADA],
     );

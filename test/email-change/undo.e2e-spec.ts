@@ -245,6 +245,12 @@ describe('a former address', () => {
     await app.undo(token).expect(200);
   });
 
+  it('that was not verified can be registered at once: it may be that of another person', async () => {
+    await t.database.query('UPDATE members SET email_verified_at = NULL');
+    await app.confirm(await app.requested()).expect(200);
+    await t.http.post('/auth/register').send(form(ADA)).expect(200);
+  });
+
   it('can be registered after the time of the undo', async () => {
     await app.changed();
     t.clock.advance(7 * 86_400);

@@ -42,7 +42,7 @@ describe('a template of the host', () => {
     const previews = await t.auth.previewMails('de', { id: 'example' });
     const kinds = previews.map(({ kind }) => kind);
     expect(new Set(kinds).size).toBe(15);
-    expect(kinds).toHaveLength(15);
+    expect(kinds).toHaveLength(16);
     expect(previews.find(({ kind }) => kind === 'accountDeleted')).toEqual({
       kind: 'accountDeleted',
       subject: 'Adieu',

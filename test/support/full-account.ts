@@ -64,7 +64,7 @@ export class FullAccount {
       [[id, `id:${id}`, `idn:${ADA}`]],
     );
     await t.database.query(
-      `INSERT INTO svc_email_changes SELECT gen_random_uuid(), g, $1, 's', $2, $2, 'requested', g, NULL, 'x', now(), NULL,
+      `INSERT INTO svc_email_changes SELECT gen_random_uuid(), g, $1, 's', $2, true, $2, 'requested', g, NULL, 'x', now(), NULL,
               NULL, now() + interval '1 day' FROM unnest('{api,admin}'::text[]) g`,
       [id, ADA],
     );

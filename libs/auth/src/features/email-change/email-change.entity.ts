@@ -29,6 +29,10 @@ export class EmailChange {
   @Column({ name: 'old_email', type: 'text', nullable: true })
   oldEmail!: string | null;
 
+  /** Whether the former email was verified at the request. */
+  @Column({ name: 'old_verified', type: 'boolean' })
+  oldVerified!: boolean;
+
   @Column({ name: 'new_email', type: 'text' })
   newEmail!: string;
 

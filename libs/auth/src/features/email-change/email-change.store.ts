@@ -14,6 +14,7 @@ export interface EmailChangeRequest {
   readonly userId: string;
   readonly sessionId: string | null;
   readonly from: string | null;
+  readonly wasVerified: boolean;
   readonly to: string;
   readonly confirmHash: string;
   readonly fingerprint: string;
@@ -59,13 +60,13 @@ export class EmailChangeStore extends HeldEmails {
   }
 
   /** Stores a request, and replaces the previous one of the user. */
-  async request(sql: Sql, { id, userId, sessionId, from, to, confirmHash, fingerprint }: EmailChangeRequest) {
-    const columns = ['id', 'session_id', 'old_email', 'new_email', 'confirm_hash', 'password_fingerprint'];
+  async request(sql: Sql, { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest) {
+    const columns = ['id', 'session_id', 'old_email', 'old_verified', 'new_email', 'confirm_hash', 'password_fingerprint'];
     const replaced = [...columns, 'requested_at', 'expires_at'].map((column) => `${column} = excluded.${column}`);
     await sql(
       `INSERT INTO ${this.table()} (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, now, now + $10::float8 * interval '1 minute'
-         FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
+       SELECT $1, $2, $3, $4, $5, $6, $7::boolean, $8, $9, $10, now, now + $11::float8 * interval '1 minute'
+         FROM (SELECT clock_timestamp() + $12::interval AS now) AS moment
        ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')}`,
       [
         this.realm.guard,
@@ -74,6 +75,7 @@ export class EmailChangeStore extends HeldEmails {
         id,
         sessionId,
         from,
+        wasVerified,
         to,
         confirmHash,
         fingerprint,
@@ -86,7 +88,7 @@ export class EmailChangeStore extends HeldEmails {
   /** Finds a change by the hash of the token in one of its links. */
   async find(link: 'confirm' | 'undo', hash: string): Promise<StoredEmailChange | null> {
     const [found] = await this.database.query<StoredEmailChange>(
-      `SELECT id, user_id AS "userId", session_id AS "sessionId", old_email AS "from", new_email AS "to", state,
+      `SELECT id, user_id AS "userId", session_id AS "sessionId", old_email AS "from", old_verified AS "wasVerified", new_email AS "to", state,
               expires_at <= clock_timestamp() + $3::interval AS "isExpired", password_fingerprint AS fingerprint,
               requested_at AS "requestedAt", confirmed_at AS "confirmedAt", undo_hash IS NOT NULL AS "isUndoable"
          FROM ${this.table()} WHERE guard = $1 AND ${link}_hash = $2`,
@@ -144,7 +146,7 @@ export class EmailChangeStore extends HeldEmails {
   override async holderOf(email: string): Promise<string | null> {
     const [held] = await this.database.query<{ userId: string }>(
       `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND old_email = ANY($2) AND state = ANY($3)
-          AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
+          AND undo_hash IS NOT NULL AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
       [this.realm.guard, [email, foldedIdentifier(email)], HOLDING, this.clock.offset],
     );
     return held?.userId ?? null;

@@ -48,6 +48,7 @@ export class EmailChangeRequests {
     private readonly users: TimedUserProvider,
     private readonly changes: EmailChangeStore,
     private readonly accountLock: AccountLock,
+    private readonly verifiedEmails: VerifiedEmails,
     private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
@@ -66,8 +67,8 @@ export class EmailChangeRequests {
     const { user, userId, familyId: sessionId } = caller;
     const [id, token, to] = [randomUUID(), newSecret(), foldedIdentifier(email)];
     const fingerprint = fingerprintFor(id, await this.users.passwordHashOf(userId));
-    const from = this.users.emailOf(user);
-    const request = { id, userId, sessionId, from, to, confirmHash: sha256(token), fingerprint };
+    const [from, wasVerified] = [this.users.emailOf(user), !this.verifiedEmails.isMissing(user)];
+    const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
     await this.accountLock.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
     this.queue.add('emailChange', () => this.mailTo(to, userId, token));
@@ -173,13 +174,14 @@ export class EmailChangeConfirmation {
   }
 
   /** @throws EmailChangeFailed if another account has the address */
-  private async change({ id, userId, sessionId, from, to }: StoredEmailChange, undoToken: string): Promise<void> {
+  private async change({ id, userId, sessionId, from, wasVerified, to }: StoredEmailChange, undoToken: string): Promise<void> {
     const user = await this.users.findById(userId);
     if (!user) return;
-    // An address that was never verified may belong to another person, who must not get access to the account.
-    const isUndoable = from !== null && !this.verifiedEmails.isMissing(user);
     // A user store without transactions has the new email already, after a request that failed later.
-    const current = this.users.emailOf(user) === to ? to : from;
+    const isStored = this.users.emailOf(user) === to;
+    // An address that was never verified may belong to another person, who must not get access to the account.
+    const isUndoable = from !== null && (isStored ? wasVerified : !this.verifiedEmails.isMissing(user));
+    const current = isStored ? to : from;
     const record = async (sql: Sql): Promise<boolean> =>
       (await this.sessions.isAlive(sessionId, sql)) &&
       this.changes.confirm(sql, id, isUndoable ? sha256(undoToken) : null);

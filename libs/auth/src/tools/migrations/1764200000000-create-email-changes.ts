@@ -12,6 +12,7 @@ export class CreateSvcEmailChanges1764200000000 implements MigrationInterface {
         user_id text NOT NULL,
         session_id text,
         old_email text,
+        old_verified boolean NOT NULL,
         new_email text NOT NULL,
         state text NOT NULL,
         confirm_hash text NOT NULL,
