@@ -60,8 +60,19 @@ export class EmailChangeStore extends HeldEmails {
   }
 
   /** Stores a request, and replaces the previous one of the user. */
-  async request(sql: Sql, { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest) {
-    const columns = ['id', 'session_id', 'old_email', 'old_verified', 'new_email', 'confirm_hash', 'password_fingerprint'];
+  async request(
+    sql: Sql,
+    { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest,
+  ) {
+    const columns = [
+      'id',
+      'session_id',
+      'old_email',
+      'old_verified',
+      'new_email',
+      'confirm_hash',
+      'password_fingerprint',
+    ];
     const replaced = [...columns, 'requested_at', 'expires_at'].map((column) => `${column} = excluded.${column}`);
     await sql(
       `INSERT INTO ${this.table()} (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)

@@ -174,7 +174,10 @@ export class EmailChangeConfirmation {
   }
 
   /** @throws EmailChangeFailed if another account has the address */
-  private async change({ id, userId, sessionId, from, wasVerified, to }: StoredEmailChange, undoToken: string): Promise<void> {
+  private async change(
+    { id, userId, sessionId, from, wasVerified, to }: StoredEmailChange,
+    undoToken: string,
+  ): Promise<void> {
     const user = await this.users.findById(userId);
     if (!user) return;
     // A user store without transactions has the new email already, after a request that failed later.

@@ -139,18 +139,21 @@ describe('a built-in mail', () => {
     expect(html).not.toContain('href');
   });
 
-  it.each(LANGUAGES)('about a changed address has no link, no validity and another text where there is no link, in %s', (language) => {
-    const data = dataOf('emailChanged', language);
-    const { text, html } = builtInMail('emailChanged', { ...data, url: null }, NONE);
-    const { emailChanged, shared } = catalogueOf(language).mails;
-    const [first, second] = emailChanged.bodyWithoutLink!.replace('{appName}', 'Acme').split('\n\n');
-    for (const content of [text, visible(html!)]) {
-      for (const shown of [first, second, 'g…@example.org', '14:03 UTC']) expect(content).toContain(shown);
-      expect(content).not.toMatch(/https?:|7|null/);
-      expect(content).not.toContain(shared.linkAddress);
-      expect(content).not.toContain(emailChanged.body.split('\n\n')[1]);
-    }
-  });
+  it.each(LANGUAGES)(
+    'about a changed address has no link, no validity and another text where there is no link, in %s',
+    (language) => {
+      const data = dataOf('emailChanged', language);
+      const { text, html } = builtInMail('emailChanged', { ...data, url: null }, NONE);
+      const { emailChanged, shared } = catalogueOf(language).mails;
+      const [first, second] = emailChanged.bodyWithoutLink!.replace('{appName}', 'Acme').split('\n\n');
+      for (const content of [text, visible(html!)]) {
+        for (const shown of [first, second, 'g…@example.org', '14:03 UTC']) expect(content).toContain(shown);
+        expect(content).not.toMatch(/https?:|7|null/);
+        expect(content).not.toContain(shared.linkAddress);
+        expect(content).not.toContain(emailChanged.body.split('\n\n')[1]);
+      }
+    },
+  );
 
   it.each([
     [1, 'The link is valid for 1 minute.'],

@@ -53,7 +53,8 @@ export function builtInMail(kind: MailKind, data: AnyMailData, { texts, accentCo
     code,
     details: details.filter((detail): detail is [string, string] => Boolean(detail)),
     link: url ? { url, label: filled(text.link ?? text.title), hint: filled(shared.linkAddress) } : undefined,
-    validity: minutes !== undefined && (code || url) ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined,
+    validity:
+      minutes !== undefined && (code || url) ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined,
     note: paragraphs(text.note),
     footer: filled(shared.footer),
   };

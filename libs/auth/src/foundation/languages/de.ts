@@ -118,7 +118,8 @@ export const de: Catalogue = {
       subject: 'Ihre E-Mail-Adresse bei {appName} wurde geändert',
       title: 'Ihre E-Mail-Adresse wurde geändert',
       body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig und beendet alle Sitzungen. Danach wählen Sie ein neues Passwort.',
-      bodyWithoutLink: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert. Diese Adresse wird nicht mehr verwendet.\n\nWenn Sie das nicht waren, wenden Sie sich bitte an den Support.',
+      bodyWithoutLink:
+        'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert. Diese Adresse wird nicht mehr verwendet.\n\nWenn Sie das nicht waren, wenden Sie sich bitte an den Support.',
       link: 'Änderung rückgängig machen',
       note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
     },

@@ -47,7 +47,8 @@ export const en: Catalogue = {
       subject: 'Your email address at {appName} was changed',
       title: 'Your email address was changed',
       body: 'The email address of your account at {appName} was changed.\n\nIf this was not you, open the link. It undoes the change and ends all sessions. Then you choose a new password.',
-      bodyWithoutLink: 'The email address of your account at {appName} was changed. This address is not used any more.\n\nIf this was not you, please contact support.',
+      bodyWithoutLink:
+        'The email address of your account at {appName} was changed. This address is not used any more.\n\nIf this was not you, please contact support.',
       link: 'Undo the change',
       note: 'If this was you, ignore this mail.',
     },

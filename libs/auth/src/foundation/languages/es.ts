@@ -118,7 +118,8 @@ export const es: Catalogue = {
       subject: 'Se ha cambiado su dirección de correo electrónico de {appName}',
       title: 'Se ha cambiado su dirección de correo electrónico',
       body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio y se cierran todas las sesiones. Después podrá elegir una contraseña nueva.',
-      bodyWithoutLink: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}. Esta dirección ya no se utiliza.\n\nSi no ha sido usted, póngase en contacto con el servicio de asistencia.',
+      bodyWithoutLink:
+        'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}. Esta dirección ya no se utiliza.\n\nSi no ha sido usted, póngase en contacto con el servicio de asistencia.',
       link: 'Deshacer el cambio',
       note: 'Si ha sido usted, ignore este mensaje.',
     },

@@ -117,7 +117,8 @@ export const fr: Catalogue = {
       subject: 'Votre adresse e-mail {appName} a été modifiée',
       title: 'Votre adresse e-mail a été modifiée',
       body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification et met fin à toutes les sessions. Vous choisirez ensuite un nouveau mot de passe.',
-      bodyWithoutLink: 'L’adresse e-mail de votre compte {appName} a été modifiée. Cette adresse n’est plus utilisée.\n\nSi ce n’était pas vous, veuillez contacter l’assistance.',
+      bodyWithoutLink:
+        'L’adresse e-mail de votre compte {appName} a été modifiée. Cette adresse n’est plus utilisée.\n\nSi ce n’était pas vous, veuillez contacter l’assistance.',
       link: 'Annuler la modification',
       note: 'Si c’était vous, ignorez cet e-mail.',
     },

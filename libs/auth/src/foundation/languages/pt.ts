@@ -114,7 +114,8 @@ export const pt: Catalogue = {
       subject: 'Seu endereço de e-mail em {appName} foi alterado',
       title: 'Seu endereço de e-mail foi alterado',
       body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração e encerra todas as sessões. Depois, você escolhe uma nova senha.',
-      bodyWithoutLink: 'O endereço de e-mail da sua conta em {appName} foi alterado. Este endereço não é mais usado.\n\nSe não foi você, entre em contato com o suporte.',
+      bodyWithoutLink:
+        'O endereço de e-mail da sua conta em {appName} foi alterado. Este endereço não é mais usado.\n\nSe não foi você, entre em contato com o suporte.',
       link: 'Desfazer a alteração',
       note: 'Se foi você, ignore este e-mail.',
     },
