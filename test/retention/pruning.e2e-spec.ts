@@ -335,7 +335,7 @@ describe('a sweep of which one part fails', () => {
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'x', 'x', now() - interval '2 h')");
     await t.database.query(
       `INSERT INTO svc_email_changes VALUES
-       (gen_random_uuid(), 'api', '1', 's', 'a', 'b', 'requested', 'x', NULL, 'x', now(), NULL, NULL, now())`,
+       (gen_random_uuid(), 'api', '1', 's', 'a', true, 'b', 'requested', 'x', NULL, 'x', now(), NULL, NULL, now())`,
     );
     t.clock.advance(11 + LIFE);
   });

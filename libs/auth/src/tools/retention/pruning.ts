@@ -22,9 +22,8 @@ export interface Pruned {
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset
- * tokens and changes of email. Deletes in
- * small batches, so that it can run beside requests with any number of rows.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset tokens and changes of
+ * email. Deletes in small batches, so that it can run beside requests with any number of rows.
  *
  * @publicApi
  */
