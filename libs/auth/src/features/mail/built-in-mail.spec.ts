@@ -167,6 +167,14 @@ describe('a built-in mail', () => {
     expect(builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), minutes }, NONE).text).toContain(expected);
   });
 
+  it.each([
+    [1, 'The link is valid for 24 hours.'],
+    [7, 'The link is valid for 7 days.'],
+    [30, 'The link is valid for 30 days.'],
+  ])('whose link is valid for %d days says: %s', (days, expected) => {
+    expect(builtInMail('emailChanged', { ...dataOf('emailChanged', 'en'), days }, NONE).text).toContain(expected);
+  });
+
   it('has the texts of the host, in their language only', () => {
     const texts = { de: { passwordReset: { subject: 'Hallo {appName}' }, shared: { footer: 'Ihr Team' } } };
     const german = builtInMail('passwordReset', dataOf('passwordReset', 'de'), { ...NONE, texts });
