@@ -110,6 +110,8 @@ const CHANGES: readonly (readonly [
 /** The beginning of the German subject of each notice. */
 const GERMAN: Readonly<Record<NoticeKind, string>> = {
   passwordChanged: 'Ihr Passwort bei Acme wurde geändert',
+  // Its users have an identifier besides the email: test/email-change/username.
+  usernameChanged: 'Ihr Benutzername bei Acme wurde geändert',
   twoFactorEnabled: 'Zwei-Faktor-Authentifizierung bei Acme aktiviert',
   twoFactorDisabled: 'Zwei-Faktor-Authentifizierung bei Acme deaktiviert',
   recoveryCodesReplaced: 'Ihre Wiederherstellungscodes bei Acme wurden ersetzt',

@@ -256,6 +256,32 @@ describe('the security log records that', () => {
     expect(lines).toEqual([{ event: 'auth.email.verified', guard: 'api', user_id: app.id }]);
   });
 
+  it('an email was changed, or its change was undone or failed, without the addresses', async () => {
+    const own = await app.confirmed();
+    const request = () => app.call('post', '/auth/email/change', own).send({ email: 'ada@new.example' });
+    expect(await log.lineOf(request, 202)).toMatchObject({
+      event: 'auth.email_change_request.succeeded',
+      user_id: app.id,
+    });
+    const post = (link: string, token: string | null) => t.http.post(`/auth/email/change/${link}`).send({ token });
+    expect(await log.lineOf(() => post('confirm', 'x'), 422)).toMatchObject({
+      event: 'auth.email_change_confirm.failed',
+      reason: 'email_change_failed',
+    });
+    const confirm = linkIn(await app.mailbox.to('ada@new.example')).searchParams.get('token');
+    expect(await log.during(() => post('confirm', confirm).expect(200))).toEqual([
+      { event: 'auth.email.changed', guard: 'api', user_id: app.id },
+    ]);
+    const undo = linkIn(await app.mailbox.to(app.email)).searchParams.get('token');
+    const other = await member(t, app.email);
+    expect((await log.lineOf(() => post('undo', undo), 409)).reason).toBe('former_email_taken');
+    await t.database.query('DELETE FROM members WHERE id = $1', [other]);
+    expect(await log.during(() => post('undo', undo).expect(200))).toEqual([
+      expect.objectContaining({ event: 'auth.session.ended', purpose: 'email_undo' }),
+      { event: 'auth.email.change_undone', guard: 'api', user_id: app.id },
+    ]);
+  });
+
   it('a second factor was wrong, missing or already enrolled', async () => {
     const { secret, recoveryCodes, ...own } = await enrol(t, app.email);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor', own), 409)).reason).toBe('already_enrolled');

@@ -7,7 +7,7 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = ['members', 'svc_email_changes', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
 
 /** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
@@ -63,6 +63,11 @@ export class FullAccount {
        ON CONFLICT DO NOTHING`,
       [[id, `id:${id}`, `idn:${ADA}`]],
     );
+    await t.database.query(
+      `INSERT INTO svc_email_changes SELECT gen_random_uuid(), g, $1, 's', $2, true, $2, 'requested', g, NULL, 'x', now(), NULL,
+              NULL, now() + interval '1 day' FROM unnest('{api,admin}'::text[]) g`,
+      [id, ADA],
+    );
     const passkeys = new PasskeyApp(t);
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
     await storePasskey(t, 'staff', id, 'admin');
@@ -71,7 +76,7 @@ export class FullAccount {
 
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
-    for (const table of ['svc_lockouts', 'svc_passkeys'])
+    for (const table of ['svc_lockouts', 'svc_passkeys', 'svc_email_changes'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 

@@ -50,8 +50,10 @@ const REASONS: Record<Reason, true> = {
   confirmation_required: true,
   confirmation_session_mismatch: true,
   deletion_busy: true,
+  email_change_failed: true,
   email_unverified: true,
   expired_token: true,
+  former_email_taken: true,
   hasher_busy: true,
   idle_session: true,
   identifier_taken: true,
@@ -148,7 +150,7 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: { twoFactor: true, lockout: true, abilities: true, emailChange: true },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
@@ -158,6 +160,7 @@ export class LoggingApp {
           refresh: unlimited,
           passwordReset: unlimited,
           emailVerification: unlimited,
+          emailChange: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
-import { API_URL, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
+import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
 import { recordStatements } from '../support/query-plans';
 import { type StatementKeys, loadParser, statementKeys } from '../support/statement-keys';
@@ -20,6 +20,13 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   svc_sessions: [['id'], ['guard', 'user_id']],
   svc_passkeys: [['credential_id'], ['guard', 'user_id']],
   svc_password_resets: [['guard', 'user_id']],
+  svc_email_changes: [
+    ['id'],
+    ['guard', 'user_id'],
+    ['guard', 'confirm_hash'],
+    ['guard', 'undo_hash'],
+    ['guard', 'old_email'],
+  ],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -70,6 +77,16 @@ const STATEMENTS: Record<string, RegExp> = {
   redeemReset: /^UPDATE "svc_password_resets" SET token_hash = 'used:'/,
   removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2$/,
   pruneResets: /^WITH .* \(DELETE FROM "svc_password_resets"/,
+  requestEmailChange: /^INSERT INTO "svc_email_changes"/,
+  findEmailChange: /^SELECT id, user_id AS "userId", session_id .* FROM "svc_email_changes"/,
+  confirmEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undo_hash/,
+  undoEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undone_at/,
+  supersedeEmailChanges: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND user_id = \$2/,
+  advanceEmailChange: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND id = \$2/,
+  findHeldEmail: /^SELECT user_id AS "userId" FROM "svc_email_changes"/,
+  exportEmailChanges: /^SELECT old_email AS "from"/,
+  removeEmailChanges: /^DELETE FROM "svc_email_changes" WHERE guard = \$1 AND user_id = \$2$/,
+  pruneEmailChanges: /^WITH .* \(DELETE FROM "svc_email_changes"/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
   findPasskey: /^SELECT user_id AS "userId", public_key/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
@@ -112,6 +129,7 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneSessions: ['svc_sessions in every shard'],
   pruneLockouts: ['svc_lockouts in every shard'],
   pruneResets: ['svc_password_resets in every shard'],
+  pruneEmailChanges: ['svc_email_changes in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
   isTaken: ['members in every shard'],
 };
@@ -228,7 +246,7 @@ async function ok<Answer extends { status: number }>(call: PromiseLike<Answer>):
 /** An email in capitals, and an index that refuses it in another case: a registration has to find out which value is taken. */
 const WITHOUT_CASE = `CREATE UNIQUE INDEX members_email_without_case ON members (lower(email));
   INSERT INTO members (name, email) VALUES ('Eve', 'Eve@example.com')`;
-const FEATURES = { lockout: true, twoFactor: true, passkeys: true };
+const FEATURES = { lockout: true, twoFactor: true, passkeys: true, emailChange: true };
 const BOB = 'bob@example.com';
 
 /** Uses the routes and calls of the library that send statements. */
@@ -280,10 +298,29 @@ async function ofAccounts(t: TestApp, mailbox: Mailbox): Promise<void> {
   await eventually(async () => mailed() !== undefined);
   const reset = linkIn(mailed()!).searchParams.get('token');
   await ok(t.http.post('/auth/reset-password').send({ token: reset, email: BOB, ...passwords }));
+  await ofEmailChanges(t, mailbox);
   const { access_token: last } = await t.session(BOB);
   const proof = await confirmationTokenOf(t, last);
   await ok(t.get('/auth/account/export', last).set(CONFIRMATION_HEADER, proof));
   await ok(asConfirmed(t, 'delete', '/auth/account', last, proof));
+}
+
+/** Changes the email of Bob, and undoes the change. Bob has the usual password afterwards. */
+async function ofEmailChanges(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const tokenIn = async (url: string, number = 1): Promise<string> => {
+    const mails = () => mailbox.mails.filter(({ text }) => text.includes(url));
+    await eventually(async () => mails().length >= number);
+    return linkIn(mails()[number - 1]!).searchParams.get('token')!;
+  };
+  const { access_token: token } = await t.session(BOB);
+  const proof = await confirmationTokenOf(t, token);
+  const request = asConfirmed(t, 'post', '/auth/email/change', token, proof);
+  await ok(request.send({ email: 'bob@new.example' }));
+  await ok(t.http.post('/auth/email/change/confirm').send({ token: await tokenIn(EMAIL_CHANGE.confirmUrl) }));
+  await ok(t.http.post('/auth/email/change/undo').send({ token: await tokenIn(EMAIL_CHANGE.undoUrl) }));
+  const passwords = { password: PASSWORD, password_confirmation: PASSWORD };
+  const reset = { token: await tokenIn(RESET_URL, 2), email: BOB, ...passwords };
+  await ok(t.http.post('/auth/reset-password').send(reset));
 }
 
 async function ofFactors(t: TestApp): Promise<void> {

@@ -27,6 +27,8 @@ const LIFE = [
   'POST register',
   'POST reset-password',
 ];
+/** Routes that `features.emailChange` adds to the default guard. `features.usernameChange` adds one where the email is not the identifier. */
+const OF_EMAIL_CHANGE = ['POST email/change', 'POST email/change/confirm', 'POST email/change/undo'];
 /** Routes that `features.twoFactor` adds to every guard, and to the default guard. */
 const CHALLENGE = 'POST two-factor-challenge';
 const TWO_FACTOR = [
@@ -58,9 +60,10 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+    const features = { ...PASSKEYS.features, twoFactor: true, emailChange: true };
+    const { t } = await startMembers({ ...PASSKEYS, features });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...OF_EMAIL_CHANGE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });

@@ -7,7 +7,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import { EmailChange, Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -23,6 +23,7 @@ const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
+  [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
@@ -98,6 +99,10 @@ describe.each([
     await t.login(ADA).expect(200);
     await storePasskey(t, 'credential', '1');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'HASH', 'HASH', now())");
+    await t.database.query(
+      `INSERT INTO svc_email_changes VALUES
+       (gen_random_uuid(), 'api', '1', 's', 'a', 'b', 'requested', 'HASH', 'HASH', 'HASH', now(), now(), now(), now())`,
+    );
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', 'id:1', 'api', 1, NULL, now(), now())");
 
     const { body } = await t.get(`${path}/entities`).expect(200);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
+import { EmailChangeFlow } from './features/email-change/email-change.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { LoginFlow } from './features/login/login.controller';
@@ -14,6 +15,7 @@ import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { Language } from './foundation/platform/language';
+import { UsernameChangeFlow } from './features/username-change/username-change.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
@@ -40,6 +42,8 @@ export const FLOWS = [
   PasswordChangeFlow,
   PasswordResetFlow,
   EmailVerificationFlow,
+  EmailChangeFlow,
+  UsernameChangeFlow,
   AccountFlow,
 ];
 
@@ -172,6 +176,16 @@ export class Auth {
   /** Verification of an email address. */
   get emailVerification(): EmailVerificationFlow {
     return this.flow(EmailVerificationFlow);
+  }
+
+  /** Change of the email of a caller. */
+  get emailChange(): EmailChangeFlow {
+    return this.flow(EmailChangeFlow);
+  }
+
+  /** Change of the identifier of a caller, where it is not the email. */
+  get usernameChange(): UsernameChangeFlow {
+    return this.flow(UsernameChangeFlow);
   }
 
   /** Export and deletion of the account of a caller. */

@@ -1,6 +1,7 @@
 import type { FeatureOptions } from './foundation/config/auth-options';
 import { http } from './request/http/http.feature';
 import { changePassword } from './features/change-password/change-password.feature';
+import { emailChange } from './features/email-change/email-change.feature';
 import { mail } from './features/mail/mail.feature';
 import { passwordReset } from './features/password-reset/password-reset.feature';
 import { password } from './identity/password/password.feature';
@@ -19,6 +20,7 @@ import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
+import { usernameChange } from './features/username-change/username-change.feature';
 import { denylist, tokens } from './identity/tokens/tokens.feature';
 
 /** All features of the library, in the order in which their routes are mounted. */
@@ -42,6 +44,8 @@ export const FEATURES: readonly Feature[] = [
   changePassword,
   passwordReset,
   emailVerification,
+  emailChange,
+  usernameChange,
   registration,
   account,
   notices,

@@ -28,8 +28,11 @@ export {
   EmailVerificationFlow,
   type VerificationLink,
 } from './features/email-verification/email-verification.controller';
+export { EmailChangeFlow } from './features/email-change/email-change.controller';
+export { UsernameChangeFlow } from './features/username-change/username-change.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
+export type { ExportedEmailChange } from './features/email-change/email-change.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
@@ -90,6 +93,8 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
+export { EmailChange } from './features/email-change/email-change.entity';
+export type { EmailChangeState } from './features/email-change/email-change.policy';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -98,9 +103,11 @@ export { Session } from './identity/denylist/session.entity';
 // Events
 export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
+export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
 export { Verified } from './features/email-verification/verified-emails';
+export { UsernameChanged } from './features/username-change/username-change';
 export { PasswordReset } from './features/password-reset/password-reset';
 export { PasswordChanged } from './features/change-password/change-password';
 export { AccountLocked } from './request/lockout/lockout';
@@ -127,6 +134,8 @@ export {
 
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
+export { EmailChangeFailed } from './features/email-change/email-change';
+export { FormerEmailTaken } from './features/email-change/email-change-undo';
 export { IdentifierTaken } from './features/registration/registration-form';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {
@@ -200,5 +209,10 @@ export {
   type Tally,
 } from './foundation/security-store/security-store';
 
-export type { StoredSecondFactor } from './foundation/ports/user-provider';
+export type {
+  EmailReplacement,
+  ReplacementResult,
+  Replacing,
+  StoredSecondFactor,
+} from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';

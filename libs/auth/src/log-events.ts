@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { AccountDeleted } from './features/account/account.events';
+import { EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
 import { Verified } from './features/email-verification/verified-emails';
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout';
@@ -84,6 +85,8 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   logEvent(RecoveryCodesReplaced, 'info', 'auth.recovery_codes.replaced', ofUser);
   logEvent(AccountDeleted, 'info', 'auth.account.deleted', ofUser);
   logEvent(MailFailed, 'warning', 'auth.mail.failed', ({ kind, guard }) => ({ purpose: kind, guard }));
+  logEvent(EmailChanged, 'info', 'auth.email.changed', ofUser);
+  logEvent(EmailChangeUndone, 'warning', 'auth.email.change_undone', ofUser);
   // Only the default guard verifies email addresses.
   logEvent(Verified, 'info', 'auth.email.verified', ({ user }) => ({
     user_id: realms.default.get(UserProvider).idOf(user),

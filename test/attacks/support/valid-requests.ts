@@ -25,6 +25,7 @@ class ValidRequests {
     await this.twoFactor();
     await this.passkeys();
     await this.mails();
+    await this.emailChange();
     await this.ends();
     return this.answers;
   }
@@ -95,6 +96,18 @@ class ValidRequests {
     const token = linkIn(await this.host.mailTo(visitor.email, 2)).searchParams.get('token');
     const body = { ...routeNamed('POST /auth/reset-password').body!(visitor), token };
     await this.call('POST /auth/reset-password', visitor, { body });
+  }
+
+  private async emailChange(): Promise<void> {
+    const visitor = await this.host.visitor();
+    // An address that was never verified gets no link that undoes the change.
+    await this.host.sql('UPDATE members SET email_verified_at = now() WHERE id = $1', [visitor.id]);
+    const email = `new.${visitor.email}`;
+    await this.call('POST /auth/email/change', visitor, { body: { email } });
+    const confirm = linkIn(await this.host.mailTo(email, 1)).searchParams.get('token');
+    await this.call('POST /auth/email/change/confirm', visitor, { body: { token: confirm } });
+    const undo = linkIn(await this.host.mailTo(visitor.email, 1)).searchParams.get('token');
+    await this.call('POST /auth/email/change/undo', visitor, { body: { token: undo } });
   }
 
   private async ends(): Promise<void> {

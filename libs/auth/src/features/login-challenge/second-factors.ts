@@ -58,8 +58,11 @@ export abstract class PasskeyFactor {
    */
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
 
-  /** Removes all passkeys of the user in the caller's transaction. The caller calls `emitEvents` after the commit. */
-  abstract removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys>;
+  /**
+   * Removes all passkeys of the user, or those added since a time, in the caller's transaction. The caller calls `emitEvents`
+   * after the commit.
+   */
+  abstract removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys>;
 }
 
 /** Used when `features.passkeys` is off: no user has a passkey. */

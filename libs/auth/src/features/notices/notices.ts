@@ -14,6 +14,7 @@ import { AccountMails } from '../mail/mail.feature';
 import { PasskeyAdded, PasskeyRemoved } from '../passkeys/passkeys.events';
 import { PasswordReset } from '../password-reset/password-reset';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from '../two-factor/two-factor.events';
+import { UsernameChanged } from '../username-change/username-change';
 
 /**
  * Seconds between two notices of one kind to one account. So a user who repeats a change, and a reset that removes many
@@ -89,6 +90,7 @@ export class NoticeEvents implements OnModuleInit {
     const { notices } = this;
     this.on('passwordChanged', PasswordChanged, ({ user }) => this.users.idOf(user));
     this.on('passwordChanged', PasswordReset, ({ user }) => this.users.idOf(user));
+    this.on('usernameChanged', UsernameChanged, ({ userId }) => userId);
     // An import moves many users at once, and changes nothing for them.
     this.on('twoFactorEnabled', TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId));
     this.on('twoFactorDisabled', TwoFactorDisabled, ({ userId }) => userId);

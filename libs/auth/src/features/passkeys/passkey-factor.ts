@@ -38,8 +38,8 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
     return { amr: 'webauthn', spend: async () => true };
   }
 
-  async removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys> {
-    const ids = await this.store.removeAllOf(sql, userId);
+  async removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys> {
+    const ids = await this.store.removeAllOf(sql, userId, since);
     const { guard } = this.realm;
     const emitEvents = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
     return { removed: ids.length, emitEvents };

@@ -133,10 +133,13 @@ export class PasskeyStore {
     return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
   }
 
-  /** Deletes all passkeys of a user in the caller's transaction, and resolves to their ids. */
-  async removeAllOf(sql: Sql, userId: string): Promise<string[]> {
-    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 RETURNING credential_id AS id`;
-    return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
+  /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to their ids. */
+  async removeAllOf(sql: Sql, userId: string, since?: Date): Promise<string[]> {
+    const statement = `
+      DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2${since ? ' AND created_at >= $3' : ''}
+      RETURNING credential_id AS id`;
+    const removed = await sql<{ id: string }>(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
+    return removed.map(({ id }) => id);
   }
 
   /** Returns one page of the guard's passkeys and their owners, in the order of their ids. */

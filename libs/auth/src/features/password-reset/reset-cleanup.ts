@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
 import type { ResetAccount } from './reset-token.store';
@@ -22,6 +23,7 @@ export class ResetCleanup {
     private readonly sessions: Sessions,
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
+    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
 
@@ -31,23 +33,38 @@ export class ResetCleanup {
     const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
     if (!this.verifiedEmails.isMissing(user)) return;
+    await this.removeFactors(userId, revokeSessions ? endSessions : null);
+  }
+
+  /**
+   * Removes the passkeys and the second factor of a user. Called after the sessions have ended. Can be repeated.
+   *
+   * @param endSessions ends the sessions again; null if they stay
+   * @param since removes only what was added since this time; default: everything
+   */
+  async removeFactors(userId: string, endSessions: (() => Promise<unknown>) | null, since?: Date): Promise<void> {
     // A session may have added a passkey until it ended, and a passkey may have started a session until it was removed.
     // So passkeys are removed and sessions ended alternately until no passkey is left.
     for (;;) {
-      const removed = await this.removePasskeys(userId);
-      if (!removed || !revokeSessions) break;
+      const removed = await this.removePasskeys(userId, since);
+      if (!removed || !endSessions) break;
       await endSessions();
     }
     // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
-    await this.codes.remove(userId);
+    if (!since || (await this.hasFactorSince(userId, since))) await this.codes.remove(userId);
   }
 
-  private async removePasskeys(userId: string): Promise<number> {
+  private async removePasskeys(userId: string, since?: Date): Promise<number> {
     const { removed, emitEvents } = await this.accountLock.exclusive(userId, (sql) =>
-      this.passkeys.removeAll(sql, userId),
+      this.passkeys.removeAll(sql, userId, since),
     );
     emitEvents();
     return removed;
+  }
+
+  private async hasFactorSince(userId: string, since: Date): Promise<boolean> {
+    const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
+    return factor !== null && (factor.confirmedAt === null || factor.confirmedAt >= since);
   }
 
   /**

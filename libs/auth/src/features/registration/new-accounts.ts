@@ -6,6 +6,7 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
+import { HeldEmails } from '../email-change/held-emails';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -21,6 +22,7 @@ export class NewAccounts {
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
+    private readonly heldEmails: HeldEmails,
     private readonly realm: Realm,
   ) {}
 
@@ -33,6 +35,8 @@ export class NewAccounts {
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
+    const held = await this.heldIn(fields);
+    if (held) throw new IdentifierTaken(held.field);
     const user = await (hooks.register ? this.createByHook(fields) : this.createInternally(fields));
     if (!user) throw new IdentifierTaken(username);
     return withoutHash(user);
@@ -47,10 +51,12 @@ export class NewAccounts {
   async createOrFind(fields: RegistrationFields): Promise<{ created?: object; owner?: object }> {
     const account = await this.accountOf(fields);
     const owner = await this.ownerOf(fields);
+    const held = await this.heldIn(fields);
     try {
-      if (owner) {
-        await this.users.imitateCreation(this.users.idOf(owner));
-        return { owner };
+      if (owner || held) {
+        await this.users.imitateCreation(owner ? this.users.idOf(owner) : held!.userId);
+        // The account of a held address has another one now, so its owner gets no mail.
+        return owner ? { owner } : {};
       }
       const created = await this.users.create(account);
       // Null: a concurrent request has taken the identifier.
@@ -68,6 +74,16 @@ export class NewAccounts {
   private async ownerOf(fields: RegistrationFields): Promise<object | null> {
     const identifier = fields[this.realm.options.username];
     return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
+  }
+
+  /** The field with an email that is held for its former account: see {@link HeldEmails}. Null for none. */
+  private async heldIn(fields: RegistrationFields): Promise<{ field: string; userId: string } | null> {
+    for (const field of new Set([this.realm.options.username, 'email'])) {
+      const email = fields[field];
+      const userId = typeof email === 'string' ? await this.heldEmails.holderOf(email) : null;
+      if (userId !== null) return { field, userId };
+    }
+    return null;
   }
 
   private async createInternally(fields: RegistrationFields): Promise<object | null> {

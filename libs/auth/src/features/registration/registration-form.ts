@@ -80,6 +80,15 @@ export class RegistrationForm {
     return fields;
   }
 
+  /** Reads only the identifier, by its rule. @throws ValidationFailed */
+  async readIdentifier(request: { body?: unknown }): Promise<string> {
+    const { username } = this.realm.options;
+    const rule = this.rules(request)[username] ?? {};
+    const fields = { [username]: declared(kept(username, ownField(request.body, username)), rule) };
+    await this.refuseFaults(fields, { [username]: rule });
+    return fields[username] as string;
+  }
+
   /** Returns the rules for a request. @throws AuthConfigError, and every error of `hooks.registerRules` */
   rules(request: object): RegistrationRules {
     const { hooks, username } = this.realm.options;

@@ -1,6 +1,7 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
-import { ExistingAccountMails, FirstLogin, Registration } from './registration';
+import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
 import { RegistrationForm } from './registration-form';

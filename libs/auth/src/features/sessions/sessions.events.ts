@@ -8,6 +8,8 @@ import type { ClientInfo } from '../../request/http/client-info';
  * - `others`: the user ended all sessions except another one.
  * - `password_change`: the user changed the password in another session.
  * - `password_reset`: the password was reset with a mailed link.
+ * - `email_change`: the email was changed by a link that another session had asked for.
+ * - `email_undo`: a change of the email was undone.
  * - `reuse`: a replaced refresh token was used after the grace period.
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
@@ -23,6 +25,8 @@ export type SessionEndReason =
   | 'others'
   | 'password_change'
   | 'password_reset'
+  | 'email_change'
+  | 'email_undo'
   | 'reuse'
   | 'cap'
   | 'erased'

@@ -6,6 +6,7 @@ import type {
   BreachOptions,
   ConfirmOptions,
   CookieOptions,
+  EmailChangeOptions,
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
@@ -87,6 +88,12 @@ export interface GuardConfig {
       frontendUrl: string | undefined;
       /** All brokers by name. The name of the default broker is empty. */
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
+    }
+  >;
+  readonly emailChange: Readonly<
+    Required<Omit<EmailChangeOptions, 'confirmUrl' | 'undoUrl'>> & {
+      confirmUrl: string | undefined;
+      undoUrl: string | undefined;
     }
   >;
   readonly registration: Readonly<Required<RegistrationOptions>>;

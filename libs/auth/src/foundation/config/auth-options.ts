@@ -183,7 +183,7 @@ export interface PasswordOptions {
   breached?: BreachOptions;
 }
 
-/** The library's mails. Needed by `features.passwordReset`, `features.emailVerification` and {@link MailOptions.notices}. */
+/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
 export interface MailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
@@ -194,8 +194,8 @@ export interface MailOptions {
 
   /**
    * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-   * `passwordChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`, `passkeyRemoved`,
-   * `accountLocked` and `accountDeleted`.
+   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
+   * `passkeyRemoved`, `accountLocked` and `accountDeleted`.
    *
    * @default false
    */
@@ -392,7 +392,7 @@ export interface RateLimitsOptions {
   passkeys?: RateLimit;
 
   /**
-   * Both email verification routes, together.
+   * Both email verification routes, and the routes that confirm and undo a change of the email, together.
    *
    * @default { maxAttempts: 6, decaySeconds: 60 }
    * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
@@ -414,6 +414,15 @@ export interface RateLimitsOptions {
    * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
    */
   registration?: RateLimit;
+
+  /**
+   * `POST /email/change` and `POST /username`, together. Besides, an address gets at most five mails of `POST /email/change`
+   * in an hour, whatever their number of senders.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 3600 }
+   * @env SVC_EMAIL_CHANGE_MAX_ATTEMPTS, SVC_EMAIL_CHANGE_DECAY
+   */
+  emailChange?: RateLimit;
 
   /**
    * Limiters by name. A limiter with the name of a built-in one, such as `svc-login`, replaces it. Any other name is
@@ -747,6 +756,44 @@ export interface PasswordResetOptions extends ResetBrokerOptions {
   brokers?: Record<string, ResetBrokerOptions>;
 }
 
+/** Change of the email. Needs `features.emailChange`. */
+export interface EmailChangeOptions {
+  /**
+   * Page that the link in the mail to the new address opens. Its query has the parameter `token`, which the page posts to
+   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_CONFIRM_URL
+   */
+  confirmUrl?: string;
+
+  /**
+   * Page that the link in the mail to the former address opens. Its query has the parameter `token`, which the page posts
+   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_UNDO_URL
+   */
+  undoUrl?: string;
+
+  /**
+   * Minutes for which the link to the new address is valid, 1 to 1440 (a day).
+   *
+   * @default 60
+   * @env SVC_EMAIL_CHANGE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
+   * former address.
+   *
+   * @default 7
+   * @env SVC_EMAIL_CHANGE_UNDO_DAYS
+   */
+  undoDays?: number;
+}
+
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
   /**
@@ -883,6 +930,22 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_REGISTRATION
    */
   registration?: boolean;
+
+  /**
+   * Change of the email by its user. Needs {@link passwordReset}: the undo of a change replaces the password.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_CHANGE
+   */
+  emailChange?: boolean;
+
+  /**
+   * Change of the identifier by its user, where it is not the email (`username`).
+   *
+   * @default false
+   * @env SVC_FEATURE_USERNAME_CHANGE
+   */
+  usernameChange?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -1118,6 +1181,9 @@ export interface AuthValues {
 
   /** Password reset. */
   passwordReset?: PasswordResetOptions;
+
+  /** Change of the email. */
+  emailChange?: EmailChangeOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

@@ -60,6 +60,9 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   'emailVerification.expire': minutes(1, LONGEST_WINDOW / MINUTE),
   'passwordReset.expireMinutes': minutes(1, LONGEST_RESET),
   'passwordReset.throttleSeconds': seconds(0, DAY),
+  'emailChange.expireMinutes': minutes(1, DAY / MINUTE),
+  // For so long, a person who can read the mails of the former address can take the account back.
+  'emailChange.undoDays': days(1, 30),
   // 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field.
   'passwords.minLength': count(8, 255),
   'passwords.breached.timeoutMs': milliseconds(1, 60_000),

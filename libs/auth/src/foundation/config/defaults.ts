@@ -39,6 +39,7 @@ export const DEFAULTS = {
     emailVerification: { maxAttempts: 6, decaySeconds: 60 },
     passwordReset: { maxAttempts: 6, decaySeconds: 60 },
     registration: { maxAttempts: 10, decaySeconds: 60 },
+    emailChange: { maxAttempts: 10, decaySeconds: 3600 },
     limiters: {},
   },
   lockout: { maxAttempts: 100, releaseAfter: 0 },
@@ -46,6 +47,7 @@ export const DEFAULTS = {
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
+  emailChange: { expireMinutes: 60, undoDays: 7 },
   registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
   mail: { notices: false, language: 'en', texts: {}, templates: {}, accentColor: '#1f4fd8' },
@@ -71,6 +73,8 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   emailVerification: false,
   passwordReset: false,
   registration: false,
+  emailChange: false,
+  usernameChange: false,
   abilities: false,
 };
 

@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset registration emailChange usernameChange abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -64,6 +64,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
   ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
   ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
+  ['EMAIL_CHANGE_MAX_ATTEMPTS', 'rateLimits.emailChange.maxAttempts', number],
+  ['EMAIL_CHANGE_DECAY', 'rateLimits.emailChange.decaySeconds', number],
   ['2FA_ISSUER', 'twoFactor.issuer', text],
   ['2FA_WINDOW', 'twoFactor.window', number],
   ['2FA_RECOVERY_CODES', 'twoFactor.recoveryCodes', number],
@@ -100,6 +102,10 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_EXPIRE', 'passwordReset.expireMinutes', number],
   ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
+  ['EMAIL_CHANGE_CONFIRM_URL', 'emailChange.confirmUrl', text],
+  ['EMAIL_CHANGE_UNDO_URL', 'emailChange.undoUrl', text],
+  ['EMAIL_CHANGE_EXPIRE', 'emailChange.expireMinutes', number],
+  ['EMAIL_CHANGE_UNDO_DAYS', 'emailChange.undoDays', number],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

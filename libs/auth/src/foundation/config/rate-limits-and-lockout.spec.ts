@@ -34,6 +34,7 @@ const LIMITS: Record<string, Record<string, number>> = {
   emailVerification: { maxAttempts: 6, decaySeconds: 60 },
   passwordReset: { maxAttempts: 6, decaySeconds: 60 },
   registration: { maxAttempts: 10, decaySeconds: 60 },
+  emailChange: { maxAttempts: 10, decaySeconds: 3600 },
 };
 
 const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>

@@ -72,6 +72,17 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
     throttleSeconds: numberOf('passwordReset.throttleSeconds', given?.throttleSeconds, fallback.throttleSeconds),
   });
 
+export function resolveEmailChange(options: AuthValues): GuardConfig['emailChange'] {
+  const { confirmUrl, undoUrl, expireMinutes, undoDays } = options.emailChange ?? {};
+  const fallback = DEFAULTS.emailChange;
+  return Object.freeze({
+    confirmUrl,
+    undoUrl,
+    expireMinutes: numberOf('emailChange.expireMinutes', expireMinutes, fallback.expireMinutes),
+    undoDays: numberOf('emailChange.undoDays', undoDays, fallback.undoDays),
+  });
+}
+
 export function resolveRegistration({
   registration,
   features,

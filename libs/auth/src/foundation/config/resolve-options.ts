@@ -8,6 +8,7 @@ import { merge } from './merge';
 import { readFlag } from './option-values.policy';
 import {
   appName,
+  resolveEmailChange,
   resolveEmailVerification,
   resolveLanguages,
   resolveMail,
@@ -193,6 +194,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     passkeys: resolvePasskeys(options),
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
+    emailChange: resolveEmailChange(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),

@@ -20,6 +20,7 @@ export const de: Catalogue = {
     'auth.not_enrolled': 'Die Zwei-Faktor-Authentifizierung ist nicht aktiviert.',
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
+    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
     'auth.unusable_claim':
       'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
@@ -36,6 +37,10 @@ export const de: Catalogue = {
     'auth.locked_for': 'Dieses Konto ist gesperrt. Bitte versuchen Sie es in {seconds} Sekunden erneut.',
     'auth.reset_failed':
       'Dieser Link zum Zurücksetzen des Passworts ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+    'auth.email_change_failed':
+      'Dieser Link zum Ändern der E-Mail-Adresse ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+    'auth.former_email_taken':
+      'Diese E-Mail-Adresse gehört inzwischen zu einem anderen Konto. Bitte wenden Sie sich an den Support.',
     'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
     'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',
@@ -92,7 +97,7 @@ export const de: Catalogue = {
     existingAccount: {
       subject: 'Sie haben bereits ein Konto bei {appName}',
       title: 'Sie haben bereits ein Konto',
-      body: 'Jemand hat versucht, sich bei {appName} mit dieser E-Mail-Adresse zu registrieren. Zu ihr gibt es bereits ein Konto.\n\nWenn Sie das waren, melden Sie sich an. Wenn Sie sich nicht anmelden können, setzen Sie das Passwort zurück.',
+      body: 'Jemand hat versucht, sich bei {appName} mit dieser E-Mail-Adresse zu registrieren oder die Adresse eines anderen Kontos in diese zu ändern. Zu ihr gibt es bereits ein Konto.\n\nWenn Sie das waren, melden Sie sich an. Wenn Sie sich nicht anmelden können, setzen Sie das Passwort zurück.',
       note: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail. Es hat sich nichts geändert.',
     },
     newSignIn: {
@@ -112,7 +117,9 @@ export const de: Catalogue = {
     emailChanged: {
       subject: 'Ihre E-Mail-Adresse bei {appName} wurde geändert',
       title: 'Ihre E-Mail-Adresse wurde geändert',
-      body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig.',
+      body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig und beendet alle Sitzungen. Danach wählen Sie ein neues Passwort.',
+      bodyWithoutLink:
+        'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert. Diese Adresse wird nicht mehr verwendet.\n\nWenn Sie das nicht waren, wenden Sie sich bitte an den Support.',
       link: 'Änderung rückgängig machen',
       note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
     },
@@ -127,6 +134,12 @@ export const de: Catalogue = {
       subject: 'Ihr Passwort bei {appName} wurde geändert',
       title: 'Ihr Passwort wurde geändert',
       body: 'Das Passwort Ihres Kontos bei {appName} wurde geändert.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Ihr Benutzername bei {appName} wurde geändert',
+      title: 'Ihr Benutzername wurde geändert',
+      body: 'Der Benutzername Ihres Kontos bei {appName} wurde geändert.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {

@@ -20,6 +20,7 @@ export const es: Catalogue = {
     'auth.not_enrolled': 'La autenticación en dos pasos no está activada.',
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
+    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',
@@ -35,6 +36,10 @@ export const es: Catalogue = {
     'auth.locked': 'Esta cuenta está bloqueada. Póngase en contacto con el servicio de asistencia.',
     'auth.locked_for': 'Esta cuenta está bloqueada. Vuelva a intentarlo dentro de {seconds} segundos.',
     'auth.reset_failed': 'Este enlace para restablecer la contraseña ya no es válido. Solicite uno nuevo.',
+    'auth.email_change_failed':
+      'Este enlace para cambiar la dirección de correo electrónico ya no es válido. Solicite uno nuevo.',
+    'auth.former_email_taken':
+      'Ahora esta dirección de correo electrónico pertenece a otra cuenta. Póngase en contacto con el servicio de asistencia.',
     'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
     'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     'password.unstorable': 'La contraseña contiene un carácter que no puede formar parte de una contraseña.',
@@ -92,7 +97,7 @@ export const es: Catalogue = {
     existingAccount: {
       subject: 'Ya tiene una cuenta de {appName}',
       title: 'Ya tiene una cuenta',
-      body: 'Alguien ha intentado registrarse en {appName} con esta dirección de correo electrónico, que ya tiene una cuenta.\n\nSi ha sido usted, inicie sesión. Si no puede iniciar sesión, restablezca la contraseña.',
+      body: 'Alguien ha intentado registrarse en {appName} con esta dirección de correo electrónico, o indicarla como la nueva dirección de otra cuenta. Esta dirección ya tiene una cuenta.\n\nSi ha sido usted, inicie sesión. Si no puede iniciar sesión, restablezca la contraseña.',
       note: 'Si no ha sido usted, ignore este mensaje: no ha cambiado nada.',
     },
     newSignIn: {
@@ -112,7 +117,9 @@ export const es: Catalogue = {
     emailChanged: {
       subject: 'Se ha cambiado su dirección de correo electrónico de {appName}',
       title: 'Se ha cambiado su dirección de correo electrónico',
-      body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio.',
+      body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio y se cierran todas las sesiones. Después podrá elegir una contraseña nueva.',
+      bodyWithoutLink:
+        'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}. Esta dirección ya no se utiliza.\n\nSi no ha sido usted, póngase en contacto con el servicio de asistencia.',
       link: 'Deshacer el cambio',
       note: 'Si ha sido usted, ignore este mensaje.',
     },
@@ -127,6 +134,12 @@ export const es: Catalogue = {
       subject: 'Se ha cambiado su contraseña de {appName}',
       title: 'Se ha cambiado su contraseña',
       body: 'Se ha cambiado la contraseña de su cuenta de {appName}.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Se ha cambiado su nombre de usuario de {appName}',
+      title: 'Se ha cambiado su nombre de usuario',
+      body: 'Se ha cambiado el nombre de usuario de su cuenta de {appName}.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {

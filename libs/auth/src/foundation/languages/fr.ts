@@ -20,6 +20,7 @@ export const fr: Catalogue = {
     'auth.not_enrolled': 'L’authentification à deux facteurs n’est pas activée.',
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
+    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
     'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',
@@ -35,6 +36,10 @@ export const fr: Catalogue = {
     'auth.locked_for': 'Ce compte est verrouillé. Veuillez réessayer dans {seconds} secondes.',
     'auth.reset_failed':
       'Ce lien de réinitialisation du mot de passe n’est plus valable. Veuillez en demander un nouveau.',
+    'auth.email_change_failed':
+      'Ce lien de modification de l’adresse e-mail n’est plus valable. Veuillez en demander un nouveau.',
+    'auth.former_email_taken':
+      'Cette adresse e-mail est désormais associée à un autre compte. Veuillez contacter l’assistance.',
     'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
     'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     'password.unstorable': 'Le mot de passe contient un caractère qui ne peut pas en faire partie.',
@@ -91,7 +96,7 @@ export const fr: Catalogue = {
     existingAccount: {
       subject: 'Vous avez déjà un compte {appName}',
       title: 'Vous avez déjà un compte',
-      body: 'Quelqu’un a essayé de s’inscrire sur {appName} avec cette adresse e-mail, à laquelle un compte est déjà associé.\n\nSi c’était vous, connectez-vous. Si vous ne parvenez pas à vous connecter, réinitialisez le mot de passe.',
+      body: 'Quelqu’un a essayé de s’inscrire sur {appName} avec cette adresse e-mail, ou de l’indiquer comme nouvelle adresse d’un autre compte. Un compte est déjà associé à cette adresse.\n\nSi c’était vous, connectez-vous. Si vous ne parvenez pas à vous connecter, réinitialisez le mot de passe.',
       note: 'Si ce n’était pas vous, ignorez cet e-mail : rien n’a changé.',
     },
     newSignIn: {
@@ -111,7 +116,9 @@ export const fr: Catalogue = {
     emailChanged: {
       subject: 'Votre adresse e-mail {appName} a été modifiée',
       title: 'Votre adresse e-mail a été modifiée',
-      body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification.',
+      body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification et met fin à toutes les sessions. Vous choisirez ensuite un nouveau mot de passe.',
+      bodyWithoutLink:
+        'L’adresse e-mail de votre compte {appName} a été modifiée. Cette adresse n’est plus utilisée.\n\nSi ce n’était pas vous, veuillez contacter l’assistance.',
       link: 'Annuler la modification',
       note: 'Si c’était vous, ignorez cet e-mail.',
     },
@@ -126,6 +133,12 @@ export const fr: Catalogue = {
       subject: 'Votre mot de passe {appName} a été modifié',
       title: 'Votre mot de passe a été modifié',
       body: 'Le mot de passe de votre compte {appName} a été modifié.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Votre nom d’utilisateur {appName} a été modifié',
+      title: 'Votre nom d’utilisateur a été modifié',
+      body: 'Le nom d’utilisateur de votre compte {appName} a été modifié.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {

@@ -19,6 +19,7 @@ export const ja: Catalogue = {
     'auth.not_enrolled': '二要素認証は有効になっていません。',
     'auth.insufficient_scope': 'この操作には {abilities} の権限が必要です。',
     'auth.confirmation_required': '続行するには本人確認を行ってください。',
+    'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
     'auth.sign_in_refused': 'このアカウントではログインできません。サポートまでお問い合わせください。',
     'auth.unusable_claim': 'このアカウントにはトークンを発行できません。サポートまでお問い合わせください。',
     'auth.unverified_login': 'ログインする前にメールアドレスを確認してください。',
@@ -33,6 +34,10 @@ export const ja: Catalogue = {
     'auth.locked': 'このアカウントはロックされています。サポートまでお問い合わせください。',
     'auth.locked_for': 'このアカウントはロックされています。{seconds} 秒後にもう一度お試しください。',
     'auth.reset_failed': 'このパスワード再設定用リンクは無効になっています。新しいリンクをリクエストしてください。',
+    'auth.email_change_failed':
+      'このメールアドレス変更用リンクは無効になっています。新しいリンクをリクエストしてください。',
+    'auth.former_email_taken':
+      'このメールアドレスは現在、別のアカウントで使用されています。サポートにお問い合わせください。',
     'auth.bad_link': 'このリンクは無効であるか、無効になりました。',
     'auth.outdated_link': 'このリンクは別のメールアドレス用です。',
     'password.unstorable': 'パスワードに使用できない文字が含まれています。',
@@ -89,7 +94,7 @@ export const ja: Catalogue = {
     existingAccount: {
       subject: '{appName} のアカウントをすでにお持ちです',
       title: 'アカウントをすでにお持ちです',
-      body: 'このメールアドレスを使って {appName} に登録しようとした人がいますが、このメールアドレスのアカウントはすでに存在します。\n\nお客様ご自身の場合は、ログインしてください。ログインできない場合は、パスワードを再設定してください。',
+      body: 'このメールアドレスを使って {appName} に登録しようとした人、または別のアカウントのメールアドレスをこのアドレスに変更しようとした人がいますが、このメールアドレスのアカウントはすでに存在します。\n\nお客様ご自身の場合は、ログインしてください。ログインできない場合は、パスワードを再設定してください。',
       note: 'お心当たりがない場合は、このメールを破棄してください。変更は行われていません。',
     },
     newSignIn: {
@@ -109,7 +114,9 @@ export const ja: Catalogue = {
     emailChanged: {
       subject: '{appName} のメールアドレスが変更されました',
       title: 'メールアドレスが変更されました',
-      body: '{appName} のアカウントのメールアドレスが変更されました。\n\nお心当たりがない場合は、リンクを開いてください。変更を取り消すことができます。',
+      body: '{appName} のアカウントのメールアドレスが変更されました。\n\nお心当たりがない場合は、リンクを開いてください。変更が取り消され、すべてのセッションが終了します。その後、新しいパスワードを設定できます。',
+      bodyWithoutLink:
+        '{appName} のアカウントのメールアドレスが変更されました。このメールアドレスは今後使用されません。\n\nお心当たりがない場合は、サポートにお問い合わせください。',
       link: '変更を取り消す',
       note: 'お客様ご自身による変更の場合は、このメールを破棄してください。',
     },
@@ -124,6 +131,12 @@ export const ja: Catalogue = {
       subject: '{appName} のパスワードが変更されました',
       title: 'パスワードが変更されました',
       body: '{appName} のアカウントのパスワードが変更されました。',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: '{appName} のユーザー名が変更されました',
+      title: 'ユーザー名が変更されました',
+      body: '{appName} のアカウントのユーザー名が変更されました。',
       note: NOT_YOU,
     },
     twoFactorEnabled: {

@@ -20,6 +20,7 @@ export const pt: Catalogue = {
     'auth.not_enrolled': 'A autenticação de dois fatores não está ativada.',
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
+    'auth.recent_login_required': 'Entre novamente para continuar.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',
     'auth.unusable_claim': 'Não é possível emitir tokens para esta conta. Entre em contato com o suporte.',
     'auth.unverified_login': 'Confirme seu endereço de e-mail antes de entrar.',
@@ -34,6 +35,8 @@ export const pt: Catalogue = {
     'auth.locked': 'Esta conta está bloqueada. Entre em contato com o suporte.',
     'auth.locked_for': 'Esta conta está bloqueada. Tente novamente em {seconds} segundos.',
     'auth.reset_failed': 'Este link para redefinir a senha não é mais válido. Solicite um novo.',
+    'auth.email_change_failed': 'Este link para alterar o endereço de e-mail não é mais válido. Solicite um novo.',
+    'auth.former_email_taken': 'Este endereço de e-mail agora pertence a outra conta. Entre em contato com o suporte.',
     'auth.bad_link': 'Este link não é válido ou deixou de ser.',
     'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
     'password.unstorable': 'A senha contém um caractere que não pode fazer parte de uma senha.',
@@ -90,7 +93,7 @@ export const pt: Catalogue = {
     existingAccount: {
       subject: 'Você já tem uma conta em {appName}',
       title: 'Você já tem uma conta',
-      body: 'Alguém tentou se cadastrar em {appName} com este endereço de e-mail, que já tem uma conta.\n\nSe foi você, entre na sua conta. Se não conseguir entrar, redefina a senha.',
+      body: 'Alguém tentou se cadastrar em {appName} com este endereço de e-mail ou informá-lo como o novo endereço de outra conta. Este endereço já tem uma conta.\n\nSe foi você, entre na sua conta. Se não conseguir entrar, redefina a senha.',
       note: 'Se não foi você, ignore este e-mail: nada mudou.',
     },
     newSignIn: {
@@ -110,7 +113,9 @@ export const pt: Catalogue = {
     emailChanged: {
       subject: 'Seu endereço de e-mail em {appName} foi alterado',
       title: 'Seu endereço de e-mail foi alterado',
-      body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração.',
+      body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração e encerra todas as sessões. Depois, você escolhe uma nova senha.',
+      bodyWithoutLink:
+        'O endereço de e-mail da sua conta em {appName} foi alterado. Este endereço não é mais usado.\n\nSe não foi você, entre em contato com o suporte.',
       link: 'Desfazer a alteração',
       note: 'Se foi você, ignore este e-mail.',
     },
@@ -125,6 +130,12 @@ export const pt: Catalogue = {
       subject: 'Sua senha em {appName} foi alterada',
       title: 'Sua senha foi alterada',
       body: 'A senha da sua conta em {appName} foi alterada.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Seu nome de usuário em {appName} foi alterado',
+      title: 'Seu nome de usuário foi alterado',
+      body: 'O nome de usuário da sua conta em {appName} foi alterado.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {

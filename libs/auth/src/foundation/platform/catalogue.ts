@@ -16,6 +16,9 @@ export const OPERATIONS = {
   'PATCH passkeys/:svcPasskey': 'passkey_rename',
   'POST confirm-passkey': 'confirm_passkey',
   'POST confirm-password': 'confirm_password',
+  'POST email/change': 'email_change_request',
+  'POST email/change/confirm': 'email_change_confirm',
+  'POST email/change/undo': 'email_change_undo',
   'POST email/verification-notification': 'email_verification_send',
   'POST forgot-password': 'password_forgot',
   'POST login': 'login',
@@ -32,6 +35,7 @@ export const OPERATIONS = {
   'POST two-factor-challenge': 'challenge',
   'POST two-factor/confirm': 'two_factor_confirm',
   'POST two-factor/recovery-codes': 'recovery_codes_renew',
+  'POST username': 'username_change',
 } as const;
 
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
@@ -42,6 +46,8 @@ export type Outcome = 'succeeded' | 'challenged' | 'failed';
 /** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
 export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
+  'email_change_confirm',
+  'email_change_undo',
   'email_verify',
   'email_verify_probe',
   'jwks',
@@ -70,8 +76,11 @@ export const REASONS = {
   confirmation_required: 'a step-up proof is missing or not valid',
   confirmation_session_mismatch: 'the step-up proof belongs to another session',
   deletion_busy: 'too many accounts are being deleted at the same time (503)',
+  email_change_failed:
+    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
   email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
   expired_token: 'the access token has expired: the client refreshes it',
+  former_email_taken: 'a change of email cannot be undone: another account has the former address',
   hasher_busy: 'too many password hashes wait, or one waited too long (503)',
   idle_session: 'the session was not refreshed for its idle time (`sessions.idleTimeout`)',
   identifier_taken: 'an account with the identifier exists',
@@ -115,6 +124,8 @@ export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
   'auth.account.failures_cleared': 'AccountReleased',
   'auth.account.locked': 'AccountLocked',
+  'auth.email.change_undone': 'EmailChangeUndone',
+  'auth.email.changed': 'EmailChanged',
   'auth.email.verified': 'Verified',
   'auth.mail.failed': 'MailFailed',
   'auth.passkey.added': 'PasskeyAdded',

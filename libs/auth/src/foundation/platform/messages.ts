@@ -30,6 +30,8 @@ export const MESSAGES = {
   'auth.locked': 'This account is locked. Please contact support.',
   'auth.locked_for': 'This account is locked. Please try again in {seconds} seconds.',
   'auth.reset_failed': 'This link to reset the password is not valid any more. Please ask for a new one.',
+  'auth.email_change_failed': 'This link to change the email address is not valid any more. Please ask for a new one.',
+  'auth.former_email_taken': 'Another account has this email address now. Please contact support.',
   'auth.bad_link': 'This link is not valid, or not any more.',
   'auth.outdated_link': 'This link is for another email address.',
   'password.unstorable': 'The password contains a character that cannot be part of a password.',

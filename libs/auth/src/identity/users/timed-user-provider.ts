@@ -1,10 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import type { EntityManager } from 'typeorm';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from './identifiers';
 import {
+  type EmailReplacement,
   type NewAccount,
+  type Replacing,
+  type ReplacementResult,
   type StoredCredentials,
   type StoredSecondFactor,
   UserProvider,
@@ -72,6 +76,14 @@ export class TimedUserProvider {
 
   markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return this.timed(() => this.provider.markEmailVerified(id, email, at));
+  }
+
+  changeEmail(id: string, change: EmailReplacement, manager: EntityManager): Promise<ReplacementResult> {
+    return this.timed(() => this.provider.changeEmail(id, change, manager));
+  }
+
+  changeIdentifier(id: string, change: Replacing): Promise<ReplacementResult> {
+    return this.timed(() => this.provider.changeIdentifier(id, change));
   }
 
   secondFactorOf(id: string): Promise<StoredSecondFactor | null> {

@@ -9,7 +9,7 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { isStorable } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
-import type { NewAccount } from '../../foundation/ports/user-provider';
+import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
 // SQLSTATE 23505, unique violation.
 const isDuplicate = (error: unknown): boolean =>
@@ -97,6 +97,45 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
       const { affected } = await manager.update(this.repository.target, unverified, { emailVerifiedAt: at } as never);
       return affected === 1;
     }, this.callsHost);
+  }
+
+  /**
+   * Replaces the value of a unique column. The unique index decides. After `taken`, the transaction can only be rolled back.
+   *
+   * @param more further columns to store
+   */
+  async replace(
+    where: FindOptionsWhere<User>,
+    property: string,
+    { from, to }: Replacing,
+    more: object,
+    manager: EntityManager,
+  ): Promise<ReplacementResult> {
+    const current = { ...where, [property]: from ?? IsNull() };
+    try {
+      const { affected } = await manager.update(this.repository.target, current, { [property]: to, ...more } as never);
+      return affected === 1 ? 'changed' : 'stale';
+    } catch (error) {
+      // The statement stores no other value that a user has chosen.
+      if (isDuplicate(error)) return 'taken';
+      throw error;
+    }
+  }
+
+  /** Runs `work` in a transaction of its own, which is rolled back unless the result is `changed`. */
+  async inTransaction(work: (manager: EntityManager) => Promise<ReplacementResult>): Promise<ReplacementResult> {
+    let result: ReplacementResult | undefined;
+    const undo = new Error('rolled back');
+    try {
+      return await this.database.transaction(async (_, manager) => {
+        result = await work(manager);
+        if (result !== 'changed') throw undo;
+        return result;
+      }, this.callsHost);
+    } catch (error) {
+      if (error === undo && result !== undefined) return result;
+      throw error;
+    }
   }
 
   /** Deletes the row permanently, also for an entity with a `@DeleteDateColumn`. */

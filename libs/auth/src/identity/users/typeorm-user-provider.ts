@@ -22,9 +22,12 @@ import {
 import { isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
-  type StoredSecondFactor,
+  type EmailReplacement,
   type NewAccount,
+  type ReplacementResult,
+  type Replacing,
   type StoredCredentials,
+  type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
 import { SecondFactorRows } from './second-factor.store';
@@ -235,6 +238,38 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
   }
 
+  /** True unless the email is the primary key, to which other rows refer. */
+  override changesEmails(): boolean {
+    return !this.isPrimary(this.accounts.email);
+  }
+
+  override async changeEmail(
+    id: string,
+    { from, to, verifiedAt }: EmailReplacement,
+    manager: EntityManager,
+  ): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
+    return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
+  }
+
+  /** True if the entity has a column for the email besides the identifier, and the identifier is not the primary key. */
+  override changesIdentifiers(): boolean {
+    return !this.isIdentifiedByEmail && !this.isPrimary(this.username);
+  }
+
+  /** Whether the identifier is the email of the users. */
+  get isIdentifiedByEmail(): boolean {
+    return this.accounts.email === this.username;
+  }
+
+  override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    return this.accounts.inTransaction((manager) =>
+      this.accounts.replace(this.byId(id), this.username, { from, to }, {}, manager),
+    );
+  }
+
   override deletesAccounts(): boolean {
     return true;
   }
@@ -312,6 +347,10 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private textOf(user: User, property: string): string | null {
     const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
     return value === null || value === undefined ? null : String(value);
+  }
+
+  private isPrimary(property: string): boolean {
+    return this.metadata.findColumnWithPropertyName(property)!.isPrimary;
   }
 
   private byId(id: string): FindOptionsWhere<User> {

@@ -41,6 +41,7 @@ export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>>
   'svc-password-reset': ({ passwordReset }) => perClient(passwordReset),
   // By client only: a count by identifier would let an attacker prevent the registration of an address.
   'svc-register': ({ registration }) => perClient(registration),
+  'svc-email-change': ({ emailChange }) => perClientAndUser(emailChange),
 };
 
 /** Provides the realm's limiters by name: those of the library, with the overrides of the host, and the host's own. */

@@ -1,4 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
+import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -17,4 +18,5 @@ export const authMigrations: Migration[] = [
   CreateSvcLockouts1763800000000,
   CreateSvcPasskeys1764000000000,
   CreateSvcPasswordResets1764100000000,
+  CreateSvcEmailChanges1764200000000,
 ];

@@ -12,6 +12,8 @@ import { Passkey } from '../../features/passkeys/passkey.entity';
 import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
 import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
+import { EmailChange } from '../../features/email-change/email-change.entity';
+import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -40,6 +42,7 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [LockoutCounter, CreateSvcLockouts1763800000000],
   [Passkey, CreateSvcPasskeys1764000000000],
   [PasswordResetToken, CreateSvcPasswordResets1764100000000],
+  [EmailChange, CreateSvcEmailChanges1764200000000],
 ]);
 
 /** The columns of the library's tables. */

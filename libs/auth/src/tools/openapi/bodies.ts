@@ -114,6 +114,15 @@ export const BODIES = {
       }),
     ),
     two_factor: record<ExportedAccount['two_factor']>({ enabled: FLAG, confirmed_at: orNull(TIME) }),
+    email_changes: listOf(
+      record<ExportedAccount['email_changes'][number]>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
   }),
 } satisfies Record<string, Schema>;
 

@@ -8,6 +8,8 @@ import { UnverifiedLogin } from '../../features/login/login';
 import { WrongCredentials } from '../../features/login/credentials';
 import type { Operation } from '../../foundation/platform/catalogue';
 import { PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { EmailChangeFailed } from '../../features/email-change/email-change';
+import { FormerEmailTaken } from '../../features/email-change/email-change-undo';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
@@ -112,6 +114,25 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   email_verify_probe: { summary: 'Looks at a verification link without opening it' },
   email_verification_send: { summary: 'Mails another verification link', answer: status('verification-link-sent') },
+  email_change_request: {
+    summary: 'Mails a link that changes the email to a new address',
+    answer: status('email-change-requested'),
+  },
+  email_change_confirm: {
+    summary: 'Changes the email with the token that was mailed to the new address',
+    answer: status('email-changed'),
+    refusals: () => [new EmailChangeFailed()],
+  },
+  email_change_undo: {
+    summary: 'Restores the former email with the token that was mailed to it',
+    answer: status('email-change-undone'),
+    refusals: () => [new EmailChangeFailed(), new FormerEmailTaken(), new HasherBusy()],
+  },
+  username_change: {
+    summary: 'Changes the identifier, where it is not the email',
+    answer: status('username-changed'),
+    refusals: ({ username }) => [new IdentifierTaken(username)],
+  },
   password_forgot: {
     summary: 'Mails a link to reset the password',
     answer: status('password-reset-link-sent'),

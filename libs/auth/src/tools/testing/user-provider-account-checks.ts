@@ -311,6 +311,10 @@ const outage: Check[] = [
       }
       if (users.verifiesEmails())
         calls.push(['markEmailVerified', () => users.markEmailVerified(id, email, new Date())]);
+      const change = { from: email, to: `new.${email}`, verifiedAt: new Date() };
+      if (users.changesEmails()) calls.push(['changeEmail', () => users.changeEmail(id, change, manager)]);
+      if (users.changesIdentifiers())
+        calls.push(['changeIdentifier', () => users.changeIdentifier(id, { from: email, to: identifier() })]);
       // `false` would commit the deletion of all other data of the account, and the user would remain.
       if (users.deletesAccounts()) calls.push(['delete', () => users.delete(id, manager)]);
       for (const [name, call] of calls) await isAnswered503(name, call);
