@@ -6,7 +6,6 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
@@ -192,7 +191,7 @@ export class Login {
     const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest);
     if (challenge) return challenge;
     this.unverified.refuse(user);
-    const start = { userId, amr: ['pwd'], client: clientInfo(request) };
+    const start = { userId, amr: ['pwd'], request };
     const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(verified, stored));
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;

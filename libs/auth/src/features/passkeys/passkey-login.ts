@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import type { Caller } from '../../identity/tokens/caller';
-import { clientInfo } from '../../request/http/client-info';
 import { RequiredObject, RequiredText } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
@@ -33,7 +32,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], client: clientInfo(request) };
+    const session = { userId, amr: ['webauthn'], request };
     const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import type { Mail } from '../../foundation/ports/mail';
@@ -27,7 +26,7 @@ export class FirstLogin {
     private readonly realm: Realm,
   ) {}
 
-  async logIn(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
+  async logIn(user: object, request: object): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
@@ -38,7 +37,7 @@ export class FirstLogin {
     if (blocked) return withoutSession;
     // If the user was deleted or got another password in the meantime, no session starts.
     try {
-      const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
+      const tokens = await this.sessions.start({ userId, amr: ['pwd'], request }, (stored) => stored === digest);
       return tokens ?? withoutSession;
     } catch (error) {
       // A host may let new accounts wait for an approval.
@@ -116,7 +115,7 @@ export class Registration {
     if (this.realm.options.registration.concealExisting) return this.receive(fields);
     const user = await this.accounts.create(fields);
     this.welcome(user);
-    return this.firstLogin.logIn(user, clientInfo(request));
+    return this.firstLogin.logIn(user, request);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

@@ -9,6 +9,7 @@ import type {
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
+  KnownDeviceOptions,
   KeyOptions,
   Limiter,
   LockoutOptions,
@@ -89,6 +90,7 @@ export interface GuardConfig {
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
     }
   >;
+  readonly knownDevices: Readonly<Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;
