@@ -59,6 +59,7 @@ const REASONS: Record<Reason, true> = {
   passkey_not_registered: true,
   passkey_not_verified: true,
   passkey_not_yours: true,
+  report_failed: true,
   reset_failed: true,
   reused_token: true,
   revoked_token: true,

@@ -85,13 +85,17 @@ export class KnownDeviceStore {
     return seen ? { ...seen, id } : null;
   }
 
-  /** A row whose link is valid remains: otherwise many sign-ins on new devices would take the link away. */
+  /**
+   * A row whose link is valid, or whose mail may still wait in the queue, remains: otherwise many sign-ins on new devices
+   * would take the link away.
+   */
   private async removeSurplus(userId: string): Promise<void> {
     await this.database.query(
       `DELETE FROM ${this.table()} WHERE id = ANY(ARRAY(
-         SELECT id FROM ${this.table()}
-          WHERE guard = $1 AND user_id = $2 AND (link_hash IS NULL OR ${this.isExpired('$3', '$4')})
-          ORDER BY last_seen_at DESC, id OFFSET ${MOST_DEVICES}))`,
+         SELECT id FROM ${this.table()} WHERE guard = $1 AND user_id = $2
+          ORDER BY last_seen_at DESC, id OFFSET ${MOST_DEVICES}))
+         AND (${this.isExpired('$3', '$4')}
+              OR link_hash IS NULL AND first_seen_at <= clock_timestamp() + $3::interval - interval '1 hour')`,
       [this.realm.guard, userId, this.clock.offset, this.expireMinutes],
     );
   }

@@ -90,7 +90,9 @@ export interface GuardConfig {
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
     }
   >;
-  readonly knownDevices: Readonly<Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
+  readonly knownDevices: Readonly<
+    Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+  >;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;

@@ -49,7 +49,10 @@ export const BODIES = {
     {
       ...TOKEN,
       refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
-      device_token: of(TEXT, 'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.'),
+      device_token: of(
+        TEXT,
+        'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
+      ),
     },
     ['device_token'],
   ),
