@@ -7,7 +7,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import { KnownDevice, Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -22,6 +22,7 @@ const SHOWN = { id: 1, email: ADA, twoFactorConfirmedAt: null };
 const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
+  [KnownDevice, ['deviceHash', 'linkHash']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
 ]);
 

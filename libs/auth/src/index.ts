@@ -69,7 +69,7 @@ export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
-export type { SignInDevice } from './features/sessions/sign-in-devices';
+export type { SignInDevice } from './features/sessions/sign-ins';
 export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';

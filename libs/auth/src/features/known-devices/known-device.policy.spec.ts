@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { KNOWN_DEVICE, deviceVerdict, reportVerdict } from './known-device.policy';
 
 describe('the device of a sign-in', () => {
@@ -32,5 +34,14 @@ describe('the states of a device', () => {
   it('only a known device is recognized', () => {
     const recognized = Object.entries(KNOWN_DEVICE).filter(([, steps]) => steps['sign in']);
     expect(recognized.map(([state]) => state)).toEqual(['known']);
+  });
+
+  it('are those of the diagram in the documentation', () => {
+    const page = readFileSync(join(__dirname, '../../../../../docs/known-devices.md'), 'utf8');
+    const drawn = [...page.matchAll(/^ {2}(\w+) --> (\w+) : (.+)$/gm)].map(([, from, to, step]) => [from, step, to]);
+    const listed = Object.entries(KNOWN_DEVICE).flatMap(([from, steps]) =>
+      Object.entries(steps).map(([step, to]) => [from, step, to]),
+    );
+    expect(drawn).toEqual(listed);
   });
 });

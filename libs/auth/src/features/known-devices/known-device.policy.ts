@@ -1,4 +1,4 @@
-import type { SignInDevice } from '../sessions/sign-in-devices';
+import type { SignInDevice } from '../sessions/sign-ins';
 
 /** A device after a sign-in. */
 export interface SeenDevice {

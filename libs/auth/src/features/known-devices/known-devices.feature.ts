@@ -1,7 +1,7 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
 import type { Feature } from '../../foundation/realm/feature';
-import { NoSignInDevices, SignInDevices } from '../sessions/sign-in-devices';
+import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
 import { KnownDeviceStore } from './known-device.store';
 import { DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';

@@ -1,5 +1,5 @@
 import type { ClientInfo } from '../../request/http/client-info';
-import type { SignInDevice } from './sign-in-devices';
+import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
