@@ -3,9 +3,19 @@ import { SoftAuthenticator } from '@svc/auth/testing';
 import { hash } from 'node:crypto';
 import { claimsOf } from '../support/app';
 import { whileStatementsFail } from '../support/failing-statements';
-import { DEVICE_HEADER, FIREFOX, deviceRows, knownDeviceOptions, newDevice, signInOn } from '../support/known-devices';
-import { member, membersForFile } from '../support/members';
+import {
+  DEVICE_HEADER,
+  FIREFOX,
+  deviceRows,
+  knownDeviceOptions,
+  newDevice,
+  report,
+  signInOn,
+} from '../support/known-devices';
+import { linkIn, member, membersForFile } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
+import { SecurityLines } from '../support/security-lines';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
 import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
 
@@ -206,6 +216,84 @@ describe('the device of a sign-in, in body mode', () => {
     await t.login(ADA).expect(422);
     spy.mockRestore();
     expect(await deviceRows(t)).toEqual([]);
+  });
+});
+
+describe('a sign-in whose session ends before the device is recorded', () => {
+  let calls = 0;
+  let atSecond: (userId: string) => Promise<unknown> = async () => undefined;
+  const { t } = membersForFile(
+    knownDeviceOptions({
+      hooks: {
+        canSignIn: async (user) => {
+          // After the session was stored.
+          if (++calls === 2) await atSecond((user as { id: string }).id);
+          return true;
+        },
+      },
+    }),
+  );
+
+  it('leaves no row, so that none outlives the deletion of the account', async () => {
+    const id = await member(t, ADA);
+    const started = t.recorded(SessionStarted);
+    atSecond = (userId) => t.auth.revokeAll(userId);
+    calls = 0;
+    const { body } = await t.login(ADA).expect(200);
+    expect(started).toMatchObject([{ userId: id, device: null }]);
+    expect(body).not.toHaveProperty('device_token');
+    expect(await deviceRows(t)).toEqual([]);
+    await t.get('/private', body.access_token).expect(401);
+  });
+});
+
+describe('the export of an account', () => {
+  const { t } = membersForFile(knownDeviceOptions());
+
+  it('has the devices of the user, without those that were forgotten', async () => {
+    const id = await member(t, ADA);
+    const { body } = await signInOn(t);
+    await signInOn(t);
+    await t.database.query('UPDATE svc_known_devices SET device_hash = NULL WHERE session_id <> $1', [
+      familyOf(body.access_token),
+    ]);
+    const proof = await confirmationTokenOf(t, body.access_token);
+    const exported = await t.get('/auth/account/export', body.access_token).set(CONFIRMATION_HEADER, proof).expect(200);
+    const [row] = (await deviceRows(t)).filter(({ device_hash }) => device_hash !== null);
+    expect(row!.user_id).toBe(id);
+    expect(exported.body.known_devices).toEqual([
+      {
+        id: row!.id,
+        first_seen_at: row!.first_seen_at.toISOString(),
+        last_seen_at: row!.last_seen_at.toISOString(),
+        user_agent: FIREFOX,
+      },
+    ]);
+  });
+});
+
+describe('the security log', () => {
+  const log = new SecurityLines();
+  const { t, mailbox } = membersForFile(knownDeviceOptions(log.options));
+
+  it('names whether the device of a sign-in is known, the report of a sign-in, and a link that is not valid', async () => {
+    await member(t, ADA);
+    const started = async (work: () => Promise<unknown>) =>
+      (await log.during(work)).find(({ event }) => event === 'auth.session.started');
+    const device = await newDevice(t);
+    expect(await started(() => signInOn(t, device))).toMatchObject({ purpose: 'known' });
+    expect(await started(() => signInOn(t))).toMatchObject({ purpose: 'new' });
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    const lines = await log.during(() => report(t, token).expect(200));
+    const reported = lines.filter(({ event }) => event.startsWith('auth.sign_in'));
+    expect(reported).toEqual([
+      { event: 'auth.sign_in.reported', guard: 'api', user_id: expect.any(String), session_id: expect.any(String) },
+    ]);
+    expect(await log.lineOf(() => report(t, 'none'), 422)).toMatchObject({
+      event: 'auth.sign_in_report.failed',
+      reason: 'report_failed',
+    });
+    expect(JSON.stringify(log.lines)).not.toContain(device.slice(0, 64));
   });
 });
 

@@ -51,6 +51,9 @@ export interface ReportedSignIn extends FoundReport {
 const PAGE = 250;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+/** SQL of whether the mailed link has expired: `$3` is the offset of the clock, `$4` the validity in minutes. */
+const EXPIRED = `first_seen_at <= clock_timestamp() + $3::interval - $4::float8 * interval '1 minute'`;
+
 /** Contains all queries of known devices, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
 export class KnownDeviceStore {
@@ -94,7 +97,7 @@ export class KnownDeviceStore {
       `DELETE FROM ${this.table()} WHERE id = ANY(ARRAY(
          SELECT id FROM ${this.table()} WHERE guard = $1 AND user_id = $2
           ORDER BY last_seen_at DESC, id OFFSET ${MOST_DEVICES}))
-         AND (${this.isExpired('$3', '$4')}
+         AND (${EXPIRED}
               OR link_hash IS NULL AND first_seen_at <= clock_timestamp() + $3::interval - interval '1 hour')`,
       [this.realm.guard, userId, this.clock.offset, this.expireMinutes],
     );
@@ -114,7 +117,7 @@ export class KnownDeviceStore {
   async find(token: string): Promise<ReportedSignIn | null> {
     const [found] = await this.database.query<ReportedSignIn>(
       `SELECT id, user_id AS "userId", session_id AS "familyId", reported_at IS NOT NULL AS "isReported",
-              ${this.isExpired('$3', '$4')} AS "isExpired"
+              ${EXPIRED} AS "isExpired"
          FROM ${this.table()} WHERE guard = $1 AND link_hash = $2`,
       [this.realm.guard, sha256(token), this.clock.offset, this.expireMinutes],
     );
@@ -195,10 +198,6 @@ export class KnownDeviceStore {
       [this.realm.guard, gone.map(({ id }) => id)],
     );
     return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
-  }
-
-  private isExpired(offset: string, minutes: string): string {
-    return `first_seen_at <= clock_timestamp() + ${offset}::interval - ${minutes}::float8 * interval '1 minute'`;
   }
 
   private get expireMinutes(): number {

@@ -749,7 +749,7 @@ export interface KnownDeviceOptions {
   frontendUrl?: string;
 
   /**
-   * Minutes for which the link is valid, 1 to 43,200 (30 days).
+   * Minutes for which the link is valid, 1 to 43200 (30 days).
    *
    * @default 10080
    * @env SVC_KNOWN_DEVICES_EXPIRE
