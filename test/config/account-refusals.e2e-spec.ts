@@ -96,7 +96,7 @@ describe('the module refuses to start', () => {
     [
       'with mails about new sign-ins, and without the reset of passwords',
       { ...devices, features: { knownDevices: true } },
-      /^features\.knownDevices needs features\.passwordReset at the guard "api".*or set knownDevices\.mail/,
+      /features\.knownDevices needs features\.passwordReset at the guard "api".*or set knownDevices\.mail/,
     ],
     [
       'with mails about new sign-ins, and without a page',
