@@ -77,7 +77,7 @@ export class DeviceCookie extends TokenCookie {
   presented({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
     const { cookieMode, refreshTokenFrom } = this.realm.options;
     const isBoth = refreshTokenFrom === 'both';
-    const inHeader = true ? textOf(headers[DEVICE_HEADER.toLowerCase()]) : '';
+    const inHeader = isBoth || !cookieMode ? textOf(headers[DEVICE_HEADER.toLowerCase()]) : '';
     return inHeader || (isBoth || cookieMode ? this.read(headers.cookie) : '');
   }
 }
