@@ -140,7 +140,8 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: { twoFactor: true, lockout: true, abilities: true, knownDevices: true },
+        knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
