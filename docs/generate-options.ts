@@ -62,6 +62,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],
   ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
+  ['Known devices', 'features.knownDevices', 'knownDevices'],
   ['Email verification', 'features.emailVerification', 'emailVerification'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
   ['Mail and messages', 'mail', 'languages', 'messages'],

@@ -12,6 +12,7 @@ export default defineConfig({
       'public.svc_lockouts',
       'public.svc_passkeys',
       'public.svc_password_resets',
+      'public.svc_known_devices',
       'public.svc_migrations',
     ],
   },

@@ -35,7 +35,7 @@ describe('DELETE /account', () => {
     // The rows of the other guard belong to another account.
     await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
-    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0]);
+    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0, 0]);
     await t.get('/private', other.accessToken).expect(401);
     await t.refresh(other.refreshToken).expect(401);
     await t.get('/private', account.token).expect(401);
@@ -174,9 +174,9 @@ describe('DELETE /account of a host with other options', () => {
   });
 
   it('works without tables that do not exist yet, and finds a table that is created later', async () => {
-    account = await FullAccount.start({ features: { lockout: false, passkeys: false } });
+    account = await FullAccount.start({ features: { lockout: false, passkeys: false, knownDevices: false } });
     const { t } = account;
-    for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys']) {
+    for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys', 'svc_known_devices']) {
       await t.database.query(`DROP TABLE ${table}`);
     }
     expect((await account.erase()).status).toBe(204);

@@ -13,6 +13,7 @@ const KEYS = [
   'account.id',
   'account.identifier',
   'generated_at',
+  'known_devices',
   'passkeys',
   'passkeys.credential_id',
   'passkeys.last_used_at',
@@ -60,7 +61,14 @@ describe('GET /account/export', () => {
     const { access_token: token } = await t.session();
     const { body, headers } = await exported(token);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
-    expect(Object.keys(body)).toEqual(['generated_at', 'account', 'sessions', 'passkeys', 'two_factor']);
+    expect(Object.keys(body)).toEqual([
+      'generated_at',
+      'account',
+      'sessions',
+      'passkeys',
+      'two_factor',
+      'known_devices',
+    ]);
     expect(body.generated_at).toMatch(ISO);
     // A number, as the column of the entity. The token contains it as a string.
     expect(claimsOf(token).sub).toBe('1');

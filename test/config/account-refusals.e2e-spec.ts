@@ -52,6 +52,11 @@ describe('the module refuses to start', () => {
   const members = { users: { entity: Member }, mail };
   const reset = { ...members, features: { passwordReset: true }, passwordReset: { frontendUrl: RESET_URL } };
   const verify = { ...members, features: { emailVerification: true }, emailVerification: { apiUrl: API_URL } };
+  const devices = {
+    ...reset,
+    features: { ...reset.features, knownDevices: true },
+    knownDevices: { frontendUrl: RESET_URL },
+  };
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
     [
       'with a page that is not a URL',
@@ -87,6 +92,21 @@ describe('the module refuses to start', () => {
       'with a verified page that is not a URL',
       { ...verify, emailVerification: { apiUrl: API_URL, frontendUrl: '/verified' } },
       /emailVerification\.frontendUrl.*"\/verified"/,
+    ],
+    [
+      'with mails about new sign-ins, and without the reset of passwords',
+      { ...devices, features: { knownDevices: true } },
+      /features\.knownDevices needs features\.passwordReset at the guard "api".*or set knownDevices\.mail/,
+    ],
+    [
+      'with mails about new sign-ins, and without a page',
+      { ...devices, knownDevices: {} },
+      /^knownDevices\.frontendUrl \(SVC_KNOWN_DEVICES_URL\) is missing.*SVC_KNOWN_DEVICES_MAIL\) to false/,
+    ],
+    [
+      'with mails about new sign-ins, and without a mailer',
+      { ...devices, mail: {}, knownDevices: { ...devices.knownDevices, mail: true } },
+      /knownDevices\.mail \(SVC_KNOWN_DEVICES_MAIL\) needs mail\.mailer/,
     ],
     ['without a mailer to verify addresses', { ...verify, mail: {} }, /features\.emailVerification needs mail\.mailer/],
     [

@@ -115,7 +115,7 @@ describe('the security log records that', () => {
     const sessionLines = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
     const started = sessionLines(await log.during(() => app.session()));
     const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-    expect(started).toEqual([{ event: 'auth.session.started', ...known }]);
+    expect(started).toEqual([{ event: 'auth.session.started', ...known, purpose: 'new' }]);
     const [{ access_token: first }, { access_token: second }] = [await app.session(), await app.session()];
     const ended = (purpose: string, token: string) => ({
       event: 'auth.session.ended',
@@ -194,6 +194,8 @@ describe('the security log records that', () => {
     });
     const reset = { token: 'x', email: app.email, password: body.password, password_confirmation: body.password };
     expect((await log.lineOf(() => t.http.post('/auth/reset-password').send(reset), 422)).reason).toBe('reset_failed');
+    const report = () => t.http.post('/auth/sessions/report').send({ token: 'x' });
+    expect((await log.lineOf(report, 422)).reason).toBe('report_failed');
     const own = await app.confirmed();
     const endUnknown = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
     expect((await log.lineOf(endUnknown, 404)).reason).toBe('no_such_session');

@@ -230,10 +230,10 @@ describe('a sweep of lockout counters', () => {
     await t.login('nobody', 'x').expect(422);
     t.clock.advance(11 + LIFE);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0, knownDevices: 0 });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
-    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0, knownDevices: 0 });
     await t.stop();
   });
 });
@@ -333,6 +333,10 @@ describe('a sweep of which one part fails', () => {
     await t.login('nobody', 'x').expect(422);
     await storePasskey(t, 'stale', '99');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'x', 'x', now() - interval '2 h')");
+    await t.database.query(
+      `INSERT INTO svc_known_devices (id, guard, user_id, device_hash, session_id, first_seen_at, last_seen_at)
+       VALUES (gen_random_uuid(), 'api', '99', 'x', gen_random_uuid(), now(), now())`,
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -342,14 +346,16 @@ describe('a sweep of which one part fails', () => {
     lockoutCounters: await countOf(t, 'svc_lockouts'),
     passkeys: await countOf(t, 'svc_passkeys'),
     resetTokens: await countOf(t, 'svc_password_resets'),
+    knownDevices: await countOf(t, 'svc_known_devices'),
   });
-  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, knownDevices: 0 };
 
   it.each([
     ['sessions', 'svc_sessions'],
     ['lockoutCounters', 'svc_lockouts'],
     ['passkeys', 'svc_passkeys'],
     ['resetTokens', 'svc_password_resets'],
+    ['knownDevices', 'svc_known_devices'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

@@ -68,6 +68,7 @@ const REASONS: Record<Reason, true> = {
   passkey_not_verified: true,
   passkey_not_yours: true,
   recent_login_required: true,
+  report_failed: true,
   reset_failed: true,
   reused_token: true,
   revoked_token: true,
@@ -148,7 +149,8 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: { twoFactor: true, lockout: true, abilities: true, knownDevices: true },
+        knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {

@@ -47,6 +47,8 @@ const OF_PASSKEYS = [
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
 ];
+/** Routes that `features.knownDevices` adds to every guard. */
+const OF_DEVICES = ['DELETE devices/:svcKnownDevice', 'GET devices', 'POST sessions/report'];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -58,8 +60,9 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
-    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
+    const features = { ...PASSKEYS.features, twoFactor: true, knownDevices: true };
+    const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
+    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE, ...OF_DEVICES];
     const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
@@ -112,7 +115,15 @@ describe('the mounted routes', () => {
 
   it('are all in docs/routes.md', () => {
     const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [
+      ...OF_EVERY_GUARD,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      CHALLENGE,
+      ...OF_DEVICES,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+    ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

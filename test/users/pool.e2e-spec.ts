@@ -23,6 +23,7 @@ const MIGRATIONS = [
   'CreateSvcLockouts1763800000000',
   'CreateSvcPasskeys1764000000000',
   'CreateSvcPasswordResets1764100000000',
+  'CreateSvcKnownDevices1764300000000',
 ];
 
 describe.each([

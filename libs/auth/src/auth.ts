@@ -4,6 +4,7 @@ import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
@@ -33,6 +34,7 @@ export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
   SessionFlow,
+  KnownDeviceFlow,
   ConfirmationFlow,
   EnrolmentFlow,
   PasskeyFlow,
@@ -137,6 +139,11 @@ export class Auth {
   /** Refresh, logout, list and end of the sessions of a caller. */
   get sessions(): SessionFlow {
     return this.flow(SessionFlow);
+  }
+
+  /** The known devices of a caller, and the report of a sign-in. */
+  get knownDevices(): KnownDeviceFlow {
+    return this.flow(KnownDeviceFlow);
   }
 
   /** Step-up with the password. */

@@ -1,3 +1,4 @@
+import { KnownDevice } from './features/known-devices/known-device.entity';
 import { LockoutCounter } from './request/lockout/lockout.entity';
 import { Passkey } from './features/passkeys/passkey.entity';
 import { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -8,4 +9,4 @@ import { Session } from './identity/denylist/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken];
+export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, KnownDevice];

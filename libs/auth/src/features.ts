@@ -11,6 +11,7 @@ import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
 import { registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
+import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
 import { passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
@@ -41,6 +42,7 @@ export const FEATURES: readonly Feature[] = [
   mail,
   changePassword,
   passwordReset,
+  knownDevices,
   emailVerification,
   registration,
   account,

@@ -17,6 +17,7 @@ export { Auth, type StartOptions } from './auth';
 export { ChallengeFlow, type SecondFactorAnswer } from './features/login-challenge/challenge.controller';
 export { type LoginInput, LoginFlow } from './features/login/login.controller';
 export { SessionFlow } from './features/sessions/sessions.controller';
+export { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
@@ -30,6 +31,7 @@ export {
 } from './features/email-verification/email-verification.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
+export type { ExportedDevice, ListedKnownDevice } from './features/known-devices/known-device.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
@@ -68,7 +70,8 @@ export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
-export type { SessionTokens } from './request/http/route.interceptor';
+export type { SignInDevice } from './features/sessions/sign-ins';
+export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
@@ -90,6 +93,7 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
+export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -98,6 +102,7 @@ export { Session } from './identity/denylist/session.entity';
 // Events
 export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
+export { SignInReported } from './features/known-devices/sign-in-report';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
 export { Verified } from './features/email-verification/verified-emails';
@@ -128,6 +133,7 @@ export {
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
 export { IdentifierTaken } from './features/registration/registration-form';
+export { ReportFailed } from './features/known-devices/sign-in-report';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {
   AuthConfigError,

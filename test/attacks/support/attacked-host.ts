@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
 import { UNLIMITED } from '../../support/host.module';
+import { REPORT_URL } from '../../support/known-devices';
 import { API_URL, RESET_URL } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
@@ -59,6 +60,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   registration: true,
   passwordReset: true,
   emailVerification: true,
+  knownDevices: true,
   abilities: true,
 };
 
@@ -69,6 +71,7 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   rateLimits: UNLIMITED,
   passwordReset: { frontendUrl: RESET_URL },
   emailVerification: { apiUrl: API_URL },
+  knownDevices: { frontendUrl: REPORT_URL },
 };
 
 /** A host application in its own process, and its output during the attacks. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
+import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -23,6 +24,8 @@ export interface ExportedAccount {
   /** `last_used_at` in unix seconds. */
   passkeys: { credential_id: string; name: string | null; last_used_at: number | null }[];
   two_factor: { enabled: boolean; confirmed_at: string | null };
+  /** The devices on which the user has signed in. */
+  known_devices: ExportedDevice[];
 }
 
 /** Number of sessions that one statement reads. */
@@ -49,6 +52,7 @@ export class AccountExport {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly passkeyRows: PasskeyStore,
+    private readonly deviceRows: KnownDeviceStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -61,6 +65,7 @@ export class AccountExport {
       sessions: await this.sessions(userId),
       passkeys: await this.passkeys(userId),
       two_factor: await this.twoFactor(userId),
+      known_devices: (await this.deviceRows.list(userId)).map(({ current: _, ...device }) => device),
     };
   }
 

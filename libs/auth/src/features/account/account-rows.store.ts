@@ -4,6 +4,7 @@ import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
+import { KnownDevice } from '../known-devices/known-device.entity';
 import { Passkey } from '../passkeys/passkey.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
@@ -25,6 +26,10 @@ export class Tables {
 
   get passwordResets(): Table {
     return this.of(PasswordResetToken, ['guard', 'user_id']);
+  }
+
+  get knownDevices(): Table {
+    return this.of(KnownDevice, ['guard', 'user_id']);
   }
 
   get passkeys(): Table {
@@ -75,9 +80,10 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
-    const { lockouts, passwordResets, passkeys } = this.tables;
+    const { knownDevices, lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
+    await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

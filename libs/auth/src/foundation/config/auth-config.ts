@@ -9,6 +9,7 @@ import type {
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
+  KnownDeviceOptions,
   KeyOptions,
   Limiter,
   LockoutOptions,
@@ -88,6 +89,9 @@ export interface GuardConfig {
       /** All brokers by name. The name of the default broker is empty. */
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
     }
+  >;
+  readonly knownDevices: Readonly<
+    Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
   >;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {

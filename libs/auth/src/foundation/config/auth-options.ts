@@ -747,6 +747,36 @@ export interface PasswordResetOptions extends ResetBrokerOptions {
   brokers?: Record<string, ResetBrokerOptions>;
 }
 
+/** Recognition of devices. Needs `features.knownDevices`. */
+export interface KnownDeviceOptions {
+  /**
+   * Mails the owner of the account when a user signs in on a new device. Not for the first device of a user. At most five
+   * mails to one account in an hour.
+   *
+   * @default true with `mail.mailer`, otherwise false
+   * @env SVC_KNOWN_DEVICES_MAIL
+   */
+  mail?: boolean;
+
+  /**
+   * Page that the link in this mail opens. Its query has the parameter `token`, which the page posts to `/sessions/report`;
+   * at an extra guard also `guard`, its name. `https`, or `http` on localhost outside production. Required with
+   * {@link mail}.
+   *
+   * @default none
+   * @env SVC_KNOWN_DEVICES_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Minutes for which the link is valid, 1 to 43200 (30 days).
+   *
+   * @default 10080
+   * @env SVC_KNOWN_DEVICES_EXPIRE
+   */
+  expireMinutes?: number;
+}
+
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
   /**
@@ -883,6 +913,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_REGISTRATION
    */
   registration?: boolean;
+
+  /**
+   * Recognition of the devices on which users sign in, with a mail about a new one. The mail needs {@link passwordReset}.
+   *
+   * @default false
+   * @env SVC_FEATURE_KNOWN_DEVICES
+   */
+  knownDevices?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -1118,6 +1156,9 @@ export interface AuthValues {
 
   /** Password reset. */
   passwordReset?: PasswordResetOptions;
+
+  /** Known devices. */
+  knownDevices?: KnownDeviceOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

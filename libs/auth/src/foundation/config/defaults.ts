@@ -46,6 +46,7 @@ export const DEFAULTS = {
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
+  knownDevices: { expireMinutes: 10_080 },
   registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
   mail: { notices: false, language: 'en', texts: {}, templates: {}, accentColor: '#1f4fd8' },
@@ -71,6 +72,7 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   emailVerification: false,
   passwordReset: false,
   registration: false,
+  knownDevices: false,
   abilities: false,
 };
 

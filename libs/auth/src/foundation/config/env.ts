@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset registration knownDevices abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -100,6 +100,9 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_EXPIRE', 'passwordReset.expireMinutes', number],
   ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
+  ['KNOWN_DEVICES_MAIL', 'knownDevices.mail', flag],
+  ['KNOWN_DEVICES_URL', 'knownDevices.frontendUrl', text],
+  ['KNOWN_DEVICES_EXPIRE', 'knownDevices.expireMinutes', number],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

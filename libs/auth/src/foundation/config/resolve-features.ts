@@ -72,6 +72,15 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
     throttleSeconds: numberOf('passwordReset.throttleSeconds', given?.throttleSeconds, fallback.throttleSeconds),
   });
 
+export function resolveKnownDevices({ knownDevices = {}, mail }: AuthValues): GuardConfig['knownDevices'] {
+  const { expireMinutes } = knownDevices;
+  return Object.freeze({
+    mail: knownDevices.mail ?? Boolean(mail?.mailer),
+    frontendUrl: knownDevices.frontendUrl,
+    expireMinutes: numberOf('knownDevices.expireMinutes', expireMinutes, DEFAULTS.knownDevices.expireMinutes),
+  });
+}
+
 export function resolveRegistration({
   registration,
   features,

@@ -9,6 +9,7 @@ import { readFlag } from './option-values.policy';
 import {
   appName,
   resolveEmailVerification,
+  resolveKnownDevices,
   resolveLanguages,
   resolveMail,
   resolvePasskeys,
@@ -193,6 +194,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     passkeys: resolvePasskeys(options),
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
+    knownDevices: resolveKnownDevices(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),

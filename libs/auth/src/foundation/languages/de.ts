@@ -36,6 +36,8 @@ export const de: Catalogue = {
     'auth.locked_for': 'Dieses Konto ist gesperrt. Bitte versuchen Sie es in {seconds} Sekunden erneut.',
     'auth.reset_failed':
       'Dieser Link zum Zurücksetzen des Passworts ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+    'auth.report_failed':
+      'Dieser Link ist nicht mehr gültig. Wenn Sie die Anmeldung nicht kennen, setzen Sie Ihr Passwort zurück und beenden Sie alle Sitzungen.',
     'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
     'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',

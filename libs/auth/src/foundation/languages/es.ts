@@ -35,6 +35,8 @@ export const es: Catalogue = {
     'auth.locked': 'Esta cuenta está bloqueada. Póngase en contacto con el servicio de asistencia.',
     'auth.locked_for': 'Esta cuenta está bloqueada. Vuelva a intentarlo dentro de {seconds} segundos.',
     'auth.reset_failed': 'Este enlace para restablecer la contraseña ya no es válido. Solicite uno nuevo.',
+    'auth.report_failed':
+      'Este enlace ya no es válido. Si no reconoce este inicio de sesión, restablezca su contraseña y cierre todas las sesiones.',
     'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
     'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     'password.unstorable': 'La contraseña contiene un carácter que no puede formar parte de una contraseña.',

@@ -35,6 +35,8 @@ export const fr: Catalogue = {
     'auth.locked_for': 'Ce compte est verrouillé. Veuillez réessayer dans {seconds} secondes.',
     'auth.reset_failed':
       'Ce lien de réinitialisation du mot de passe n’est plus valable. Veuillez en demander un nouveau.',
+    'auth.report_failed':
+      'Ce lien n’est plus valable. Si vous ne reconnaissez pas cette connexion, réinitialisez votre mot de passe et fermez toutes les sessions.',
     'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
     'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     'password.unstorable': 'Le mot de passe contient un caractère qui ne peut pas en faire partie.',

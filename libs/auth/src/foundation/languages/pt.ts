@@ -34,6 +34,8 @@ export const pt: Catalogue = {
     'auth.locked': 'Esta conta está bloqueada. Entre em contato com o suporte.',
     'auth.locked_for': 'Esta conta está bloqueada. Tente novamente em {seconds} segundos.',
     'auth.reset_failed': 'Este link para redefinir a senha não é mais válido. Solicite um novo.',
+    'auth.report_failed':
+      'Este link não é mais válido. Se você não reconhece este acesso, redefina sua senha e encerre todas as sessões.',
     'auth.bad_link': 'Este link não é válido ou deixou de ser.',
     'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
     'password.unstorable': 'A senha contém um caractere que não pode fazer parte de uma senha.',

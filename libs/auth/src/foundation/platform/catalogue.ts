@@ -1,12 +1,14 @@
 /** The operation of each route of the library, by method and path. The path is relative to the path of the guard. */
 export const OPERATIONS = {
   'DELETE account': 'account_delete',
+  'DELETE devices/:svcKnownDevice': 'device_forget',
   'DELETE passkeys/:svcPasskey': 'passkey_delete',
   'DELETE sessions': 'sessions_end_all',
   'DELETE sessions/:svcSession': 'session_end',
   'DELETE sessions/others': 'sessions_end_others',
   'DELETE two-factor': 'two_factor_disable',
   'GET account/export': 'account_export',
+  'GET devices': 'devices_list',
   'GET email/verify/:id/:hash': 'email_verify',
   'HEAD email/verify/:id/:hash': 'email_verify_probe',
   'GET jwks': 'jwks',
@@ -28,6 +30,7 @@ export const OPERATIONS = {
   'POST refresh': 'refresh',
   'POST register': 'register',
   'POST reset-password': 'password_reset',
+  'POST sessions/report': 'sign_in_report',
   'POST two-factor': 'two_factor_enrol',
   'POST two-factor-challenge': 'challenge',
   'POST two-factor/confirm': 'two_factor_confirm',
@@ -42,6 +45,7 @@ export type Outcome = 'succeeded' | 'challenged' | 'failed';
 /** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
 export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
+  'devices_list',
   'email_verify',
   'email_verify_probe',
   'jwks',
@@ -51,6 +55,7 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'recovery_codes_count',
   'refresh',
   'sessions_list',
+  'sign_in_report',
   'two_factor_confirm',
   'two_factor_disable',
 ]);
@@ -88,6 +93,7 @@ export const REASONS = {
   passkey_not_verified: 'the verification of a passkey failed',
   passkey_not_yours: 'the passkey belongs to another account',
   recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
+  report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   revoked_token: 'the session or the token was revoked',
@@ -128,6 +134,7 @@ export const SECURITY_EVENTS = {
   'auth.session.forked': 'RefreshFamilyForked',
   'auth.session.recovered': 'SessionRecovered',
   'auth.session.started': 'SessionStarted',
+  'auth.sign_in.reported': 'SignInReported',
   'auth.two_factor.disabled': 'TwoFactorDisabled',
   'auth.two_factor.enabled': 'TwoFactorEnabled',
   'auth.two_factor.unusable': 'TwoFactorUnusable',
@@ -155,7 +162,10 @@ export interface SecurityLine {
   readonly session_id?: string;
   /** The address of the client, as the HTTP adapter reports it. */
   readonly ip?: string;
-  /** The purpose of a lock, the kind of a failed mail, or the reason why a session ended. */
+  /**
+   * The purpose of a lock, the kind of a failed mail, the reason why a session ended, or whether the device of a sign-in is
+   * `known` or `new`.
+   */
   readonly purpose?: string;
   /** Number of lines of the same event, reason and guard that were omitted since the last line. */
   readonly suppressed?: number;

@@ -30,6 +30,8 @@ export const MESSAGES = {
   'auth.locked': 'This account is locked. Please contact support.',
   'auth.locked_for': 'This account is locked. Please try again in {seconds} seconds.',
   'auth.reset_failed': 'This link to reset the password is not valid any more. Please ask for a new one.',
+  'auth.report_failed':
+    'This link is not valid any more. If you do not know the sign-in, reset your password and end all sessions.',
   'auth.bad_link': 'This link is not valid, or not any more.',
   'auth.outdated_link': 'This link is for another email address.',
   'password.unstorable': 'The password contains a character that cannot be part of a password.',

@@ -3,7 +3,11 @@ import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { OPERATIONS } from './catalogue';
 
-const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+const { t } = membersForFile({
+  ...PASSKEYS,
+  knownDevices: { mail: false },
+  features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true },
+});
 
 describe('the operations', () => {
   it('cover the routes of the default guard with all features on, each with a unique name', () => {

@@ -16,25 +16,22 @@ import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
-/** Sets, clears and reads the realm's refresh cookie, always with the same name and attributes. */
-@Injectable()
-export class RefreshCookie {
-  readonly name: string;
-  private readonly secure: boolean;
-
-  constructor({ options: { cookie } }: Realm) {
-    this.secure = cookie.secure;
-    this.name = cookie.refreshName;
-  }
+/** Sets, clears and reads a cookie of the realm, always with the same name and attributes. */
+abstract class TokenCookie {
+  /** @param name contains the name of the guard, so that guards share no cookie */
+  protected constructor(
+    readonly name: string,
+    private readonly secure: boolean,
+  ) {}
 
   /**
    * Returns a `Set-Cookie` value.
    *
-   * @param maxAge seconds until the end of the session: the cookie expires with it. Undefined for a session that is not
+   * @param maxAge seconds until the deadline of the token: the cookie expires with it. Undefined for a session that is not
    * remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
    */
-  set(refreshToken: string, maxAge?: number): string {
-    return this.serialize(refreshToken, maxAge);
+  set(token: string, maxAge?: number): string {
+    return this.serialize(token, maxAge);
   }
 
   /** Returns a `Set-Cookie` value that removes the cookie. */
@@ -56,6 +53,33 @@ export class RefreshCookie {
   private serialize(value: string, maxAge?: number, expires?: Date): string {
     const { name, secure } = this;
     return stringifySetCookie({ name, value, maxAge, expires, secure, httpOnly: true, path: '/', sameSite: 'strict' });
+  }
+}
+
+/** The realm's refresh cookie. */
+@Injectable()
+export class RefreshCookie extends TokenCookie {
+  constructor({ options: { cookie } }: Realm) {
+    super(cookie.refreshName, cookie.secure);
+  }
+}
+
+/** The header of body mode with the token of the device. */
+export const DEVICE_HEADER = 'X-Svc-Device';
+
+/** The cookie of a known device. It stays when a session ends. */
+@Injectable()
+export class DeviceCookie extends TokenCookie {
+  constructor(private readonly realm: Realm) {
+    super(`${realm.options.cookie.refreshName}-device`, realm.options.cookie.secure);
+  }
+
+  /** The token of the device that sends a request: in the header, or in cookie mode in the cookie. Empty without one. */
+  presented({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
+    const { cookieMode, refreshTokenFrom } = this.realm.options;
+    const isBoth = refreshTokenFrom === 'both';
+    const inHeader = isBoth || !cookieMode ? textOf(headers[DEVICE_HEADER.toLowerCase()]) : '';
+    return inHeader || (isBoth || cookieMode ? this.read(headers.cookie) : '');
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
+import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -17,4 +18,5 @@ export const authMigrations: Migration[] = [
   CreateSvcLockouts1763800000000,
   CreateSvcPasskeys1764000000000,
   CreateSvcPasswordResets1764100000000,
+  CreateSvcKnownDevices1764300000000,
 ];

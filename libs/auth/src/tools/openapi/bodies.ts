@@ -2,6 +2,7 @@ import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
+import type { ExportedDevice, ListedKnownDevice } from '../../features/known-devices/known-device.store';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
 import type { ListedSession } from '../../features/sessions/session-list';
@@ -31,6 +32,8 @@ const USER_ID = anyOf([TEXT, INTEGER]);
 const UNIX = of(INTEGER, 'Unix seconds.');
 const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
 
+const DEVICE = { id: UUID, first_seen_at: TIME, last_seen_at: TIME, user_agent: orNull(TEXT) };
+
 type CreationOptions = ReturnType<typeof creationOptions>;
 type RequestOptions = ReturnType<typeof requestOptions>;
 
@@ -42,11 +45,18 @@ export const BODIES = {
     message: of(TEXT, 'The first of the errors, and how many more there are.'),
     errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
   }),
-  AuthTokens: record<TokenBody>({
-    ...TOKEN,
-    refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
-  }),
-  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token'>>(TOKEN),
+  AuthTokens: record<TokenBody>(
+    {
+      ...TOKEN,
+      refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
+      device_token: of(
+        TEXT,
+        'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
+      ),
+    },
+    ['device_token'],
+  ),
+  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'device_token'>>(TOKEN),
   AuthChallenge: record<LoginChallenge>({
     two_factor: oneOf(true),
     challenge_token: of(TEXT, 'For the second step; good for one.'),
@@ -66,6 +76,7 @@ export const BODIES = {
     label: orNull(TEXT),
     current: of(FLAG, 'Whether it is the one that asks.'),
   }),
+  AuthKnownDevice: record<ListedKnownDevice>({ ...DEVICE, current: of(FLAG, 'Whether it is the one that asks.') }),
   AuthPasskey: record<ListedPasskey>({ id: TEXT, name: orNull(TEXT), last_used_at: orNull(UNIX) }),
   AuthPasskeyRequestOptions: record<Omit<RequestOptions, 'hints' | 'extensions'>>({
     challenge: TEXT,
@@ -114,6 +125,7 @@ export const BODIES = {
       }),
     ),
     two_factor: record<ExportedAccount['two_factor']>({ enabled: FLAG, confirmed_at: orNull(TIME) }),
+    known_devices: listOf(record<ExportedDevice>(DEVICE)),
   }),
 } satisfies Record<string, Schema>;
 

@@ -11,6 +11,7 @@ import { PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkey
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
+import { ReportFailed } from '../../features/known-devices/sign-in-report';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
@@ -87,6 +88,16 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   session_end: { summary: 'Ends one session of the caller', refusals: () => [new SessionNotFound()] },
   sessions_end_all: { summary: 'Ends every session of the caller' },
   sessions_end_others: { summary: 'Ends every other session of the caller' },
+  devices_list: {
+    summary: 'Lists the devices on which the caller has signed in',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthKnownDevice')) }),
+  },
+  device_forget: { summary: 'Forgets a device of the caller' },
+  sign_in_report: {
+    summary: 'Ends a session with the token of the mail about a sign-in, and mails a reset link',
+    answer: status('sign-in-reported'),
+    refusals: () => [new ReportFailed()],
+  },
   jwks: {
     summary: 'The public keys that tokens are verified with (RFC 7517)',
     answer: record<{ keys: unknown }>({ keys: listOf(OBJECT) }),
