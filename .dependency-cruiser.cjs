@@ -25,6 +25,7 @@ const ORDER = [
   'features/mail',
   'features/email-verification',
   'features/password-reset',
+  'features/email-code',
   'features/change-password',
   'features/registration',
   'features/account',

@@ -24,12 +24,13 @@ export class LoginChallenges {
    * Issues a challenge token.
    *
    * @param digest the hash that the password matched
+   * @param fst the method of the first factor, if it is not the password
    * @throws StoreUnavailable
    */
-  async mint(userId: string, digest: string | null): Promise<string> {
+  async mint(userId: string, digest: string | null, fst?: 'email'): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr });
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, ...(fst && { fst }) });
   }
 
   /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */

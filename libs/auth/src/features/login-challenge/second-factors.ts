@@ -101,13 +101,18 @@ export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
     super();
   }
 
-  async challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null> {
+  async challengeFor(
+    user: object,
+    userId: string,
+    digest: string | null,
+    first?: 'email',
+  ): Promise<LoginChallenge | null> {
     const codes = await this.codes.methodsOf(userId);
     // An enabled factor without any usable method still requires the challenge: the password alone is not enough.
     if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
     const hasPasskey = await this.passkeys.isHeldBy(userId);
     if (!codes && !hasPasskey) return null;
     const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest), methods };
+    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest, first), methods };
   }
 }

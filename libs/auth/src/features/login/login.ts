@@ -28,8 +28,14 @@ export abstract class LoginChallengeIssuer {
    * Returns the challenge that this user has to complete, or null if the password is enough.
    *
    * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
+   * @param first the method of the first factor (RFC 8176), if it is not the password
    */
-  abstract challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null>;
+  abstract challengeFor(
+    user: object,
+    userId: string,
+    digest: string | null,
+    first?: 'email',
+  ): Promise<LoginChallenge | null>;
 }
 
 /** Used when no feature with a second factor is on: issues no challenges. */

@@ -6,6 +6,7 @@ import type {
   BreachOptions,
   ConfirmOptions,
   CookieOptions,
+  EmailCodeOptions,
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
@@ -89,6 +90,7 @@ export interface GuardConfig {
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
     }
   >;
+  readonly emailCode: Readonly<Required<Omit<EmailCodeOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;

@@ -38,6 +38,7 @@ export const DEFAULTS = {
     passkeys: { maxAttempts: 30, decaySeconds: 60 },
     emailVerification: { maxAttempts: 6, decaySeconds: 60 },
     passwordReset: { maxAttempts: 6, decaySeconds: 60 },
+    emailCode: { maxAttempts: 10, decaySeconds: 60 },
     registration: { maxAttempts: 10, decaySeconds: 60 },
     limiters: {},
   },
@@ -46,6 +47,7 @@ export const DEFAULTS = {
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
+  emailCode: { expireMinutes: 10, digits: 8 },
   registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
   mail: { notices: false, language: 'en', texts: {}, templates: {}, accentColor: '#1f4fd8' },
@@ -70,6 +72,7 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   passkeys: false,
   emailVerification: false,
   passwordReset: false,
+  emailCode: false,
   registration: false,
   abilities: false,
 };

@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset emailCode registration abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -60,6 +60,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['VERIFY_DECAY', 'rateLimits.emailVerification.decaySeconds', number],
   ['RESET_MAX_ATTEMPTS', 'rateLimits.passwordReset.maxAttempts', number],
   ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
+  ['EMAIL_CODE_MAX_ATTEMPTS', 'rateLimits.emailCode.maxAttempts', number],
+  ['EMAIL_CODE_DECAY', 'rateLimits.emailCode.decaySeconds', number],
   ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
   ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
   ['2FA_ISSUER', 'twoFactor.issuer', text],
@@ -98,6 +100,9 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_EXPIRE', 'passwordReset.expireMinutes', number],
   ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
+  ['EMAIL_CODE_URL', 'emailCode.frontendUrl', text],
+  ['EMAIL_CODE_EXPIRE', 'emailCode.expireMinutes', number],
+  ['EMAIL_CODE_DIGITS', 'emailCode.digits', number],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

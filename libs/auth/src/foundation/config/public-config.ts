@@ -26,6 +26,7 @@ const PUBLIC_OPTIONS = [
   'twoFactor',
   'emailVerification',
   'passwordReset',
+  'emailCode',
   'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 

@@ -72,6 +72,15 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
     throttleSeconds: numberOf('passwordReset.throttleSeconds', given?.throttleSeconds, fallback.throttleSeconds),
   });
 
+export function resolveEmailCode({ emailCode = {} }: AuthValues): GuardConfig['emailCode'] {
+  const fallback = DEFAULTS.emailCode;
+  return Object.freeze({
+    expireMinutes: numberOf('emailCode.expireMinutes', emailCode.expireMinutes, fallback.expireMinutes),
+    digits: numberOf('emailCode.digits', emailCode.digits, fallback.digits),
+    frontendUrl: emailCode.frontendUrl || undefined,
+  });
+}
+
 export function resolveRegistration({
   registration,
   features,

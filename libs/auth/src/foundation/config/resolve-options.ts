@@ -8,6 +8,7 @@ import { merge } from './merge';
 import { readFlag } from './option-values.policy';
 import {
   appName,
+  resolveEmailCode,
   resolveEmailVerification,
   resolveLanguages,
   resolveMail,
@@ -187,6 +188,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     passkeys: resolvePasskeys(options),
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
+    emailCode: resolveEmailCode(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),

@@ -19,6 +19,8 @@ export interface PurposeClaims {
   readonly fid?: string;
   /** Fingerprint of the password hash that was stored at mint. That of a login challenge is keyed. */
   readonly fpr?: string;
+  /** Of a login challenge: the method of the first factor (RFC 8176); absent for the password. */
+  readonly fst?: 'email';
   /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
@@ -54,7 +56,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, fpr, sto, epo, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, fst, sto, epo, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -64,6 +66,7 @@ export function isPurposeToken(
     isText(jti) &&
     (fid === undefined || isText(fid)) &&
     (fpr === undefined || isText(fpr)) &&
+    (fst === undefined || fst === 'email') &&
     (sto === undefined || isText(sto)) &&
     (epo === undefined || isText(epo)) &&
     (gid === undefined || gid === guard) &&
