@@ -73,6 +73,7 @@ const REASONS: Record<Reason, true> = {
   validation_failed: true,
   wrong_code: true,
   wrong_credentials: true,
+  wrong_email_code: true,
   wrong_password: true,
 };
 
@@ -139,7 +140,7 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: { twoFactor: true, lockout: true, abilities: true, emailCode: true },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
@@ -149,6 +150,8 @@ export class LoggingApp {
           refresh: unlimited,
           passwordReset: unlimited,
           emailVerification: unlimited,
+          emailCode: unlimited,
+          emailCodeMails: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

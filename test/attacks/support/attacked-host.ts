@@ -59,6 +59,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   registration: true,
   passwordReset: true,
   emailVerification: true,
+  emailCode: true,
   abilities: true,
 };
 

@@ -16,9 +16,6 @@ import { AccountMails } from '../mail/mail.feature';
 import { type ResetAccount, mailedAccount } from '../password-reset/reset-token.store';
 import { EmailCodes } from './email-codes';
 
-/** Codes for one address, so that requests from many clients cannot flood a mailbox or get many codes to guess at. */
-const CODES = { maxAttempts: 5, decaySeconds: 900 };
-
 /** The answer to a request for a code. */
 export interface RequestedCode {
   /** The secret that the browser sends with the code. */
@@ -67,8 +64,10 @@ export class EmailCodeRequests {
     return loginLock(isCounted ? account.userId : null, spelling).subject;
   }
 
+  /** Requests from many clients must not flood a mailbox, nor get many codes to guess at. */
   private async admit(subject: string): Promise<void> {
-    const limits = [limit('email-code-mails', { key: `${this.realm.guard}|${subject}`, ...CODES })];
+    const { guard, options } = this.realm;
+    const limits = [limit('email-code-mails', { key: `${guard}|${subject}`, ...options.rateLimits.emailCodeMails })];
     const tally = await this.store.count(limits);
     if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
   }

@@ -414,9 +414,17 @@ export interface RateLimitsOptions {
    * Both routes of the sign-in with a mailed code, together.
    *
    * @default { maxAttempts: 10, decaySeconds: 60 }
-   * @env SVC_EMAIL_CODE_MAX_ATTEMPTS, SVC_EMAIL_CODE_DECAY
+   * @env SVC_CODE_MAX_ATTEMPTS, SVC_CODE_DECAY
    */
   emailCode?: RateLimit;
+
+  /**
+   * Codes that are mailed to one address, or that would be mailed if it had an account.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 900 }
+   * @env SVC_CODE_MAIL_MAX_ATTEMPTS, SVC_CODE_MAIL_DECAY
+   */
+  emailCodeMails?: RateLimit;
 
   /**
    * `POST /register`.
@@ -744,7 +752,7 @@ export interface EmailCodeOptions {
    * Minutes for which a code is valid, 1 to 10 (the maximum of NIST SP 800-63B §3.1.3.2 for codes that are sent).
    *
    * @default 10
-   * @env SVC_EMAIL_CODE_EXPIRE
+   * @env SVC_CODE_EXPIRE
    */
   expireMinutes?: number;
 
@@ -752,7 +760,7 @@ export interface EmailCodeOptions {
    * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
    *
    * @default 8
-   * @env SVC_EMAIL_CODE_DIGITS
+   * @env SVC_CODE_DIGITS
    */
   digits?: number;
 
@@ -762,7 +770,7 @@ export interface EmailCodeOptions {
    * no fragment. Without it, the mail has no link.
    *
    * @default none
-   * @env SVC_EMAIL_CODE_URL
+   * @env SVC_CODE_URL
    */
   frontendUrl?: string;
 }

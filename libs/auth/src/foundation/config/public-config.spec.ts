@@ -57,6 +57,7 @@ describe('the public configuration of a guard', () => {
       twoFactor: { issuer: 'i', window: 1, recoveryCodes: 8, challengeTtl: 300 },
       emailVerification: expect.objectContaining({ expire: 60, blockUnverifiedLogin: false }),
       passwordReset: expect.objectContaining({ revokeSessions: true, broker: null }),
+      emailCode: { expireMinutes: 10, digits: 8, frontendUrl: undefined },
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),
       passwords: { minLength: 8 },

@@ -47,7 +47,7 @@ export function mailErrors(
     ofPage &&
       `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
     ofCode &&
-      `emailCode.frontendUrl (SVC_EMAIL_CODE_URL) ${ofCode}. Set it to the page that the mailed link opens, such as https://app.example.com/sign-in, or remove it.`,
+      `emailCode.frontendUrl (SVC_CODE_URL) ${ofCode}. Set it to the page that the mailed link opens, such as https://app.example.com/sign-in, or remove it.`,
     features.emailVerification &&
       !key &&
       'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with npx svc-auth secret --show, and do not use the value of secret.',
