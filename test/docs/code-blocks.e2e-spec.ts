@@ -64,6 +64,11 @@ SELECT no_such_column FROM users;
 Bearer error="insufficient_scope"
 \`\`\`
 
+\`\`\`mermaid
+stateDiagram
+  live -> ended
+\`\`\`
+
 \`\`\`prisma
 model User {
   id String
@@ -98,6 +103,9 @@ const attempt = (place: string, act: () => unknown): string[] => {
 };
 
 const HTTP_LINE = /^(?:HTTP\/1\.1 \d{3}.*|(?:GET|POST|PATCH|DELETE) \/\S* HTTP\/1\.1|[\w-]+: .+)$/;
+
+/** A transition of a state diagram of Mermaid, or the name of a state. */
+const DIAGRAM_LINE = /^ *(?:(?:\[\*\]|\w+) --> (?:\[\*\]|\w+)(?: : [^:;]+)?|state "[^"]+" as \w+|direction (?:LR|TB))$/;
 
 async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   const database = await createDatabase();
@@ -149,6 +157,14 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
         .split('\n')
         .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: not a line of HTTP: ${line}`])),
     ),
+  mermaid: (checked) =>
+    checked.flatMap(({ place, text }) => {
+      const [kind, ...lines] = text.trim().split('\n');
+      const wrong = lines.filter((line) => !DIAGRAM_LINE.test(line));
+      return [...(kind === 'stateDiagram-v2' ? [] : [kind]), ...wrong].map(
+        (line) => `${place}: not a line of a state diagram: ${line}`,
+      );
+    }),
   prisma: (checked) =>
     checked.flatMap(({ place, text }) =>
       codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
@@ -165,6 +181,7 @@ const ON_PURPOSE: Record<string, number> = {
   env: 1,
   sql: 1,
   http: 1,
+  mermaid: 2,
   prisma: 1,
 };
 

@@ -161,7 +161,7 @@ describe('a sign-in with a mailed code', () => {
   });
 
   it('is not asked for by an address that is none', async () => {
-    for (const email of [undefined, null, 7, '', 'ada', ['ada@example.com']])
+    for (const email of [null, 7, '', 'ada', ['ada@example.com']])
       expect((await requestCode(t, email).expect(422)).body.errors).toHaveProperty('email');
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
+import { codeIn } from '../support/email-code';
 import { forge } from '../support/forge';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
@@ -17,7 +18,7 @@ const NEW_PASSWORD = 'another-horse-battery';
 const start = (more: Parameters<typeof startMembers>[0] = {}) =>
   startMembers({
     ...PASSKEYS,
-    features: { ...PASSKEYS.features, twoFactor: true },
+    features: { ...PASSKEYS.features, twoFactor: true, emailCode: true },
     lockout: { maxAttempts: 2 },
     keyPrefix: `${randomUUID()}:`,
     ...more,
@@ -139,6 +140,11 @@ describe('the routes answer as the OpenAPI document says', () => {
     const newPassword = { email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
     await contract.expect(t, 'api_password_reset', 200, { body: { ...newPassword, token: reset } });
     await contract.expect(t, 'api_password_reset', 422, { body: { ...newPassword, token: reset } });
+
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: GRACE } })).body;
+    const code = codeIn(await mailbox.nth(3));
+    await contract.expect(t, 'api_email_code_login', 422, { body: { code_token, code: 'x' } });
+    await contract.expect(t, 'api_email_code_login', 200, { body: { code_token, code } });
 
     const last = await token(GRACE);
     await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });

@@ -18,12 +18,14 @@ const OF_EVERY_GUARD = [
 ];
 /** Routes that only the default guard mounts. */
 const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
-/** Routes that `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+/** Routes that `features.registration`, `features.passwordReset`, `features.emailVerification` and `features.emailCode` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
   'POST forgot-password',
+  'POST login/code',
+  'POST login/code/verify',
   'POST register',
   'POST reset-password',
 ];
@@ -58,7 +60,10 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+    const { t } = await startMembers({
+      ...PASSKEYS,
+      features: { ...PASSKEYS.features, twoFactor: true, emailCode: true },
+    });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
     const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
