@@ -279,6 +279,7 @@ describe('the security log records that', () => {
   it('a mailed code was requested, wrong or used', async () => {
     const [requested] = await log.during(() => requestCode(t, app.email).expect(202));
     expect(requested).toEqual({ event: 'auth.email_code_send.succeeded', guard: 'api', ip: '127.0.0.1' });
+    await app.mailbox.nth(1);
     const mailed = await mailedCode(t, app.mailbox, app.email);
     expect(await log.lineOf(() => sendCode(t, { ...mailed, code: 'x' }), 422)).toMatchObject({
       event: 'auth.email_code_login.failed',

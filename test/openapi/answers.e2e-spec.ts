@@ -229,6 +229,8 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_change', 423, { token: own, body: change });
     const login = { body: { email: hal, password: 'wrong' } };
     for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: hal } })).body;
+    await contract.expect(t, 'api_email_code_login', 423, { body: { code_token, code: 'x' } });
   });
 
   it('at another guard', () => operators.checkOperatorSessions(t, contract));

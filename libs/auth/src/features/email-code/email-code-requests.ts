@@ -49,8 +49,8 @@ export class EmailCodeRequests {
     const subject = this.subjectOf(account, address);
     await this.admit(subject);
     const codeToken = await this.codes.open(subject);
-    const end = this.clock.now() + 1000 * this.codes.lifetime;
-    const isOver = (): boolean => this.clock.now() >= end;
+    const end = this.clock.monotonic() + 1000 * this.codes.lifetime;
+    const isOver = (): boolean => this.clock.monotonic() >= end;
     this.queue.add('signInCode', async () => (account && !isOver() ? this.mailTo(address, codeToken, subject) : null));
     return { codeToken, expiresIn: this.codes.lifetime };
   }

@@ -3,7 +3,7 @@ import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { OPERATIONS } from './catalogue';
 
-const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true, emailCode: true } });
 
 describe('the operations', () => {
   it('cover the routes of the default guard with all features on, each with a unique name', () => {

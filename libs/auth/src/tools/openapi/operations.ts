@@ -71,7 +71,8 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new TooManyFailures('code', A_MINUTE),
       new HasherBusy(),
       ...lock('code', options),
-      ...unverified(options),
+      // A code verifies the address.
+      ...(options.features.emailVerification ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
