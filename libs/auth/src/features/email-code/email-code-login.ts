@@ -73,6 +73,8 @@ export class UnprovedAccounts {
     const finish = (): Promise<void> => this.cleanup.recordVerifiedEmail(account);
     if (digest === null) {
       await endSessions();
+      // A session may have set a first password until it ended. It must not become valid.
+      if ((await this.users.passwordHashOf(userId)) !== null) return false;
       await finish();
       return true;
     }
