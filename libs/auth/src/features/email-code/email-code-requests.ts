@@ -45,13 +45,11 @@ export class EmailCodeRequests {
    * @throws TooManyRequests, StoreUnavailable
    */
   async request(address: string): Promise<RequestedCode> {
-    const account = await mailedAccount(this.users, address);
-    const subject = this.subjectOf(account, address);
+    const subject = this.subjectOf(await mailedAccount(this.users, address), address);
     await this.admit(subject);
     const codeToken = await this.codes.open(subject);
     const end = this.clock.monotonic() + 1000 * this.codes.lifetime;
-    const isOver = (): boolean => this.clock.monotonic() >= end;
-    this.queue.add('signInCode', async () => (account && !isOver() ? this.mailTo(address, codeToken, subject) : null));
+    this.queue.add('signInCode', () => this.mailFor(address, { codeToken, subject, end }));
     return { codeToken, expiresIn: this.codes.lifetime };
   }
 
@@ -72,17 +70,29 @@ export class EmailCodeRequests {
     if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
   }
 
-  /** Makes the code. Looks up the address again, because the account may be deleted while the mail waits in the queue. */
-  private async mailTo(address: string, codeToken: string, subject: string): Promise<Mail | null> {
+  /**
+   * Makes the code. Looks up the address again, because the account may be deleted while the mail waits in the queue. An
+   * address without an account gets a code, too, which is not mailed and is of no user: the response is on its way, and work
+   * for accounts only could delay it.
+   */
+  private async mailFor(
+    address: string,
+    { codeToken, subject, end }: { codeToken: string; subject: string; end: number },
+  ): Promise<Mail | null> {
+    if (this.clock.monotonic() >= end) return null;
     const account = await mailedAccount(this.users, address);
-    if (!account) return null;
-    const { user, userId, email } = account;
-    const digest = await this.users.passwordHashOf(userId);
+    const { userId, email } = account ?? { userId: '', email: address };
+    const digest = await this.users.passwordHashOf(userId).catch((error: unknown) => {
+      // A provider of the host may be unable to read an empty id.
+      if (account) throw error;
+      return null;
+    });
     const code = await this.codes.issue(codeToken, subject, { userId, email, digest });
+    if (!account) return null;
     const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;
     // In the fragment, which browsers send to no server.
     const url = frontendUrl === undefined ? null : `${frontendUrl}#code=${code}`;
-    return this.mails.write('signInCode', { user, to: email, code, url, minutes });
+    return this.mails.write('signInCode', { user: account.user, to: email, code, url, minutes });
   }
 }
 

@@ -56,7 +56,7 @@ export class EmailCodes {
     return 60 * this.realm.options.emailCode.expireMinutes;
   }
 
-  /** Opens a request without a code, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */
+  /** Opens a request, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */
   async open(subject: string): Promise<string> {
     const token = newSecret();
     await this.write(token, { subject, mac: newSecret(), proof: '' });
