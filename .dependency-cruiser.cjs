@@ -26,6 +26,7 @@ const ORDER = [
   'features/email-verification',
   'features/password-reset',
   'features/known-devices',
+  'features/email-code',
   'features/change-password',
   'features/registration',
   'features/account',

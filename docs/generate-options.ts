@@ -61,6 +61,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Step-up', 'confirm'],
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],
+  ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
   ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
   ['Known devices', 'features.knownDevices', 'knownDevices'],
   ['Email verification', 'features.emailVerification', 'emailVerification'],
@@ -223,7 +224,7 @@ const memberOf = (block: string, name: string): string =>
 /** The variable of a member among those of its block: of `maxAttempts`, the one that ends in `_MAX_ATTEMPTS`. */
 const variableOf = (block: string, name: string): string => {
   const ending = { maxAttempts: 'MAX_ATTEMPTS', decaySeconds: 'DECAY' }[name];
-  return ending ? (new RegExp(`\`SVC_[A-Z0-9]+_${ending}\``).exec(block)?.[0] ?? '') : '';
+  return ending ? (new RegExp(`\`SVC_[A-Z0-9_]+_${ending}\``).exec(block)?.[0] ?? '') : '';
 };
 
 /** Whether a type is a union of literals. */

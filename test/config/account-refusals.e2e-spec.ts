@@ -156,6 +156,11 @@ describe('the module refuses to start', () => {
       /one account per email.*no unique index on UniqueHandle\.email/,
     ],
     [
+      'with mailed codes, and an email that is not unique',
+      { ...members, users: { entity: DuplicateEmails }, features: { emailCode: true } },
+      /features\.emailCode needs one account per email.*no unique index on DuplicateEmails\.email/,
+    ],
+    [
       'with hooks.register and users without a date',
       { users: { entity: Person }, features: { registration: true }, hooks: { register: async () => null } },
       /a creation date.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
@@ -198,6 +203,11 @@ describe('the module refuses to start', () => {
       'with password reset for users without an address',
       { ...reset, users: { provider: MinimalProvider }, features: { ...reset.features, accountDeletion: false } },
       /features\.passwordReset mails its users\. Implement emailOf/,
+    ],
+    [
+      'with mailed codes for users without an address',
+      { mail, users: { provider: MinimalProvider }, features: { emailCode: true, accountDeletion: false } },
+      /features\.emailCode mails its users\. Implement emailOf/,
     ],
     [
       'with notices for users without an address',

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
+import { codeIn } from '../support/email-code';
 import { forge } from '../support/forge';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
@@ -17,7 +18,7 @@ const NEW_PASSWORD = 'another-horse-battery';
 const start = (more: Parameters<typeof startMembers>[0] = {}) =>
   startMembers({
     ...PASSKEYS,
-    features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true },
+    features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true },
     knownDevices: { mail: false },
     lockout: { maxAttempts: 2 },
     keyPrefix: `${randomUUID()}:`,
@@ -141,6 +142,11 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_reset', 200, { body: { ...newPassword, token: reset } });
     await contract.expect(t, 'api_password_reset', 422, { body: { ...newPassword, token: reset } });
 
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: GRACE } })).body;
+    const code = codeIn(await mailbox.nth(3));
+    await contract.expect(t, 'api_email_code_login', 422, { body: { code_token, code: 'x' } });
+    await contract.expect(t, 'api_email_code_login', 200, { body: { code_token, code } });
+
     const last = await token(GRACE);
     await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });
   });
@@ -224,6 +230,8 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_change', 423, { token: own, body: change });
     const login = { body: { email: hal, password: 'wrong' } };
     for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: hal } })).body;
+    await contract.expect(t, 'api_email_code_login', 423, { body: { code_token, code: 'x' } });
   });
 
   it('to the devices of a user, and to the report of a sign-in', async () => {

@@ -83,6 +83,7 @@ const REASONS: Record<Reason, true> = {
   validation_failed: true,
   wrong_code: true,
   wrong_credentials: true,
+  wrong_email_code: true,
   wrong_password: true,
 };
 
@@ -149,7 +150,7 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true, knownDevices: true },
+        features: { twoFactor: true, lockout: true, abilities: true, knownDevices: true, emailCode: true },
         knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
@@ -160,6 +161,8 @@ export class LoggingApp {
           refresh: unlimited,
           passwordReset: unlimited,
           emailVerification: unlimited,
+          emailCode: unlimited,
+          emailCodeMails: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

@@ -18,12 +18,14 @@ const OF_EVERY_GUARD = [
 ];
 /** Routes that only the default guard mounts. */
 const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
-/** Routes that `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+/** Routes that `features.registration`, `features.passwordReset`, `features.emailVerification` and `features.emailCode` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
   'POST forgot-password',
+  'POST login/code',
+  'POST login/code/verify',
   'POST register',
   'POST reset-password',
 ];
@@ -60,7 +62,7 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const features = { ...PASSKEYS.features, twoFactor: true, knownDevices: true };
+    const features = { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true };
     const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE, ...OF_DEVICES];
     const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];

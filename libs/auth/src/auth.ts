@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
+import { EmailCodeFlow } from './features/email-code/email-code.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
@@ -41,6 +42,7 @@ export const FLOWS = [
   RegistrationFlow,
   PasswordChangeFlow,
   PasswordResetFlow,
+  EmailCodeFlow,
   EmailVerificationFlow,
   AccountFlow,
 ];
@@ -174,6 +176,11 @@ export class Auth {
   /** Reset of a forgotten password. */
   get passwordReset(): PasswordResetFlow {
     return this.flow(PasswordResetFlow);
+  }
+
+  /** Sign-in with a mailed code. */
+  get emailCode(): EmailCodeFlow {
+    return this.flow(EmailCodeFlow);
   }
 
   /** Verification of an email address. */

@@ -9,6 +9,7 @@ import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
+import { emailCode } from './features/email-code/email-code.feature';
 import { registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
@@ -42,6 +43,7 @@ export const FEATURES: readonly Feature[] = [
   mail,
   changePassword,
   passwordReset,
+  emailCode,
   knownDevices,
   emailVerification,
   registration,

@@ -25,6 +25,8 @@ export { RegistrationFlow } from './features/registration/registration.controlle
 export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
+export { EmailCodeFlow } from './features/email-code/email-code.controller';
+export type { RequestedCode } from './features/email-code/email-code-requests';
 export {
   EmailVerificationFlow,
   type VerificationLink,
@@ -159,6 +161,7 @@ export { PasskeyRefused } from './features/passkeys/passkeys.errors';
 export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
 export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
+export { WrongEmailCode } from './features/email-code/email-code-login';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';

@@ -61,6 +61,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   passwordReset: true,
   emailVerification: true,
   knownDevices: true,
+  emailCode: true,
   abilities: true,
 };
 

@@ -171,6 +171,23 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     body: ({ email }) => ({ token: 'f'.repeat(64), email, ...CHOSEN }),
     cache: 'no-store',
   },
+  'POST login/code': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 202,
+    fields: ['email'],
+    body: ({ email }) => ({ email }),
+    cache: 'no-store',
+  },
+  'POST login/code/verify': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['code_token', 'code'],
+    optional: ['code_token', 'code'],
+    body: () => ({ code_token: 'f'.repeat(64), code: '00000000' }),
+    cache: 'no-store',
+  },
   'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };

@@ -114,6 +114,7 @@ export const ONE_EACH: AuthModuleOptions['rateLimits'] = {
   registration: oneAttempt,
   passwordReset: oneAttempt,
   emailVerification: oneAttempt,
+  emailCode: oneAttempt,
 };
 
 /** Expects 429 under the limits of {@link ONE_EACH}. */

@@ -101,8 +101,8 @@ export class ChallengeCompletion {
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
-    const { rem: remember = true } = challenge;
-    const start = { userId: this.users.idOf(user), amr: ['pwd', amr], request, remember };
+    const { fst: first = 'pwd', rem: remember = true } = challenge;
+    const start = { userId: this.users.idOf(user), amr: [first, amr], request, remember };
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
       this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));

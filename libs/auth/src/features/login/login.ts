@@ -29,12 +29,14 @@ export abstract class LoginChallengeIssuer {
    *
    * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
    * @param remember as in `SessionStart`, for the session that completes the challenge
+   * @param first the method of the first factor (RFC 8176), if it is not the password
    */
   abstract challengeFor(
     user: object,
     userId: string,
     digest: string | null,
     remember: boolean,
+    first?: 'email',
   ): Promise<LoginChallenge | null>;
 }
 

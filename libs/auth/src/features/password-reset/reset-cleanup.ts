@@ -26,9 +26,11 @@ export class ResetCleanup {
   ) {}
 
   /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
-  async run({ user, userId }: ResetAccount): Promise<void> {
+  async run(
+    { user, userId }: ResetAccount,
+    { revokeSessions }: { revokeSessions: boolean } = this.realm.options.passwordReset,
+  ): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
-    const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
     if (!this.verifiedEmails.isMissing(user)) return;
     // A session may have added a passkey until it ended, and a passkey may have started a session until it was removed.

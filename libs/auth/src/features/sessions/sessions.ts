@@ -257,7 +257,7 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
+   * Ends the outstanding login challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has begun before the
    * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
@@ -267,9 +267,9 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
-    const { twoFactor, passkeys } = this.realm.options.features;
+    const { twoFactor, passkeys, emailCode } = this.realm.options.features;
     try {
-      if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+      if (twoFactor || passkeys || emailCode) await this.purposeTokens.endChallenges(userId);
       return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;

@@ -6,6 +6,7 @@ import type {
   BreachOptions,
   ConfirmOptions,
   CookieOptions,
+  EmailCodeOptions,
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
@@ -93,6 +94,7 @@ export interface GuardConfig {
   readonly knownDevices: Readonly<
     Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
   >;
+  readonly emailCode: Readonly<Required<Omit<EmailCodeOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;

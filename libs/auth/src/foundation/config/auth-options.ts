@@ -183,7 +183,10 @@ export interface PasswordOptions {
   breached?: BreachOptions;
 }
 
-/** The library's mails. Needed by `features.passwordReset`, `features.emailVerification` and {@link MailOptions.notices}. */
+/**
+ * The library's mails. Needed by `features.passwordReset`, `features.emailVerification`, `features.emailCode` and
+ * {@link MailOptions.notices}.
+ */
 export interface MailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
@@ -406,6 +409,22 @@ export interface RateLimitsOptions {
    * @env SVC_RESET_MAX_ATTEMPTS, SVC_RESET_DECAY
    */
   passwordReset?: RateLimit;
+
+  /**
+   * Both routes of the sign-in with a mailed code, together.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 60 }
+   * @env SVC_CODE_MAX_ATTEMPTS, SVC_CODE_DECAY
+   */
+  emailCode?: RateLimit;
+
+  /**
+   * Codes that are mailed to one address, or that would be mailed if it had an account.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 900 }
+   * @env SVC_CODE_MAIL_MAX_ATTEMPTS, SVC_CODE_MAIL_DECAY
+   */
+  emailCodeMails?: RateLimit;
 
   /**
    * `POST /register`.
@@ -777,6 +796,35 @@ export interface KnownDeviceOptions {
   expireMinutes?: number;
 }
 
+/** Sign-in with a mailed code. Needs `features.emailCode`. */
+export interface EmailCodeOptions {
+  /**
+   * Minutes for which a code is valid, 1 to 10 (the maximum of NIST SP 800-63B §3.1.3.2 for codes that are sent).
+   *
+   * @default 10
+   * @env SVC_CODE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
+   *
+   * @default 8
+   * @env SVC_CODE_DIGITS
+   */
+  digits?: number;
+
+  /**
+   * Page that a link in the mail opens, beside the code. Its fragment has the parameter `code`. The page sends the code
+   * itself: the link signs in only in the browser that asked for it. `https`, or `http` on localhost outside production, and
+   * no fragment. Without it, the mail has no link.
+   *
+   * @default none
+   * @env SVC_CODE_URL
+   */
+  frontendUrl?: string;
+}
+
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
   /**
@@ -905,6 +953,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_PASSWORD_RESET
    */
   passwordReset?: boolean;
+
+  /**
+   * Sign-in with a code that is mailed to the user, in place of the password.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_CODE
+   */
+  emailCode?: boolean;
 
   /**
    * `POST /register`.
@@ -1159,6 +1215,9 @@ export interface AuthValues {
 
   /** Known devices. */
   knownDevices?: KnownDeviceOptions;
+
+  /** Sign-in with a mailed code. */
+  emailCode?: EmailCodeOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

@@ -61,6 +61,9 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   'passwordReset.expireMinutes': minutes(1, LONGEST_RESET),
   'passwordReset.throttleSeconds': seconds(0, DAY),
   'knownDevices.expireMinutes': minutes(1, (30 * DAY) / MINUTE),
+  // NIST SP 800-63B §3.1.3.2 allows 10 minutes, and 6 digits at least.
+  'emailCode.expireMinutes': minutes(1, 10),
+  'emailCode.digits': count(6, 10),
   // 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field.
   'passwords.minLength': count(8, 255),
   'passwords.breached.timeoutMs': milliseconds(1, 60_000),

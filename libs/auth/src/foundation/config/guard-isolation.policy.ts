@@ -135,6 +135,7 @@ export const WITH_ROUTES_BELOW: readonly string[] = [
   'account',
   'devices',
   'email',
+  'login',
   'passkeys',
   'sessions',
   'two-factor',

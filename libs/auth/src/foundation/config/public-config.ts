@@ -27,6 +27,7 @@ const PUBLIC_OPTIONS = [
   'emailVerification',
   'passwordReset',
   'knownDevices',
+  'emailCode',
   'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 

@@ -81,6 +81,15 @@ export function resolveKnownDevices({ knownDevices = {}, mail }: AuthValues): Gu
   });
 }
 
+export function resolveEmailCode({ emailCode = {} }: AuthValues): GuardConfig['emailCode'] {
+  const fallback = DEFAULTS.emailCode;
+  return Object.freeze({
+    expireMinutes: numberOf('emailCode.expireMinutes', emailCode.expireMinutes, fallback.expireMinutes),
+    digits: numberOf('emailCode.digits', emailCode.digits, fallback.digits),
+    frontendUrl: emailCode.frontendUrl || undefined,
+  });
+}
+
 export function resolveRegistration({
   registration,
   features,

@@ -8,6 +8,7 @@ import { merge } from './merge';
 import { readFlag } from './option-values.policy';
 import {
   appName,
+  resolveEmailCode,
   resolveEmailVerification,
   resolveKnownDevices,
   resolveLanguages,
@@ -195,6 +196,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
     knownDevices: resolveKnownDevices(options),
+    emailCode: resolveEmailCode(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),

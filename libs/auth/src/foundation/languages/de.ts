@@ -11,6 +11,7 @@ export const de: Catalogue = {
     'auth.wrong_credentials': 'Diese Zugangsdaten sind nicht korrekt.',
     'auth.wrong_password': 'Das Passwort ist nicht korrekt.',
     'auth.wrong_code': 'Der Code ist nicht korrekt.',
+    'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.',
     'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
     'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
     'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',

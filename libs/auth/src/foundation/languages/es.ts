@@ -11,6 +11,7 @@ export const es: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciales no son correctas.',
     'auth.wrong_password': 'La contraseña no es correcta.',
     'auth.wrong_code': 'El código no es correcto.',
+    'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.',
     'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
     'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
     'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',

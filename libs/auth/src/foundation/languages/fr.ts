@@ -11,6 +11,7 @@ export const fr: Catalogue = {
     'auth.wrong_credentials': 'Ces identifiants sont incorrects.',
     'auth.wrong_password': 'Le mot de passe est incorrect.',
     'auth.wrong_code': 'Le code est incorrect.',
+    'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.',
     'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
     'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
     'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',

@@ -11,6 +11,7 @@ export const ja: Catalogue = {
     'auth.wrong_credentials': 'ログイン情報が正しくありません。',
     'auth.wrong_password': 'パスワードが正しくありません。',
     'auth.wrong_code': 'コードが正しくありません。',
+    'auth.wrong_email_code': 'コードが正しくないか、有効期限が切れています。',
     'auth.one_factor_only': '第二要素は 1 つだけ指定してください。',
     'auth.bad_challenge': 'このログインは期限切れです。最初からやり直してください。',
     'auth.already_enrolled': '二要素認証はすでに有効になっています。',

@@ -11,6 +11,7 @@ export const pt: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciais não estão corretas.',
     'auth.wrong_password': 'A senha não está correta.',
     'auth.wrong_code': 'O código não está correto.',
+    'auth.wrong_email_code': 'Este código não está correto ou não é mais válido.',
     'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
     'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
     'auth.already_enrolled': 'A autenticação de dois fatores já está ativada.',

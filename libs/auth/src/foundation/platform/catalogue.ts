@@ -21,6 +21,8 @@ export const OPERATIONS = {
   'POST email/verification-notification': 'email_verification_send',
   'POST forgot-password': 'password_forgot',
   'POST login': 'login',
+  'POST login/code': 'email_code_send',
+  'POST login/code/verify': 'email_code_login',
   'POST logout': 'logout',
   'POST passkeys': 'passkey_register',
   'POST passkeys/login': 'passkey_login',
@@ -108,6 +110,7 @@ export const REASONS = {
   validation_failed: 'a field of the request breaks a rule (422)',
   wrong_code: 'the second factor is wrong',
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
+  wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
   wrong_password: 'the account exists, but the password is wrong',
 } as const;
 

@@ -7,6 +7,7 @@ export const MESSAGES = {
   'auth.wrong_credentials': 'These credentials do not match our records.',
   'auth.wrong_password': 'The password is not correct.',
   'auth.wrong_code': 'The code is not correct.',
+  'auth.wrong_email_code': 'This code is not correct, or not valid any more.',
   'auth.one_factor_only': 'Give one second factor, not several.',
   'auth.bad_challenge': 'This sign-in has expired. Please start again.',
   'auth.already_enrolled': 'Two-factor authentication is already enabled.',

@@ -6,7 +6,7 @@ import { OPERATIONS } from './catalogue';
 const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
-  features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true },
+  features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true },
 });
 
 describe('the operations', () => {

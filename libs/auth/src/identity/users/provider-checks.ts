@@ -44,7 +44,7 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
-  const feature = (['passwordReset', 'emailVerification'] as const).find((name) => features[name]);
+  const feature = (['passwordReset', 'emailVerification', 'emailCode'] as const).find((name) => features[name]);
   const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
   return [
     features.accountDeletion &&
@@ -68,6 +68,7 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
     features.registration && shared(users, 'identifier', 'features.registration'),
     features.passwordReset && shared(users, 'email', 'features.passwordReset'),
+    features.emailCode && shared(users, 'email', 'features.emailCode'),
     !!(features.registration && hooks.register) &&
       !has('identifierOf') &&
       `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf')}.`,

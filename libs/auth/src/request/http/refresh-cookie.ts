@@ -12,6 +12,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
+import type { GuardConfig } from '../../foundation/config/auth-config';
 import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
@@ -70,16 +71,38 @@ export const DEVICE_HEADER = 'X-Svc-Device';
 /** The cookie of a known device. It stays when a session ends. */
 @Injectable()
 export class DeviceCookie extends TokenCookie {
-  constructor(private readonly realm: Realm) {
-    super(`${realm.options.cookie.refreshName}-device`, realm.options.cookie.secure);
+  private readonly options: GuardConfig;
+
+  /** The names of guards contain no dot, so no other guard has a cookie of this name. */
+  constructor({ options }: Realm) {
+    super(`${options.cookie.refreshName}.device`, options.cookie.secure);
+    this.options = options;
   }
 
-  /** The token of the device that sends a request: in the header, or in cookie mode in the cookie. Empty without one. */
+  /** The token of the device that sends a request, in the header or in the cookie: see {@link RefreshTokenPipe}. */
   presented({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
-    const { cookieMode, refreshTokenFrom } = this.realm.options;
-    const isBoth = refreshTokenFrom === 'both';
-    const inHeader = isBoth || !cookieMode ? textOf(headers[DEVICE_HEADER.toLowerCase()]) : '';
-    return inHeader || (isBoth || cookieMode ? this.read(headers.cookie) : '');
+    return presentedToken(this.options, headers[DEVICE_HEADER.toLowerCase()], () => this.read(headers.cookie));
+  }
+}
+
+/** The cookie that binds a mailed code to the browser that asked for it. */
+@Injectable()
+export class EmailCodeCookie extends TokenCookie {
+  private readonly options: GuardConfig;
+
+  /** The names of guards contain no dot, so no other guard has a cookie of this name. */
+  constructor({ options }: Realm) {
+    super(`${options.cookie.refreshName}.code`, options.cookie.secure);
+    this.options = options;
+  }
+
+  /**
+   * The token of the browser that sends a request: see {@link RefreshTokenPipe}. Empty without one.
+   *
+   * @param sent the field of the body
+   */
+  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
+    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
   }
 }
 
@@ -100,11 +123,14 @@ export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
   ) {}
 
   transform({ body, headers }: RefreshRequest): string {
-    const { cookieMode, refreshTokenFrom } = this.realm.options;
-    const isBoth = refreshTokenFrom === 'both';
-    const inBody = isBoth || !cookieMode ? textOf(body?.refresh_token) : '';
-    return inBody || (isBoth || cookieMode ? this.cookie.read(headers?.cookie) : '');
+    return presentedToken(this.realm.options, body?.refresh_token, () => this.cookie.read(headers?.cookie));
   }
+}
+
+function presentedToken({ cookieMode, refreshTokenFrom }: GuardConfig, sent: unknown, inCookie: () => string): string {
+  const isBoth = refreshTokenFrom === 'both';
+  const inBody = isBoth || !cookieMode ? textOf(sent) : '';
+  return inBody || (isBoth || cookieMode ? inCookie() : '');
 }
 
 /** A value that is not a string counts as absent. It is never converted to a string. */

@@ -3,6 +3,7 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
 import type { ExportedDevice, ListedKnownDevice } from '../../features/known-devices/known-device.store';
+import type { RequestedCodeBody } from '../../features/email-code/email-code.controller';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
 import type { ListedSession } from '../../features/sessions/session-list';
@@ -61,6 +62,13 @@ export const BODIES = {
     two_factor: oneOf(true),
     challenge_token: of(TEXT, 'For the second step; good for one.'),
     methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
+  }),
+  AuthRequestedCode: record<Required<RequestedCodeBody>>({
+    code_token: of(TEXT, 'To be sent with the code. Kept by the browser that asked.'),
+    expires_in: of(INTEGER, 'Seconds the code is valid.'),
+  }),
+  AuthRequestedCodeBesideCookie: record<Pick<RequestedCodeBody, 'expires_in'>>({
+    expires_in: of(INTEGER, 'Seconds the code is valid.'),
   }),
   AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
@@ -135,6 +143,10 @@ export const body = (name: keyof typeof BODIES): Schema => ({ $ref: `#/component
 /** The token response of a guard: with or without cookie mode. */
 export const tokenPair = ({ cookieMode }: GuardConfig): Schema =>
   body(cookieMode ? 'AuthTokensBesideCookie' : 'AuthTokens');
+
+/** The answer of a guard to a request for a code: with or without cookie mode. */
+export const requestedCode = ({ cookieMode }: GuardConfig): Schema =>
+  body(cookieMode ? 'AuthRequestedCodeBesideCookie' : 'AuthRequestedCode');
 
 export const PASSKEYS: Schema = record<PasskeyList>({
   passkeys: listOf(body('AuthPasskey')),

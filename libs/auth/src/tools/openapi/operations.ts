@@ -12,12 +12,13 @@ import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
 import { ReportFailed } from '../../features/known-devices/sign-in-report';
+import { WrongEmailCode } from '../../features/email-code/email-code-login';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
-import { PASSKEYS, body, tokenPair } from './bodies';
+import { PASSKEYS, body, requestedCode, tokenPair } from './bodies';
 import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
 
 /** Bodies of successful responses by status; null for no body. */
@@ -59,6 +60,20 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new HasherBusy(),
       ...lock(options.username, options),
       ...(options.registration.concealExisting ? [] : unverified(options)),
+      ...suspended(options),
+    ],
+  },
+  email_code_send: { summary: 'Mails a code to sign in with', answer: requestedCode },
+  email_code_login: {
+    summary: 'Signs in with a mailed code',
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongEmailCode(),
+      new TooManyFailures('code', A_MINUTE),
+      new HasherBusy(),
+      ...lock('code', options),
+      // A code verifies the address.
+      ...(options.features.emailVerification ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
