@@ -62,7 +62,7 @@ describeWithRedis('cookie mode', () => {
       const [only, ...more] = cookiesOf(answer);
       // A sign-in also sets the cookie of the device.
       const device = new RegExp(
-        `^${nameAt(route.guard)}-device=[0-9a-f.]{129}; Max-Age=34560000; Path=/; HttpOnly; Secure; SameSite=Strict$`,
+        `^${nameAt(route.guard)}\\.device=[0-9a-f.]{129}; Max-Age=34560000; Path=/; HttpOnly; Secure; SameSite=Strict$`,
       );
       const others = short(route) === 'POST refresh' ? [] : [expect.stringMatching(device)];
       expect([route.name, more]).toEqual([route.name, others]);

@@ -304,13 +304,13 @@ describe('the device of a sign-in, in cookie mode', () => {
 
   const cookies = (headers: Record<string, unknown>): string[] => (headers['set-cookie'] as string[] | undefined) ?? [];
   const deviceCookie = (headers: Record<string, unknown>): string | undefined =>
-    cookies(headers).find((cookie) => cookie.startsWith('__Host-refresh-device='));
+    cookies(headers).find((cookie) => cookie.startsWith('__Host-refresh.device='));
 
   it('keeps its token in a cookie that is HttpOnly, SameSite=Strict and Secure, for 400 days', async () => {
     const { body, headers } = await t.login(ADA).expect(200);
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'token_type']);
     const [pair, ...attributes] = deviceCookie(headers)!.split('; ');
-    expect(pair).toMatch(/^__Host-refresh-device=[0-9a-f]{64}\.[0-9a-f]{64}$/);
+    expect(pair).toMatch(/^__Host-refresh\.device=[0-9a-f]{64}\.[0-9a-f]{64}$/);
     expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=34560000', 'Path=/', 'SameSite=Strict', 'Secure']);
   });
 

@@ -25,7 +25,7 @@ export { RegistrationFlow } from './features/registration/registration.controlle
 export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
-export { EmailCodeFlow } from './features/email-code/email-code.controller';
+export { type EmailCodeAnswer, EmailCodeFlow } from './features/email-code/email-code.controller';
 export type { RequestedCode } from './features/email-code/email-code-requests';
 export {
   EmailVerificationFlow,

@@ -91,6 +91,15 @@ export class EmailCodeController {
   }
 }
 
+/** The input of {@link EmailCodeFlow.verify}. */
+export interface EmailCodeAnswer {
+  /** The token of {@link EmailCodeFlow.request}. In cookie mode it is read from the cookie of the request. */
+  readonly codeToken?: string;
+  readonly code: string;
+  /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */
+  readonly remember?: boolean;
+}
+
 /**
  * Sign-in with a mailed code, for code of the host. Needs `features.emailCode`.
  *
@@ -109,7 +118,7 @@ export class EmailCodeFlow extends Flow {
   async request(email: string, source: CallSource): Promise<RequestedCode> {
     const requests = this.get(EmailCodeRequests);
     const ask = async (request: ServerRequest): Promise<RequestedCode> =>
-      requests.request((await this.read(CodeRequest, request)).email);
+      requests.request(this.read(CodeRequest, request).email);
     return this.call(EmailCodeController, 'request', source, ask, { email });
   }
 
@@ -120,13 +129,14 @@ export class EmailCodeFlow extends Flow {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, TooManyRequests, UnverifiedLogin, SignInRefused,
    * ValidationFailed, HasherBusy, StoreUnavailable
    */
-  async verify(
-    { codeToken, code }: { codeToken?: string; code: string },
-    source: CallSource,
-  ): Promise<SessionTokens | LoginChallenge> {
+  async verify(answer: EmailCodeAnswer, source: CallSource): Promise<SessionTokens | LoginChallenge> {
     const login = this.get(EmailCodeLogin);
     const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
-      login.attempt(await this.read(CodeAnswer, request), request);
-    return this.call(EmailCodeController, 'verify', source, sign, { code_token: codeToken, code });
+      login.attempt(this.read(CodeAnswer, request), request);
+    return this.call(EmailCodeController, 'verify', source, sign, {
+      code_token: answer?.codeToken,
+      code: answer?.code,
+      remember: answer?.remember,
+    });
   }
 }

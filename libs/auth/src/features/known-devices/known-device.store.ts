@@ -170,6 +170,15 @@ export class KnownDeviceStore {
     );
   }
 
+  /** Forgets all devices of the user. */
+  async forgetAll(userId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL
+        WHERE guard = $1 AND user_id = $2 AND device_hash IS NOT NULL`,
+      [this.realm.guard, userId],
+    );
+  }
+
   /**
    * Deletes the devices that have no token any more, except the last one of a user: without a row, the next sign-in would
    * be the first one, and cause no mail. Also deletes those of users that do not exist any more, if

@@ -73,7 +73,7 @@ export class KnownDeviceFlow extends Flow {
   async report(token: string, source: CallSource): Promise<void> {
     const reports = this.get(SignInReports);
     const report = async (request: ServerRequest): Promise<void> =>
-      reports.report((await this.read(SignInReportBody, request)).token);
+      reports.report(this.read(SignInReportBody, request).token);
     return this.call(SignInReportController, 'report', source, report, { token });
   }
 }

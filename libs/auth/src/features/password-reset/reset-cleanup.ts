@@ -4,6 +4,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
+import { SignInDevices } from '../sessions/sign-ins';
 import type { ResetAccount } from './reset-token.store';
 
 /**
@@ -11,8 +12,8 @@ import type { ResetAccount } from './reset-token.store';
  *
  * Anyone can register an account with an unverified address of another person, and enrol factors that survive a
  * change of password: a passkey that can still sign in, or a second factor that locks the owner out. So the first
- * password reset of an account with an unverified address removes them. For a verified address they belong to the
- * owner and remain.
+ * password reset of an account with an unverified address removes them, and forgets the known devices. For a verified
+ * address they belong to the owner and remain.
  */
 @Injectable()
 export class ResetCleanup {
@@ -22,6 +23,7 @@ export class ResetCleanup {
     private readonly sessions: Sessions,
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
+    private readonly devices: SignInDevices,
     private readonly realm: Realm,
   ) {}
 
@@ -42,6 +44,8 @@ export class ResetCleanup {
     }
     // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
     await this.codes.remove(userId);
+    // After the sessions have ended, too: no device is recorded for a session that has ended.
+    await this.devices.forgetAll(userId);
   }
 
   private async removePasskeys(userId: string): Promise<number> {

@@ -257,8 +257,8 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding login challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has begun before the
-   * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   * Ends the outstanding login challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has
+   * begun before the end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.

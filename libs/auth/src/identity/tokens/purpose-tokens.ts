@@ -33,8 +33,8 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. Login challenges and proofs of mailed codes become invalid when the security store loses its data, because the records of their
- * use and of their end are lost with it. Confirmations have no such records.
+ * interchangeable. Login challenges and proofs of mailed codes become invalid when the security store loses its data,
+ * because the records of their use and of their end are lost with it. Confirmations have no such records.
  */
 @Injectable()
 export class PurposeTokens {

@@ -13,6 +13,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import { cookieNames } from '../../foundation/config/guard-isolation.policy';
 import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
@@ -73,9 +74,8 @@ export const DEVICE_HEADER = 'X-Svc-Device';
 export class DeviceCookie extends TokenCookie {
   private readonly options: GuardConfig;
 
-  /** The names of guards contain no dot, so no other guard has a cookie of this name. */
   constructor({ options }: Realm) {
-    super(`${options.cookie.refreshName}.device`, options.cookie.secure);
+    super(cookieNames(options.cookie.refreshName).device, options.cookie.secure);
     this.options = options;
   }
 
@@ -90,9 +90,8 @@ export class DeviceCookie extends TokenCookie {
 export class EmailCodeCookie extends TokenCookie {
   private readonly options: GuardConfig;
 
-  /** The names of guards contain no dot, so no other guard has a cookie of this name. */
   constructor({ options }: Realm) {
-    super(`${options.cookie.refreshName}.code`, options.cookie.secure);
+    super(cookieNames(options.cookie.refreshName).code, options.cookie.secure);
     this.options = options;
   }
 
