@@ -69,8 +69,9 @@ describe('the mail about a sign-in on a new device', () => {
     await member(t, ADA, verified);
     await newDevice(t);
     const signIn = await prepare();
-    await t.calm();
-    const before = reports().length;
+    // The first device of the user has no mail.
+    const before = (await deviceRows(t)).length - 1;
+    await eventually(async () => reports().length === before);
     const started = t.recorded(SessionStarted);
     const { status, body } = await signIn();
     expect([status, started.map(({ device }) => device)]).toEqual([200, ['new']]);
@@ -90,7 +91,9 @@ describe('the mail about a sign-in on a new device', () => {
     await t.calm();
     expect(reports()).toEqual([]);
     await t.login('bob@example.com', NEW_PASSWORD).expect(200);
-    await eventually(async () => reports().length === 1);
+    await eventually(async () => reports().length > 0);
+    await t.calm();
+    expect(reports()).toHaveLength(1);
   });
 });
 
