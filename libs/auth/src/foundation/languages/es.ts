@@ -21,6 +21,7 @@ export const es: Catalogue = {
     'auth.not_enrolled': 'La autenticación en dos pasos no está activada.',
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
+    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',

@@ -21,6 +21,7 @@ export const fr: Catalogue = {
     'auth.not_enrolled': 'L’authentification à deux facteurs n’est pas activée.',
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
+    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
     'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',

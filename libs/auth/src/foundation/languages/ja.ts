@@ -20,6 +20,7 @@ export const ja: Catalogue = {
     'auth.not_enrolled': '二要素認証は有効になっていません。',
     'auth.insufficient_scope': 'この操作には {abilities} の権限が必要です。',
     'auth.confirmation_required': '続行するには本人確認を行ってください。',
+    'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
     'auth.sign_in_refused': 'このアカウントではログインできません。サポートまでお問い合わせください。',
     'auth.unusable_claim': 'このアカウントにはトークンを発行できません。サポートまでお問い合わせください。',
     'auth.unverified_login': 'ログインする前にメールアドレスを確認してください。',

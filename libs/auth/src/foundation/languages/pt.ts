@@ -21,6 +21,7 @@ export const pt: Catalogue = {
     'auth.not_enrolled': 'A autenticação de dois fatores não está ativada.',
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
+    'auth.recent_login_required': 'Entre novamente para continuar.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',
     'auth.unusable_claim': 'Não é possível emitir tokens para esta conta. Entre em contato com o suporte.',
     'auth.unverified_login': 'Confirme seu endereço de e-mail antes de entrar.',
