@@ -180,7 +180,9 @@ describe('a login with a mailed code', () => {
     const { body: usual } = await sendCode(t, await mailedCode(t, mailbox)).expect(200);
     expect(await ttlOf(t, usual.access_token)).toBe(MONTH);
     const { code, code_token: codeToken } = await mailedCode(t, mailbox);
-    expect(await t.auth.emailCode.verify({ codeToken, code, remember: false }, {})).toMatchObject({ remembered: false });
+    expect(await t.auth.emailCode.verify({ codeToken, code, remember: false }, {})).toMatchObject({
+      remembered: false,
+    });
   });
 
   it.each([

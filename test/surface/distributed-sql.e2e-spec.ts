@@ -332,6 +332,11 @@ async function ofDevices(t: TestApp, mailbox: Mailbox): Promise<void> {
   const { data } = (await ok(t.get('/auth/devices', token))).body;
   await ok(t.call('delete', `/auth/devices/${data[0].id}`, token));
   await ok(report(t, linkIn(await mailbox.to(email)).searchParams.get('token')));
+  const reset = () => mailbox.mails.find(({ to, text }) => to === email && text.includes(RESET_URL));
+  await eventually(async () => reset() !== undefined);
+  const passwords = { password: `${PASSWORD}2`, password_confirmation: `${PASSWORD}2` };
+  const { searchParams } = linkIn(reset()!);
+  await ok(t.http.post('/auth/reset-password').send({ ...Object.fromEntries(searchParams), ...passwords }));
 }
 
 async function ofMaintenance(t: TestApp): Promise<void> {
