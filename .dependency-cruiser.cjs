@@ -25,6 +25,8 @@ const ORDER = [
   'features/mail',
   'features/email-verification',
   'features/password-reset',
+  'features/known-devices',
+  'features/email-code',
   'features/change-password',
   'features/email-change',
   'features/registration',

@@ -13,6 +13,7 @@ export default defineConfig({
       'public.svc_passkeys',
       'public.svc_password_resets',
       'public.svc_email_changes',
+      'public.svc_known_devices',
       'public.svc_migrations',
     ],
   },

@@ -20,6 +20,9 @@ const GATES: Record<string, string> = {
   'DELETE sessions': 'svc.sessions',
   'DELETE sessions/others': 'svc.sessions',
   'DELETE sessions/:svcSession': 'svc.sessions',
+  'GET devices': 'svc.sessions',
+  'DELETE devices/:svcKnownDevice': 'svc.sessions',
+  'POST sessions/report': NONE,
   'POST confirm-password': 'svc.account',
   'POST two-factor-challenge': NONE,
 };
@@ -57,8 +60,8 @@ const SUBJECT: Record<string, string> = { api: '7f0c9f4e-5a51-4a55-9d3c-0d3f6f1f
 const START_OPTIONS: Partial<AuthModuleOptions> = { tokenIds: 'any', hooks: { abilities: () => ['anything'] } };
 
 const start = async (options: Partial<AuthModuleOptions> = START_OPTIONS): Promise<TestApp> => {
-  const features = { ...PASSKEYS.features, twoFactor: true };
-  const { t } = await startMembers({ ...PASSKEYS, ...options, features });
+  const features = { ...PASSKEYS.features, twoFactor: true, knownDevices: true };
+  const { t } = await startMembers({ ...PASSKEYS, ...options, knownDevices: { mail: false }, features });
   await member(t, 'ada@example.com', { id: SUBJECT.api });
   await t.person('root@example.com', 'admin');
   return t;

@@ -14,6 +14,7 @@ const KEYS = [
   'account.identifier',
   'email_changes',
   'generated_at',
+  'known_devices',
   'passkeys',
   'passkeys.credential_id',
   'passkeys.last_used_at',
@@ -68,6 +69,7 @@ describe('GET /account/export', () => {
       'passkeys',
       'two_factor',
       'email_changes',
+      'known_devices',
     ]);
     expect(body.generated_at).toMatch(ISO);
     // A number, as the column of the entity. The token contains it as a string.

@@ -262,6 +262,7 @@ describeWithRedis('the default rate limits', () => {
     ['svc-confirm', 5, (_, i) => [i % 2 ? '/auth/confirm-password' : '/auth/password', {}], 422],
     ['svc-email-verification', 6, () => ['/auth/email/verification-notification', {}], 202],
     ['svc-password-reset', 6, (_, i) => [i % 2 ? '/auth/reset-password' : '/auth/forgot-password', {}], 422],
+    ['svc-email-code', 10, () => ['/auth/login/code/verify', { code_token: 'f'.repeat(64), code: '1' }], 422],
     ['svc-register', 10, () => ['/auth/register', {}], 422],
     ['svc-admin-login', 30, (_, i) => ['/admin/auth/login', { email: `nobody-${i}@example.com`, password: 'x' }], 422],
     ['svc-admin-refresh', 30, (_, i) => ['/admin/auth/refresh', { refresh_token: String(i) }], 401],

@@ -62,6 +62,11 @@ describe('the module refuses to start', () => {
     features: { usernameChange: true, accountDeletion: false },
     guards: { admin: { username: 'email' } },
   };
+  const devices = {
+    ...reset,
+    features: { ...reset.features, knownDevices: true },
+    knownDevices: { frontendUrl: RESET_URL },
+  };
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
     [
       'with the change of email and without the reset of a password',
@@ -149,6 +154,21 @@ describe('the module refuses to start', () => {
       { ...verify, emailVerification: { apiUrl: API_URL, frontendUrl: '/verified' } },
       /emailVerification\.frontendUrl.*"\/verified"/,
     ],
+    [
+      'with mails about new sign-ins, and without the reset of passwords',
+      { ...devices, features: { knownDevices: true } },
+      /features\.knownDevices needs features\.passwordReset at the guard "api".*or set knownDevices\.mail/,
+    ],
+    [
+      'with mails about new sign-ins, and without a page',
+      { ...devices, knownDevices: {} },
+      /^knownDevices\.frontendUrl \(SVC_KNOWN_DEVICES_URL\) is missing.*SVC_KNOWN_DEVICES_MAIL\) to false/,
+    ],
+    [
+      'with mails about new sign-ins, and without a mailer',
+      { ...devices, mail: {}, knownDevices: { ...devices.knownDevices, mail: true } },
+      /knownDevices\.mail \(SVC_KNOWN_DEVICES_MAIL\) needs mail\.mailer/,
+    ],
     ['without a mailer to verify addresses', { ...verify, mail: {} }, /features\.emailVerification needs mail\.mailer/],
     [
       'with a block of unverified users whose state is not known',
@@ -197,6 +217,11 @@ describe('the module refuses to start', () => {
       /one account per email.*no unique index on UniqueHandle\.email/,
     ],
     [
+      'with mailed codes, and an email that is not unique',
+      { ...members, users: { entity: DuplicateEmails }, features: { emailCode: true } },
+      /features\.emailCode needs one account per email.*no unique index on DuplicateEmails\.email/,
+    ],
+    [
       'with hooks.register and users without a date',
       { users: { entity: Person }, features: { registration: true }, hooks: { register: async () => null } },
       /a creation date.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
@@ -239,6 +264,11 @@ describe('the module refuses to start', () => {
       'with password reset for users without an address',
       { ...reset, users: { provider: MinimalProvider }, features: { ...reset.features, accountDeletion: false } },
       /features\.passwordReset mails its users\. Implement emailOf/,
+    ],
+    [
+      'with mailed codes for users without an address',
+      { mail, users: { provider: MinimalProvider }, features: { emailCode: true, accountDeletion: false } },
+      /features\.emailCode mails its users\. Implement emailOf/,
     ],
     [
       'with notices for users without an address',

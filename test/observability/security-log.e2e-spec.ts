@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { eventually } from '../support/eventually';
+import { mailedCode, requestCode, sendCode } from '../support/email-code';
 import { API_URL, linkIn, member } from '../support/members';
 import { forge } from '../support/forge';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
@@ -115,7 +116,7 @@ describe('the security log records that', () => {
     const sessionLines = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
     const started = sessionLines(await log.during(() => app.session()));
     const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-    expect(started).toEqual([{ event: 'auth.session.started', ...known }]);
+    expect(started).toEqual([{ event: 'auth.session.started', ...known, purpose: 'new' }]);
     const [{ access_token: first }, { access_token: second }] = [await app.session(), await app.session()];
     const ended = (purpose: string, token: string) => ({
       event: 'auth.session.ended',
@@ -194,6 +195,8 @@ describe('the security log records that', () => {
     });
     const reset = { token: 'x', email: app.email, password: body.password, password_confirmation: body.password };
     expect((await log.lineOf(() => t.http.post('/auth/reset-password').send(reset), 422)).reason).toBe('reset_failed');
+    const report = () => t.http.post('/auth/sessions/report').send({ token: 'x' });
+    expect((await log.lineOf(report, 422)).reason).toBe('report_failed');
     const own = await app.confirmed();
     const endUnknown = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
     expect((await log.lineOf(endUnknown, 404)).reason).toBe('no_such_session');
@@ -307,6 +310,23 @@ describe('the security log records that', () => {
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor/recovery-codes', own), 409)).reason).toBe(
       'not_enrolled',
     );
+  });
+
+  it('a mailed code was requested, wrong or used', async () => {
+    const [requested] = await log.during(() => requestCode(t, app.email).expect(202));
+    expect(requested).toEqual({ event: 'auth.email_code_send.succeeded', guard: 'api', ip: '127.0.0.1' });
+    await app.mailbox.nth(1);
+    const mailed = await mailedCode(t, app.mailbox, app.email);
+    expect(await log.lineOf(() => sendCode(t, { ...mailed, code: 'x' }), 422)).toMatchObject({
+      event: 'auth.email_code_login.failed',
+      reason: 'wrong_email_code',
+      user_id: app.id,
+    });
+    const used = await log.during(() => sendCode(t, mailed).expect(200));
+    expect(used.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.session.started', 'auth.email_code_login.succeeded']),
+    );
+    expect(used.at(-1)).toMatchObject({ user_id: app.id, session_id: expect.any(String) });
   });
 
   it('a passkey was refused', async () => {

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
+import { codeIn } from '../support/email-code';
 import { forge } from '../support/forge';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
@@ -17,7 +18,8 @@ const NEW_PASSWORD = 'another-horse-battery';
 const start = (more: Parameters<typeof startMembers>[0] = {}) =>
   startMembers({
     ...PASSKEYS,
-    features: { ...PASSKEYS.features, twoFactor: true },
+    features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true },
+    knownDevices: { mail: false },
     lockout: { maxAttempts: 2 },
     keyPrefix: `${randomUUID()}:`,
     ...more,
@@ -140,6 +142,11 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_reset', 200, { body: { ...newPassword, token: reset } });
     await contract.expect(t, 'api_password_reset', 422, { body: { ...newPassword, token: reset } });
 
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: GRACE } })).body;
+    const code = codeIn(await mailbox.nth(3));
+    await contract.expect(t, 'api_email_code_login', 422, { body: { code_token, code: 'x' } });
+    await contract.expect(t, 'api_email_code_login', 200, { body: { code_token, code } });
+
     const last = await token(GRACE);
     await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });
   });
@@ -223,6 +230,28 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_change', 423, { token: own, body: change });
     const login = { body: { email: hal, password: 'wrong' } };
     for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: hal } })).body;
+    await contract.expect(t, 'api_email_code_login', 423, { body: { code_token, code: 'x' } });
+  });
+
+  it('to the devices of a user, and to the report of a sign-in', async () => {
+    const ida = 'ida@example.com';
+    await member(t, ida, verified);
+    const operator = (await t.auth.guard('admin').startSession(1, { request: { headers: {} } })).accessToken;
+    for (const [guard, own] of [
+      ['api', await token(ida)],
+      ['admin', operator],
+    ] as const) {
+      const { body } = await contract.expect(t, `${guard}_devices_list`, 200, { token: own });
+      const params = { svcKnownDevice: body.data[0].id };
+      await contract.expect(t, `${guard}_device_forget`, 204, { token: own, params });
+      await t.database.query('UPDATE svc_known_devices SET link_hash = $2 WHERE id = $1', [
+        params.svcKnownDevice,
+        createHash('sha256').update(guard).digest('hex'),
+      ]);
+      await contract.expect(t, `${guard}_sign_in_report`, 200, { body: { token: guard } });
+      await contract.expect(t, `${guard}_sign_in_report`, 422, { body: { token: 'none' } });
+    }
   });
 
   it('at another guard', () => operators.checkOperatorSessions(t, contract));

@@ -70,6 +70,7 @@ const REASONS: Record<Reason, true> = {
   passkey_not_verified: true,
   passkey_not_yours: true,
   recent_login_required: true,
+  report_failed: true,
   reset_failed: true,
   reused_token: true,
   revoked_token: true,
@@ -84,6 +85,7 @@ const REASONS: Record<Reason, true> = {
   validation_failed: true,
   wrong_code: true,
   wrong_credentials: true,
+  wrong_email_code: true,
   wrong_password: true,
 };
 
@@ -150,7 +152,8 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true, emailChange: true },
+        features: { twoFactor: true, lockout: true, abilities: true, emailChange: true, knownDevices: true, emailCode: true },
+        knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
@@ -161,6 +164,8 @@ export class LoggingApp {
           passwordReset: unlimited,
           emailVerification: unlimited,
           emailChange: unlimited,
+          emailCode: unlimited,
+          emailCodeMails: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

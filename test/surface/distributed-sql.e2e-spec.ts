@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
+import { REPORT_URL, report } from '../support/known-devices';
 import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
 import { recordStatements } from '../support/query-plans';
@@ -27,6 +28,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
     ['guard', 'undo_hash'],
     ['guard', 'old_email'],
   ],
+  svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -99,6 +101,17 @@ const STATEMENTS: Record<string, RegExp> = {
   removePasskeysOfUser: /^DELETE FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2/,
   pagePasskeys: /^SELECT credential_id AS id, user_id AS "userId"/,
   removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
+  recordDevice: /^WITH live AS .* INSERT INTO "svc_known_devices"/,
+  removeSurplusDevices: /^DELETE FROM "svc_known_devices" WHERE id = ANY\(ARRAY\(/,
+  linkDevice: /^UPDATE "svc_known_devices" SET link_hash/,
+  findReport: /^SELECT id, user_id AS "userId", session_id AS "familyId"/,
+  closeReport: /^UPDATE "svc_known_devices" SET reported_at/,
+  listKnownDevices: /^SELECT id, first_seen_at AS "firstSeenAt"/,
+  forgetDevice: /^UPDATE "svc_known_devices" SET device_hash = NULL, user_agent = NULL WHERE id/,
+  forgetDevices: /^UPDATE "svc_known_devices" SET device_hash = NULL, user_agent = NULL WHERE guard/,
+  eraseDevices: /^DELETE FROM "svc_known_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  pageDevices: /^SELECT id, user_id AS "userId", last_seen_at/,
+  removeOldDevices: /^DELETE FROM "svc_known_devices" WHERE id IN \(/,
   probeInsert:
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
@@ -131,6 +144,8 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneResets: ['svc_password_resets in every shard'],
   pruneEmailChanges: ['svc_email_changes in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
+  recordDevice: ['svc_known_devices and svc_sessions in one statement'],
+  pageDevices: ['svc_known_devices in every shard'],
   isTaken: ['members in every shard'],
 };
 
@@ -246,16 +261,20 @@ async function ok<Answer extends { status: number }>(call: PromiseLike<Answer>):
 /** An email in capitals, and an index that refuses it in another case: a registration has to find out which value is taken. */
 const WITHOUT_CASE = `CREATE UNIQUE INDEX members_email_without_case ON members (lower(email));
   INSERT INTO members (name, email) VALUES ('Eve', 'Eve@example.com')`;
-const FEATURES = { lockout: true, twoFactor: true, passkeys: true, emailChange: true };
+const FEATURES = { lockout: true, twoFactor: true, passkeys: true, emailChange: true, knownDevices: true };
 const BOB = 'bob@example.com';
 
 /** Uses the routes and calls of the library that send statements. */
 async function everyFlow(): Promise<void> {
-  const { t, mailbox } = await startMembers({ ...PASSKEYS, features: FEATURES }, { tables: WITHOUT_CASE });
+  const { t, mailbox } = await startMembers(
+    { ...PASSKEYS, knownDevices: { frontendUrl: REPORT_URL }, features: FEATURES },
+    { tables: WITHOUT_CASE },
+  );
   const id = await member(t, ADA);
   await ofSessions(t, id);
   await ofAccounts(t, mailbox);
   await ofFactors(t);
+  await ofDevices(t, mailbox);
   await ofMaintenance(t);
   await t.stop();
   await ofConcealedRegistration();
@@ -340,6 +359,21 @@ async function ofFactors(t: TestApp): Promise<void> {
   const answer = await passkeys.answer(authenticator);
   await ok(t.call('post', '/auth/confirm-passkey', user.access_token).send(answer));
   await ok(passkeys.call('delete', `passkeys/${id}`, user));
+}
+
+async function ofDevices(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const email = 'dan@example.com';
+  await member(t, email);
+  await t.session(email);
+  const { access_token: token } = await t.session(email);
+  const { data } = (await ok(t.get('/auth/devices', token))).body;
+  await ok(t.call('delete', `/auth/devices/${data[0].id}`, token));
+  await ok(report(t, linkIn(await mailbox.to(email)).searchParams.get('token')));
+  const reset = () => mailbox.mails.find(({ to, text }) => to === email && text.includes(RESET_URL));
+  await eventually(async () => reset() !== undefined);
+  const passwords = { password: `${PASSWORD}2`, password_confirmation: `${PASSWORD}2` };
+  const { searchParams } = linkIn(reset()!);
+  await ok(t.http.post('/auth/reset-password').send({ ...Object.fromEntries(searchParams), ...passwords }));
 }
 
 async function ofMaintenance(t: TestApp): Promise<void> {

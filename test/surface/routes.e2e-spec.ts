@@ -18,12 +18,14 @@ const OF_EVERY_GUARD = [
 ];
 /** Routes that only the default guard mounts. */
 const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
-/** Routes that `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+/** Routes that `features.registration`, `features.passwordReset`, `features.emailVerification` and `features.emailCode` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
   'POST forgot-password',
+  'POST login/code',
+  'POST login/code/verify',
   'POST register',
   'POST reset-password',
 ];
@@ -49,6 +51,8 @@ const OF_PASSKEYS = [
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
 ];
+/** Routes that `features.knownDevices` adds to every guard. */
+const OF_DEVICES = ['DELETE devices/:svcKnownDevice', 'GET devices', 'POST sessions/report'];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -60,9 +64,10 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const features = { ...PASSKEYS.features, twoFactor: true, emailChange: true };
-    const { t } = await startMembers({ ...PASSKEYS, features });
-    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
+    const more = { twoFactor: true, emailChange: true, knownDevices: true, emailCode: true };
+    const features = { ...PASSKEYS.features, ...more };
+    const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
+    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE, ...OF_DEVICES];
     const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...OF_EMAIL_CHANGE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
@@ -115,7 +120,15 @@ describe('the mounted routes', () => {
 
   it('are all in docs/routes.md', () => {
     const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [
+      ...OF_EVERY_GUARD,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      CHALLENGE,
+      ...OF_DEVICES,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+    ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

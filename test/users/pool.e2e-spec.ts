@@ -24,6 +24,7 @@ const MIGRATIONS = [
   'CreateSvcPasskeys1764000000000',
   'CreateSvcPasswordResets1764100000000',
   'CreateSvcEmailChanges1764200000000',
+  'CreateSvcKnownDevices1764300000000',
 ];
 
 describe.each([

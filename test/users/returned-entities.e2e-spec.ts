@@ -7,7 +7,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { EmailChange, Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import { EmailChange, KnownDevice, Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -22,6 +22,7 @@ const SHOWN = { id: 1, email: ADA, twoFactorConfirmedAt: null };
 const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
+  [KnownDevice, ['deviceHash', 'linkHash']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
   [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint']],
 ]);
@@ -102,6 +103,10 @@ describe.each([
     await t.database.query(
       `INSERT INTO svc_email_changes VALUES
        (gen_random_uuid(), 'api', '1', 's', 'a', 'b', 'requested', 'HASH', 'HASH', 'HASH', now(), now(), now(), now())`,
+    );
+    await t.database.query(
+      `INSERT INTO svc_known_devices
+       VALUES (gen_random_uuid(), 'api', '1', 'HASH', gen_random_uuid(), null, now(), now(), 'HASH', null)`,
     );
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', 'id:1', 'api', 1, NULL, now(), now())");
 

@@ -3,8 +3,10 @@ import type { JsonWebKey } from 'node:crypto';
 import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
 import { EmailChangeFlow } from './features/email-change/email-change.controller';
+import { EmailCodeFlow } from './features/email-code/email-code.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
@@ -35,12 +37,14 @@ export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
   SessionFlow,
+  KnownDeviceFlow,
   ConfirmationFlow,
   EnrolmentFlow,
   PasskeyFlow,
   RegistrationFlow,
   PasswordChangeFlow,
   PasswordResetFlow,
+  EmailCodeFlow,
   EmailVerificationFlow,
   EmailChangeFlow,
   UsernameChangeFlow,
@@ -143,6 +147,11 @@ export class Auth {
     return this.flow(SessionFlow);
   }
 
+  /** The known devices of a caller, and the report of a sign-in. */
+  get knownDevices(): KnownDeviceFlow {
+    return this.flow(KnownDeviceFlow);
+  }
+
   /** Step-up with the password. */
   get confirmation(): ConfirmationFlow {
     return this.flow(ConfirmationFlow);
@@ -171,6 +180,11 @@ export class Auth {
   /** Reset of a forgotten password. */
   get passwordReset(): PasswordResetFlow {
     return this.flow(PasswordResetFlow);
+  }
+
+  /** Sign-in with a mailed code. */
+  get emailCode(): EmailCodeFlow {
+    return this.flow(EmailCodeFlow);
   }
 
   /** Verification of an email address. */

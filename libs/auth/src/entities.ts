@@ -1,4 +1,5 @@
 import { EmailChange } from './features/email-change/email-change.entity';
+import { KnownDevice } from './features/known-devices/known-device.entity';
 import { LockoutCounter } from './request/lockout/lockout.entity';
 import { Passkey } from './features/passkeys/passkey.entity';
 import { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -9,4 +10,4 @@ import { Session } from './identity/denylist/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, EmailChange];
+export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, EmailChange, KnownDevice];

@@ -10,8 +10,10 @@ import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
+import { emailCode } from './features/email-code/email-code.feature';
 import { registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
+import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
 import { passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
@@ -43,6 +45,8 @@ export const FEATURES: readonly Feature[] = [
   mail,
   changePassword,
   passwordReset,
+  emailCode,
+  knownDevices,
   emailVerification,
   emailChange,
   usernameChange,

@@ -17,6 +17,7 @@ export { Auth, type StartOptions } from './auth';
 export { ChallengeFlow, type SecondFactorAnswer } from './features/login-challenge/challenge.controller';
 export { type LoginInput, LoginFlow } from './features/login/login.controller';
 export { SessionFlow } from './features/sessions/sessions.controller';
+export { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
@@ -24,6 +25,8 @@ export { RegistrationFlow } from './features/registration/registration.controlle
 export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
+export { type EmailCodeAnswer, EmailCodeFlow } from './features/email-code/email-code.controller';
+export type { RequestedCode } from './features/email-code/email-code-requests';
 export {
   EmailVerificationFlow,
   type VerificationLink,
@@ -33,6 +36,7 @@ export { UsernameChangeFlow } from './features/username-change/username-change.c
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
 export type { ExportedEmailChange } from './features/email-change/email-change.store';
+export type { ExportedDevice, ListedKnownDevice } from './features/known-devices/known-device.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
@@ -71,7 +75,8 @@ export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
-export type { SessionTokens } from './request/http/route.interceptor';
+export type { SignInDevice } from './features/sessions/sign-ins';
+export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
@@ -95,6 +100,7 @@ export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
 export { EmailChange } from './features/email-change/email-change.entity';
 export type { EmailChangeState } from './features/email-change/email-change.policy';
+export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
@@ -104,6 +110,7 @@ export { Session } from './identity/denylist/session.entity';
 export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
 export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
+export { SignInReported } from './features/known-devices/sign-in-report';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
 export { Verified } from './features/email-verification/verified-emails';
@@ -137,6 +144,7 @@ export { InvalidLink, OutdatedLink } from './features/email-verification/email-v
 export { EmailChangeFailed } from './features/email-change/email-change';
 export { FormerEmailTaken } from './features/email-change/email-change-undo';
 export { IdentifierTaken } from './features/registration/registration-form';
+export { ReportFailed } from './features/known-devices/sign-in-report';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {
   AuthConfigError,
@@ -162,6 +170,7 @@ export { PasskeyRefused } from './features/passkeys/passkeys.errors';
 export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
 export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
+export { WrongEmailCode } from './features/email-code/email-code-login';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';

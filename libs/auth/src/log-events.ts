@@ -5,6 +5,7 @@ import { Verified } from './features/email-verification/verified-emails';
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout';
 import { lockedUserId } from './request/lockout/lockout.store';
+import { SignInReported } from './features/known-devices/sign-in-report';
 import { MailFailed } from './features/mail/mail-queue';
 import type { SECURITY_EVENTS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';
@@ -43,7 +44,7 @@ const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });
 
-type OfSession = SessionRecovered | SessionStarted | RefreshFamilyForked;
+type OfSession = SessionRecovered | SessionStarted | RefreshFamilyForked | SignInReported;
 
 const ofSession = ({ guard, userId, familyId }: OfSession): LineDetails => ({
   guard,
@@ -68,9 +69,13 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
     session_id: familyId,
   }));
   logEvent(RefreshFamilyForked, 'warning', 'auth.session.forked', ofSession);
-  logEvent(SessionStarted, 'info', 'auth.session.started', ofSession);
+  logEvent(SessionStarted, 'info', 'auth.session.started', (event) => ({
+    ...ofSession(event),
+    ...(event.device && { purpose: event.device }),
+  }));
   logEvent(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
   logEvent(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
+  logEvent(SignInReported, 'warning', 'auth.sign_in.reported', ofSession);
   logEvent(AccountLocked, 'warning', 'auth.account.locked', locked);
   // Each success with a password clears its own counted attempt: usually nothing was locked.
   logEvent(AccountReleased, 'info', 'auth.account.failures_cleared', locked);

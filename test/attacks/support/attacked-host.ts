@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
 import { UNLIMITED } from '../../support/host.module';
+import { REPORT_URL } from '../../support/known-devices';
 import { API_URL, EMAIL_CHANGE, RESET_URL } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
@@ -60,6 +61,8 @@ const FEATURES: AuthModuleOptions['features'] = {
   passwordReset: true,
   emailVerification: true,
   emailChange: true,
+  knownDevices: true,
+  emailCode: true,
   abilities: true,
 };
 
@@ -71,6 +74,7 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   passwordReset: { frontendUrl: RESET_URL },
   emailVerification: { apiUrl: API_URL },
   emailChange: EMAIL_CHANGE,
+  knownDevices: { frontendUrl: REPORT_URL },
 };
 
 /** A host application in its own process, and its output during the attacks. */

@@ -55,6 +55,16 @@ const OF_EVERY_GUARD: Record<string, Target> = {
   'DELETE sessions': { needs: 'token', refuses: 204, done: 204, cache: 'no-store', ends: true },
   'DELETE sessions/others': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
   'DELETE sessions/:svcSession': { needs: 'token', refuses: 404, done: 204, cache: 'no-store' },
+  'GET devices': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'DELETE devices/:svcKnownDevice': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
+  'POST sessions/report': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['token'],
+    body: () => ({ token: 'f'.repeat(64) }),
+    cache: 'no-store',
+  },
   'POST confirm-password': {
     needs: 'token',
     refuses: 422,
@@ -185,6 +195,23 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     body: () => ({ token: 'f'.repeat(64) }),
     cache: 'no-store',
   },
+  'POST login/code': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 202,
+    fields: ['email'],
+    body: ({ email }) => ({ email }),
+    cache: 'no-store',
+  },
+  'POST login/code/verify': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['code_token', 'code'],
+    optional: ['code_token', 'code'],
+    body: () => ({ code_token: 'f'.repeat(64), code: '00000000' }),
+    cache: 'no-store',
+  },
   'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };
@@ -201,7 +228,13 @@ export interface Route extends Target {
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 /** The default values of path parameters. */
-const PARAMETERS: Record<string, string> = { svcSession: NOBODY, svcPasskey: 'AAAA', id: NOBODY, hash: 'a'.repeat(40) };
+const PARAMETERS: Record<string, string> = {
+  svcSession: NOBODY,
+  svcKnownDevice: NOBODY,
+  svcPasskey: 'AAAA',
+  id: NOBODY,
+  hash: 'a'.repeat(40),
+};
 
 const at = (guard: string, prefix: string, table: Record<string, Target>): Route[] =>
   Object.entries(table).map(([key, target]) => {

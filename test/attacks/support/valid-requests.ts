@@ -1,4 +1,5 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { createHash } from 'node:crypto';
 import { linkIn } from '../../support/members';
 import { ORIGIN } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
@@ -43,8 +44,20 @@ class ValidRequests {
   private async sessions(guard: string): Promise<void> {
     const at = this.host.paths[guard]!;
     const visitor = await this.host.visitor(guard);
-    for (const route of ['GET {}/jwks', 'POST {}/login', 'POST {}/confirm-password', 'GET {}/sessions'])
+    for (const route of [
+      'GET {}/jwks',
+      'POST {}/login',
+      'POST {}/confirm-password',
+      'GET {}/sessions',
+      'GET {}/devices',
+      'DELETE {}/devices/:svcKnownDevice',
+    ])
       await this.call(route.replace('{}', at), visitor);
+    await this.host.sql(
+      `UPDATE svc_known_devices SET link_hash = '${createHash('sha256').update(guard).digest('hex')}'
+        WHERE id = (SELECT id FROM svc_known_devices WHERE guard = '${guard}' ORDER BY first_seen_at DESC LIMIT 1)`,
+    );
+    await this.call(`POST ${at}/sessions/report`, visitor, { body: { token: guard } });
     // Each mode reads one of both.
     const Cookie = `__Host-refresh${guard === 'api' ? '' : `-${guard}`}=${visitor.refresh}`;
     await this.call(`POST ${at}/refresh`, visitor, { headers: { Cookie } });
@@ -96,6 +109,12 @@ class ValidRequests {
     const token = linkIn(await this.host.mailTo(visitor.email, 2)).searchParams.get('token');
     const body = { ...routeNamed('POST /auth/reset-password').body!(visitor), token };
     await this.call('POST /auth/reset-password', visitor, { body });
+    const { code_token } = await this.call('POST /auth/login/code', visitor);
+    const [code] = /\b\d{8}\b/.exec((await this.host.mailTo(visitor.email, 3)).text)!;
+    // Each mode reads one of both.
+    const [Cookie = ''] = this.answers.get('POST /auth/login/code')!.headers['set-cookie'] ?? [];
+    const headers = { Cookie: Cookie.split(';')[0]! };
+    await this.call('POST /auth/login/code/verify', visitor, { body: { code_token, code }, headers });
   }
 
   private async emailChange(): Promise<void> {

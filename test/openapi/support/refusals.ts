@@ -5,9 +5,15 @@ import type { TestApp } from '../../support/app';
 import type { DocumentChecker, DescribedOperation } from './document-checker';
 
 /** Path parameters that match no record. */
-export const UNKNOWN_PARAMS = { svcSession: randomUUID(), svcPasskey: 'none', id: 'none', hash: 'none' };
+export const UNKNOWN_PARAMS = {
+  svcSession: randomUUID(),
+  svcKnownDevice: randomUUID(),
+  svcPasskey: 'none',
+  id: 'none',
+  hash: 'none',
+};
 
-const BROKEN = { svcSession: '%E0', svcPasskey: '%E0', id: '%E0', hash: 'none' };
+const BROKEN = { svcSession: '%E0', svcKnownDevice: '%E0', svcPasskey: '%E0', id: '%E0', hash: 'none' };
 
 const isOpen = ({ security }: DescribedOperation): boolean => security.length === 0;
 const guardOf = ({ id }: DescribedOperation): 'admin' | 'api' => (id.startsWith('admin') ? 'admin' : 'api');
@@ -109,6 +115,7 @@ export const ONE_EACH: AuthModuleOptions['rateLimits'] = {
   passwordReset: oneAttempt,
   emailVerification: oneAttempt,
   emailChange: oneAttempt,
+  emailCode: oneAttempt,
 };
 
 /** Expects 429 under the limits of {@link ONE_EACH}. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
 import { EmailChangeRows, type ExportedEmailChange } from '../email-change/email-change.store';
+import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -26,6 +27,8 @@ export interface ExportedAccount {
   two_factor: { enabled: boolean; confirmed_at: string | null };
   /** Requested and made changes of the email, until their links expire. */
   email_changes: ExportedEmailChange[];
+  /** The devices on which the user has signed in. */
+  known_devices: ExportedDevice[];
 }
 
 /** Number of sessions that one statement reads. */
@@ -53,6 +56,7 @@ export class AccountExport {
     private readonly users: TimedUserProvider,
     private readonly passkeyRows: PasskeyStore,
     private readonly emailChanges: EmailChangeRows,
+    private readonly deviceRows: KnownDeviceStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -66,6 +70,7 @@ export class AccountExport {
       passkeys: await this.passkeys(userId),
       two_factor: await this.twoFactor(userId),
       email_changes: await this.emailChanges.list(userId),
+      known_devices: (await this.deviceRows.list(userId)).map(({ current: _, ...device }) => device),
     };
   }
 

@@ -5,6 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
+import { KnownDevice } from '../known-devices/known-device.entity';
 import { Passkey } from '../passkeys/passkey.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
@@ -30,6 +31,10 @@ export class Tables {
 
   get emailChanges(): Table {
     return this.of(EmailChange, ['guard', 'user_id']);
+  }
+
+  get knownDevices(): Table {
+    return this.of(KnownDevice, ['guard', 'user_id']);
   }
 
   get passkeys(): Table {
@@ -80,10 +85,11 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
-    const { emailChanges, lockouts, passwordResets, passkeys } = this.tables;
+    const { emailChanges, knownDevices, lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, emailChanges, 'user_id = $2', userId);
+    await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

@@ -3,7 +3,6 @@ import { ValidationFailed, AuthException } from '../../foundation/platform/error
 import type { Text } from '../../foundation/platform/messages';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { clientInfo } from '../../request/http/client-info';
 import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
@@ -102,8 +101,8 @@ export class ChallengeCompletion {
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
-    const { rem: remember = true } = challenge;
-    const start = { userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request), remember };
+    const { fst: first = 'pwd', rem: remember = true } = challenge;
+    const start = { userId: this.users.idOf(user), amr: [first, amr], request, remember };
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
       this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));

@@ -25,12 +25,14 @@ export class LoginChallenges {
    *
    * @param digest the hash that the password matched
    * @param remember as in `SessionStart`, for the session that completes the challenge
+   * @param fst the method of the first factor, if it is not the password
    * @throws StoreUnavailable
    */
-  async mint(userId: string, digest: string | null, remember: boolean): Promise<string> {
+  async mint(userId: string, digest: string | null, remember: boolean, fst?: 'email'): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, ...(!remember && { rem: false }) });
+    const asked = { ...(!remember && { rem: false as const }), ...(fst && { fst }) };
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, ...asked });
   }
 
   /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */

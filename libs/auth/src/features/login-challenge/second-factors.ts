@@ -109,6 +109,7 @@ export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
     userId: string,
     digest: string | null,
     remember: boolean,
+    first?: 'email',
   ): Promise<LoginChallenge | null> {
     const codes = await this.codes.methodsOf(userId);
     // An enabled factor without any usable method still requires the challenge: the password alone is not enough.
@@ -116,6 +117,7 @@ export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
     const hasPasskey = await this.passkeys.isHeldBy(userId);
     if (!codes && !hasPasskey) return null;
     const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest, remember), methods };
+    const token = await this.challenges.mint(userId, digest, remember, first);
+    return { two_factor: true, challenge_token: token, methods };
   }
 }

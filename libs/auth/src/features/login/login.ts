@@ -6,7 +6,6 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { clientInfo } from '../../request/http/client-info';
 import { rememberIn } from '../../request/http/request-body';
 import type { LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -30,12 +29,14 @@ export abstract class LoginChallengeIssuer {
    *
    * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
    * @param remember as in `SessionStart`, for the session that completes the challenge
+   * @param first the method of the first factor (RFC 8176), if it is not the password
    */
   abstract challengeFor(
     user: object,
     userId: string,
     digest: string | null,
     remember: boolean,
+    first?: 'email',
   ): Promise<LoginChallenge | null>;
 }
 
@@ -200,7 +201,7 @@ export class Login {
     const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest, remember);
     if (challenge) return challenge;
     this.unverified.refuse(user);
-    const start = { userId, amr: ['pwd'], client: clientInfo(request), remember };
+    const start = { userId, amr: ['pwd'], request, remember };
     const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(verified, stored));
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
-import { clientInfo } from '../../request/http/client-info';
 import { RequiredObject, RequiredText, rememberIn } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
@@ -39,7 +38,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], client: clientInfo(request), remember };
+    const session = { userId, amr: ['webauthn'], request, remember };
     const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

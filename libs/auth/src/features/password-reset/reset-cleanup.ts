@@ -5,6 +5,7 @@ import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
+import { SignInDevices } from '../sessions/sign-ins';
 import type { ResetAccount } from './reset-token.store';
 
 /**
@@ -12,8 +13,8 @@ import type { ResetAccount } from './reset-token.store';
  *
  * Anyone can register an account with an unverified address of another person, and enrol factors that survive a
  * change of password: a passkey that can still sign in, or a second factor that locks the owner out. So the first
- * password reset of an account with an unverified address removes them. For a verified address they belong to the
- * owner and remain.
+ * password reset of an account with an unverified address removes them, and forgets the known devices. For a verified
+ * address they belong to the owner and remain.
  */
 @Injectable()
 export class ResetCleanup {
@@ -24,13 +25,16 @@ export class ResetCleanup {
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
     private readonly users: TimedUserProvider,
+    private readonly devices: SignInDevices,
     private readonly realm: Realm,
   ) {}
 
   /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
-  async run({ user, userId }: ResetAccount): Promise<void> {
+  async run(
+    { user, userId }: ResetAccount,
+    { revokeSessions }: { revokeSessions: boolean } = this.realm.options.passwordReset,
+  ): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
-    const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
     if (!this.verifiedEmails.isMissing(user)) return;
     await this.removeFactors(userId, revokeSessions ? endSessions : null);
@@ -52,6 +56,8 @@ export class ResetCleanup {
     }
     // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
     if (!since || (await this.hasFactorSince(userId, since))) await this.codes.remove(userId);
+    // After the sessions have ended, too: no device is recorded for a session that has ended.
+    await this.devices.forgetAll(userId);
   }
 
   private async removePasskeys(userId: string, since?: Date): Promise<number> {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
-import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import { rememberIn } from '../../request/http/request-body';
 import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -26,7 +25,7 @@ export class FirstLogin {
   ) {}
 
   /** @param remember as in `SessionStart` */
-  async logIn(user: object, client: ClientInfo, remember: boolean): Promise<RegistrationAnswer> {
+  async logIn(user: object, request: object, remember: boolean): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
@@ -37,7 +36,7 @@ export class FirstLogin {
     if (blocked) return withoutSession;
     // If the user was deleted or got another password in the meantime, no session starts.
     try {
-      const start = { userId, amr: ['pwd'], client, remember };
+      const start = { userId, amr: ['pwd'], request, remember };
       const tokens = await this.sessions.start(start, (stored) => stored === digest);
       return tokens ?? withoutSession;
     } catch (error) {
@@ -85,7 +84,7 @@ export class Registration {
     const remember = rememberIn(request, this.realm.options);
     const user = await this.accounts.create(fields);
     this.welcome(user);
-    return this.firstLogin.logIn(user, clientInfo(request), remember);
+    return this.firstLogin.logIn(user, request, remember);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

@@ -1,4 +1,5 @@
 import type { ClientInfo } from '../../request/http/client-info';
+import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
@@ -10,6 +11,7 @@ import type { ClientInfo } from '../../request/http/client-info';
  * - `password_reset`: the password was reset with a mailed link.
  * - `email_change`: the email was changed by a link that another session had asked for.
  * - `email_undo`: a change of the email was undone.
+ * - `reported`: its user did not know the sign-in, and used the link in the mail about it.
  * - `reuse`: a replaced refresh token was used after the grace period.
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
@@ -27,6 +29,7 @@ export type SessionEndReason =
   | 'password_reset'
   | 'email_change'
   | 'email_undo'
+  | 'reported'
   | 'reuse'
   | 'cap'
   | 'erased'
@@ -49,6 +52,8 @@ export class SessionStarted {
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
+    /** Whether the user has signed in on the device before; null without `features.knownDevices` and without a sign-in. */
+    readonly device: SignInDevice | null,
   ) {}
 }
 

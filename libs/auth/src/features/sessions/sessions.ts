@@ -11,11 +11,11 @@ import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../.
 import type { Caller } from '../../identity/tokens/caller';
 import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
-import { type ClientInfo, clip } from '../../request/http/client-info';
+import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import { SignIns } from './sign-ins';
+import { type CompleteSignIn, type RecordedDevice, SignInDevices, SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -84,6 +84,8 @@ export interface SessionStart extends SessionLifeRequest {
   /** Time of the authentication in unix seconds; now by default. */
   authTime?: number;
   client?: ClientInfo;
+  /** The request of a sign-in: its device is recorded (`features.knownDevices`), and its client is the default of `client`. */
+  request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
 }
@@ -101,6 +103,7 @@ export class Sessions {
     private readonly purposeTokens: PurposeTokens,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly signIns: SignIns,
+    private readonly devices: SignInDevices,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -114,7 +117,7 @@ export class Sessions {
    * StoreUnavailable
    */
   async start(
-    { userId, claims = {}, abilities, amr: given = [], authTime, client, label, ...asked }: SessionStart,
+    { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...asked }: SessionStart,
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
     const life = sessionLife(asked, this.realm.options);
@@ -131,7 +134,8 @@ export class Sessions {
     // Before the session is stored, so that no session starts without its record.
     if (amr.length > 0 && pinned === null) await this.signIns.record(userId, familyId);
 
-    const { ip = null, userAgent = null } = client ?? {};
+    const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
+    const client = { ip, userAgent };
     let isStored = false;
     const started = this.ending('cap', async (deny) => {
       const { minted, ended } = await this.store.insert(
@@ -142,8 +146,7 @@ export class Sessions {
           scope: pinned,
           amr,
           authTime: authTime ?? null,
-          ip,
-          userAgent,
+          ...client,
           label: clip(label, LABEL_MAX),
           life,
         },
@@ -157,25 +160,25 @@ export class Sessions {
       if (isStored) await bestEffort('discarding a session', this.store.discard(familyId));
       throw error;
     });
-    if (!(await this.isStillValid(familyId, userId, passwordHashCheck))) return null;
-    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
+    const admitted = await this.admit({ userId, familyId, client, request }, passwordHashCheck);
+    if (!admitted) return null;
+    const { device, deviceToken } = admitted;
+    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
+    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, deviceToken };
   }
 
-  private async isStillValid(
-    familyId: string,
-    userId: string,
-    passwordHashCheck?: PasswordHashCheck,
-  ): Promise<boolean> {
+  /** Checks a stored session, and records its device. Null if the session must not start; it is discarded then. */
+  private async admit(signIn: CompleteSignIn, passwordHashCheck?: PasswordHashCheck): Promise<RecordedDevice | null> {
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
-    const discard = (): Promise<void> => this.store.discard(familyId);
+    const discard = (): Promise<void> => this.store.discard(signIn.familyId);
     try {
-      const isValid = await this.sessionPrecondition.stillValid(userId, passwordHashCheck);
-      if (!isValid) await discard();
-      return isValid;
+      const isValid = await this.sessionPrecondition.stillValid(signIn.userId, passwordHashCheck);
+      if (isValid) return await this.devices.record(signIn);
+      await discard();
+      return null;
     } catch (error) {
       await bestEffort('discarding a session', discard());
       throw error;
@@ -254,8 +257,8 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
-   * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   * Ends the outstanding login challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has
+   * begun before the end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.
@@ -264,9 +267,9 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
-    const { twoFactor, passkeys } = this.realm.options.features;
+    const { twoFactor, passkeys, emailCode } = this.realm.options.features;
     try {
-      if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+      if (twoFactor || passkeys || emailCode) await this.purposeTokens.endChallenges(userId);
       return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;

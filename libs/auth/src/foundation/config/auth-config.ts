@@ -7,9 +7,11 @@ import type {
   ConfirmOptions,
   CookieOptions,
   EmailChangeOptions,
+  EmailCodeOptions,
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
+  KnownDeviceOptions,
   KeyOptions,
   Limiter,
   LockoutOptions,
@@ -96,6 +98,10 @@ export interface GuardConfig {
       undoUrl: string | undefined;
     }
   >;
+  readonly knownDevices: Readonly<
+    Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+  >;
+  readonly emailCode: Readonly<Required<Omit<EmailCodeOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;

@@ -408,6 +408,22 @@ export interface RateLimitsOptions {
   passwordReset?: RateLimit;
 
   /**
+   * Both routes of the sign-in with a mailed code, together.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 60 }
+   * @env SVC_CODE_MAX_ATTEMPTS, SVC_CODE_DECAY
+   */
+  emailCode?: RateLimit;
+
+  /**
+   * Codes that are mailed to one address, or that would be mailed if it had an account.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 900 }
+   * @env SVC_CODE_MAIL_MAX_ATTEMPTS, SVC_CODE_MAIL_DECAY
+   */
+  emailCodeMails?: RateLimit;
+
+  /**
    * `POST /register`.
    *
    * @default { maxAttempts: 10, decaySeconds: 60 }
@@ -794,6 +810,65 @@ export interface EmailChangeOptions {
   undoDays?: number;
 }
 
+/** Recognition of devices. Needs `features.knownDevices`. */
+export interface KnownDeviceOptions {
+  /**
+   * Mails the owner of the account when a user signs in on a new device. Not for the first device of a user. At most five
+   * mails to one account in an hour.
+   *
+   * @default true with `mail.mailer`, otherwise false
+   * @env SVC_KNOWN_DEVICES_MAIL
+   */
+  mail?: boolean;
+
+  /**
+   * Page that the link in this mail opens. Its query has the parameter `token`, which the page posts to `/sessions/report`;
+   * at an extra guard also `guard`, its name. `https`, or `http` on localhost outside production. Required with
+   * {@link mail}.
+   *
+   * @default none
+   * @env SVC_KNOWN_DEVICES_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Minutes for which the link is valid, 1 to 43200 (30 days).
+   *
+   * @default 10080
+   * @env SVC_KNOWN_DEVICES_EXPIRE
+   */
+  expireMinutes?: number;
+}
+
+/** Sign-in with a mailed code. Needs `features.emailCode`. */
+export interface EmailCodeOptions {
+  /**
+   * Minutes for which a code is valid, 1 to 10 (the maximum of NIST SP 800-63B §3.1.3.2 for codes that are sent).
+   *
+   * @default 10
+   * @env SVC_CODE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
+   *
+   * @default 8
+   * @env SVC_CODE_DIGITS
+   */
+  digits?: number;
+
+  /**
+   * Page that a link in the mail opens, beside the code. Its fragment has the parameter `code`. The page sends the code
+   * itself: the link signs in only in the browser that asked for it. `https`, or `http` on localhost outside production, and
+   * no fragment. Without it, the mail has no link.
+   *
+   * @default none
+   * @env SVC_CODE_URL
+   */
+  frontendUrl?: string;
+}
+
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
   /**
@@ -924,6 +999,14 @@ export interface FeatureOptions {
   passwordReset?: boolean;
 
   /**
+   * Sign-in with a code that is mailed to the user, in place of the password.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_CODE
+   */
+  emailCode?: boolean;
+
+  /**
    * `POST /register`.
    *
    * @default false
@@ -946,6 +1029,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_USERNAME_CHANGE
    */
   usernameChange?: boolean;
+
+  /**
+   * Recognition of the devices on which users sign in, with a mail about a new one. The mail needs {@link passwordReset}.
+   *
+   * @default false
+   * @env SVC_FEATURE_KNOWN_DEVICES
+   */
+  knownDevices?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -1184,6 +1275,12 @@ export interface AuthValues {
 
   /** Change of the email. */
   emailChange?: EmailChangeOptions;
+
+  /** Known devices. */
+  knownDevices?: KnownDeviceOptions;
+
+  /** Sign-in with a mailed code. */
+  emailCode?: EmailCodeOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

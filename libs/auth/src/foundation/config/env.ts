@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration emailChange usernameChange abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset emailCode registration emailChange usernameChange knownDevices abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -62,6 +62,10 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['VERIFY_DECAY', 'rateLimits.emailVerification.decaySeconds', number],
   ['RESET_MAX_ATTEMPTS', 'rateLimits.passwordReset.maxAttempts', number],
   ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
+  ['CODE_MAX_ATTEMPTS', 'rateLimits.emailCode.maxAttempts', number],
+  ['CODE_DECAY', 'rateLimits.emailCode.decaySeconds', number],
+  ['CODE_MAIL_MAX_ATTEMPTS', 'rateLimits.emailCodeMails.maxAttempts', number],
+  ['CODE_MAIL_DECAY', 'rateLimits.emailCodeMails.decaySeconds', number],
   ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
   ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
   ['EMAIL_CHANGE_MAX_ATTEMPTS', 'rateLimits.emailChange.maxAttempts', number],
@@ -106,6 +110,12 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['EMAIL_CHANGE_UNDO_URL', 'emailChange.undoUrl', text],
   ['EMAIL_CHANGE_EXPIRE', 'emailChange.expireMinutes', number],
   ['EMAIL_CHANGE_UNDO_DAYS', 'emailChange.undoDays', number],
+  ['KNOWN_DEVICES_MAIL', 'knownDevices.mail', flag],
+  ['KNOWN_DEVICES_URL', 'knownDevices.frontendUrl', text],
+  ['KNOWN_DEVICES_EXPIRE', 'knownDevices.expireMinutes', number],
+  ['CODE_URL', 'emailCode.frontendUrl', text],
+  ['CODE_EXPIRE', 'emailCode.expireMinutes', number],
+  ['CODE_DIGITS', 'emailCode.digits', number],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

@@ -109,10 +109,19 @@ function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
+/** The names of the cookies of a guard, by the name of its refresh cookie. */
+export const cookieNames = (refreshName: string) => ({
+  refresh: refreshName,
+  code: `${refreshName}.code`,
+  device: `${refreshName}.device`,
+});
+
 function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
-  if (a.cookie.refreshName !== b.cookie.refreshName) return [];
+  const [ofA, ofB] = [a, b].map(({ cookie }) => Object.values(cookieNames(cookie.refreshName))) as [string[], string[]];
+  const shared = ofA.find((name) => ofB.includes(name));
+  if (shared === undefined) return [];
   return [
-    `The guards "${a.guard}" and "${b.guard}" share the cookie ${a.cookie.refreshName}, so each login would end the other's. ` +
+    `The guards "${a.guard}" and "${b.guard}" share the cookie ${shared}, so each login would end the other's. ` +
       `Set guards.${a.guard}.cookie.refreshName to a value that no other guard has.`,
   ];
 }
@@ -131,7 +140,15 @@ function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
 }
 
 /** Segments of the library's own paths with further routes below them. */
-export const WITH_ROUTES_BELOW: readonly string[] = ['account', 'email', 'passkeys', 'sessions', 'two-factor'];
+export const WITH_ROUTES_BELOW: readonly string[] = [
+  'account',
+  'devices',
+  'email',
+  'login',
+  'passkeys',
+  'sessions',
+  'two-factor',
+];
 
 /**
  * Whether guards at these two paths can have the same route. One path may be inside the other, but not where it meets

@@ -59,6 +59,8 @@ describe('the public configuration of a guard', () => {
       emailVerification: expect.objectContaining({ expire: 60, blockUnverifiedLogin: false }),
       passwordReset: expect.objectContaining({ revokeSessions: true, broker: null }),
       emailChange: { expireMinutes: 60, undoDays: 7 },
+      knownDevices: { mail: true, frontendUrl: undefined, expireMinutes: 10_080 },
+      emailCode: { expireMinutes: 10, digits: 8, frontendUrl: undefined },
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),
       passwords: { minLength: 8 },

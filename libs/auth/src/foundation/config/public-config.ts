@@ -27,6 +27,8 @@ const PUBLIC_OPTIONS = [
   'emailVerification',
   'passwordReset',
   'emailChange',
+  'knownDevices',
+  'emailCode',
   'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 

@@ -83,6 +83,24 @@ export function resolveEmailChange(options: AuthValues): GuardConfig['emailChang
   });
 }
 
+export function resolveKnownDevices({ knownDevices = {}, mail }: AuthValues): GuardConfig['knownDevices'] {
+  const { expireMinutes } = knownDevices;
+  return Object.freeze({
+    mail: knownDevices.mail ?? Boolean(mail?.mailer),
+    frontendUrl: knownDevices.frontendUrl,
+    expireMinutes: numberOf('knownDevices.expireMinutes', expireMinutes, DEFAULTS.knownDevices.expireMinutes),
+  });
+}
+
+export function resolveEmailCode({ emailCode = {} }: AuthValues): GuardConfig['emailCode'] {
+  const fallback = DEFAULTS.emailCode;
+  return Object.freeze({
+    expireMinutes: numberOf('emailCode.expireMinutes', emailCode.expireMinutes, fallback.expireMinutes),
+    digits: numberOf('emailCode.digits', emailCode.digits, fallback.digits),
+    frontendUrl: emailCode.frontendUrl || undefined,
+  });
+}
+
 export function resolveRegistration({
   registration,
   features,

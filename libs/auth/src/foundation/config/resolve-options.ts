@@ -9,7 +9,9 @@ import { readFlag } from './option-values.policy';
 import {
   appName,
   resolveEmailChange,
+  resolveEmailCode,
   resolveEmailVerification,
+  resolveKnownDevices,
   resolveLanguages,
   resolveMail,
   resolvePasskeys,
@@ -195,6 +197,8 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
     emailChange: resolveEmailChange(options),
+    knownDevices: resolveKnownDevices(options),
+    emailCode: resolveEmailCode(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),

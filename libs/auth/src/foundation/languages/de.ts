@@ -11,6 +11,7 @@ export const de: Catalogue = {
     'auth.wrong_credentials': 'Diese Zugangsdaten sind nicht korrekt.',
     'auth.wrong_password': 'Das Passwort ist nicht korrekt.',
     'auth.wrong_code': 'Der Code ist nicht korrekt.',
+    'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.',
     'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
     'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
     'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',
@@ -41,6 +42,8 @@ export const de: Catalogue = {
       'Dieser Link zum Ändern der E-Mail-Adresse ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
     'auth.former_email_taken':
       'Diese E-Mail-Adresse gehört inzwischen zu einem anderen Konto. Bitte wenden Sie sich an den Support.',
+    'auth.report_failed':
+      'Dieser Link ist nicht mehr gültig. Wenn Sie die Anmeldung nicht kennen, setzen Sie Ihr Passwort zurück und beenden Sie alle Sitzungen.',
     'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
     'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',

@@ -11,6 +11,7 @@ export const es: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciales no son correctas.',
     'auth.wrong_password': 'La contraseña no es correcta.',
     'auth.wrong_code': 'El código no es correcto.',
+    'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.',
     'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
     'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
     'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',
@@ -40,6 +41,8 @@ export const es: Catalogue = {
       'Este enlace para cambiar la dirección de correo electrónico ya no es válido. Solicite uno nuevo.',
     'auth.former_email_taken':
       'Ahora esta dirección de correo electrónico pertenece a otra cuenta. Póngase en contacto con el servicio de asistencia.',
+    'auth.report_failed':
+      'Este enlace ya no es válido. Si no reconoce este inicio de sesión, restablezca su contraseña y cierre todas las sesiones.',
     'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
     'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     'password.unstorable': 'La contraseña contiene un carácter que no puede formar parte de una contraseña.',

@@ -11,6 +11,7 @@ export const fr: Catalogue = {
     'auth.wrong_credentials': 'Ces identifiants sont incorrects.',
     'auth.wrong_password': 'Le mot de passe est incorrect.',
     'auth.wrong_code': 'Le code est incorrect.',
+    'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.',
     'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
     'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
     'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',
@@ -40,6 +41,8 @@ export const fr: Catalogue = {
       'Ce lien de modification de l’adresse e-mail n’est plus valable. Veuillez en demander un nouveau.',
     'auth.former_email_taken':
       'Cette adresse e-mail est désormais associée à un autre compte. Veuillez contacter l’assistance.',
+    'auth.report_failed':
+      'Ce lien n’est plus valable. Si vous ne reconnaissez pas cette connexion, réinitialisez votre mot de passe et fermez toutes les sessions.',
     'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
     'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     'password.unstorable': 'Le mot de passe contient un caractère qui ne peut pas en faire partie.',

@@ -11,6 +11,7 @@ export const ja: Catalogue = {
     'auth.wrong_credentials': 'ログイン情報が正しくありません。',
     'auth.wrong_password': 'パスワードが正しくありません。',
     'auth.wrong_code': 'コードが正しくありません。',
+    'auth.wrong_email_code': 'コードが正しくないか、有効期限が切れています。',
     'auth.one_factor_only': '第二要素は 1 つだけ指定してください。',
     'auth.bad_challenge': 'このログインは期限切れです。最初からやり直してください。',
     'auth.already_enrolled': '二要素認証はすでに有効になっています。',
@@ -38,6 +39,8 @@ export const ja: Catalogue = {
       'このメールアドレス変更用リンクは無効になっています。新しいリンクをリクエストしてください。',
     'auth.former_email_taken':
       'このメールアドレスは現在、別のアカウントで使用されています。サポートにお問い合わせください。',
+    'auth.report_failed':
+      'このリンクはもう有効ではありません。このログインに心当たりがない場合は、パスワードを再設定し、すべてのセッションを終了してください。',
     'auth.bad_link': 'このリンクは無効であるか、無効になりました。',
     'auth.outdated_link': 'このリンクは別のメールアドレス用です。',
     'password.unstorable': 'パスワードに使用できない文字が含まれています。',

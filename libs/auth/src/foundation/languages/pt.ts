@@ -11,6 +11,7 @@ export const pt: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciais não estão corretas.',
     'auth.wrong_password': 'A senha não está correta.',
     'auth.wrong_code': 'O código não está correto.',
+    'auth.wrong_email_code': 'Este código não está correto ou não é mais válido.',
     'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
     'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
     'auth.already_enrolled': 'A autenticação de dois fatores já está ativada.',
@@ -37,6 +38,8 @@ export const pt: Catalogue = {
     'auth.reset_failed': 'Este link para redefinir a senha não é mais válido. Solicite um novo.',
     'auth.email_change_failed': 'Este link para alterar o endereço de e-mail não é mais válido. Solicite um novo.',
     'auth.former_email_taken': 'Este endereço de e-mail agora pertence a outra conta. Entre em contato com o suporte.',
+    'auth.report_failed':
+      'Este link não é mais válido. Se você não reconhece este acesso, redefina sua senha e encerre todas as sessões.',
     'auth.bad_link': 'Este link não é válido ou deixou de ser.',
     'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
     'password.unstorable': 'A senha contém um caractere que não pode fazer parte de uma senha.',

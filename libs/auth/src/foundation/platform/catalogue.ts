@@ -1,12 +1,14 @@
 /** The operation of each route of the library, by method and path. The path is relative to the path of the guard. */
 export const OPERATIONS = {
   'DELETE account': 'account_delete',
+  'DELETE devices/:svcKnownDevice': 'device_forget',
   'DELETE passkeys/:svcPasskey': 'passkey_delete',
   'DELETE sessions': 'sessions_end_all',
   'DELETE sessions/:svcSession': 'session_end',
   'DELETE sessions/others': 'sessions_end_others',
   'DELETE two-factor': 'two_factor_disable',
   'GET account/export': 'account_export',
+  'GET devices': 'devices_list',
   'GET email/verify/:id/:hash': 'email_verify',
   'HEAD email/verify/:id/:hash': 'email_verify_probe',
   'GET jwks': 'jwks',
@@ -22,6 +24,8 @@ export const OPERATIONS = {
   'POST email/verification-notification': 'email_verification_send',
   'POST forgot-password': 'password_forgot',
   'POST login': 'login',
+  'POST login/code': 'email_code_send',
+  'POST login/code/verify': 'email_code_login',
   'POST logout': 'logout',
   'POST passkeys': 'passkey_register',
   'POST passkeys/login': 'passkey_login',
@@ -31,6 +35,7 @@ export const OPERATIONS = {
   'POST refresh': 'refresh',
   'POST register': 'register',
   'POST reset-password': 'password_reset',
+  'POST sessions/report': 'sign_in_report',
   'POST two-factor': 'two_factor_enrol',
   'POST two-factor-challenge': 'challenge',
   'POST two-factor/confirm': 'two_factor_confirm',
@@ -48,6 +53,7 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
   'email_change_confirm',
   'email_change_undo',
+  'devices_list',
   'email_verify',
   'email_verify_probe',
   'jwks',
@@ -57,6 +63,7 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'recovery_codes_count',
   'refresh',
   'sessions_list',
+  'sign_in_report',
   'two_factor_confirm',
   'two_factor_disable',
 ]);
@@ -97,6 +104,7 @@ export const REASONS = {
   passkey_not_verified: 'the verification of a passkey failed',
   passkey_not_yours: 'the passkey belongs to another account',
   recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
+  report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   revoked_token: 'the session or the token was revoked',
@@ -111,6 +119,7 @@ export const REASONS = {
   validation_failed: 'a field of the request breaks a rule (422)',
   wrong_code: 'the second factor is wrong',
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
+  wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
   wrong_password: 'the account exists, but the password is wrong',
 } as const;
 
@@ -139,6 +148,7 @@ export const SECURITY_EVENTS = {
   'auth.session.forked': 'RefreshFamilyForked',
   'auth.session.recovered': 'SessionRecovered',
   'auth.session.started': 'SessionStarted',
+  'auth.sign_in.reported': 'SignInReported',
   'auth.two_factor.disabled': 'TwoFactorDisabled',
   'auth.two_factor.enabled': 'TwoFactorEnabled',
   'auth.two_factor.unusable': 'TwoFactorUnusable',
@@ -166,7 +176,10 @@ export interface SecurityLine {
   readonly session_id?: string;
   /** The address of the client, as the HTTP adapter reports it. */
   readonly ip?: string;
-  /** The purpose of a lock, the kind of a failed mail, or the reason why a session ended. */
+  /**
+   * The purpose of a lock, the kind of a failed mail, the reason why a session ended, or whether the device of a sign-in is
+   * `known` or `new`.
+   */
   readonly purpose?: string;
   /** Number of lines of the same event, reason and guard that were omitted since the last line. */
   readonly suppressed?: number;

@@ -7,6 +7,7 @@ export const MESSAGES = {
   'auth.wrong_credentials': 'These credentials do not match our records.',
   'auth.wrong_password': 'The password is not correct.',
   'auth.wrong_code': 'The code is not correct.',
+  'auth.wrong_email_code': 'This code is not correct, or not valid any more.',
   'auth.one_factor_only': 'Give one second factor, not several.',
   'auth.bad_challenge': 'This sign-in has expired. Please start again.',
   'auth.already_enrolled': 'Two-factor authentication is already enabled.',
@@ -32,6 +33,8 @@ export const MESSAGES = {
   'auth.reset_failed': 'This link to reset the password is not valid any more. Please ask for a new one.',
   'auth.email_change_failed': 'This link to change the email address is not valid any more. Please ask for a new one.',
   'auth.former_email_taken': 'Another account has this email address now. Please contact support.',
+  'auth.report_failed':
+    'This link is not valid any more. If you do not know the sign-in, reset your password and end all sessions.',
   'auth.bad_link': 'This link is not valid, or not any more.',
   'auth.outdated_link': 'This link is for another email address.',
   'password.unstorable': 'The password contains a character that cannot be part of a password.',

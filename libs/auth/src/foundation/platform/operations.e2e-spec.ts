@@ -3,7 +3,11 @@ import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { OPERATIONS } from './catalogue';
 
-const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true, emailChange: true } });
+const { t } = membersForFile({
+  ...PASSKEYS,
+  knownDevices: { mail: false },
+  features: { ...PASSKEYS.features, twoFactor: true, emailChange: true, knownDevices: true, emailCode: true },
+});
 
 /** Needs another identifier than the email. */
 const OF_USERNAMES = ['POST username'];

@@ -6,6 +6,8 @@ export interface TokenBody {
   refresh_token?: string;
   token_type: 'Bearer';
   expires_in: number;
+  /** The token of the device, for the header `X-Svc-Device` of later sign-ins. Only in body mode, after a sign-in. */
+  device_token?: string;
 }
 
 /** Kinds of second factor: a TOTP code, a recovery code, a passkey. */

@@ -44,7 +44,7 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
-  const feature = (['passwordReset', 'emailVerification', 'emailChange'] as const).find((name) => features[name]);
+  const feature = (['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const).find((name) => features[name]);
   const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
   return [
     features.accountDeletion &&
@@ -74,6 +74,7 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
       `features.emailChange is on, but the users of the guard "${guard}" cannot get another email. ` +
         `${implement('changesEmails and changeEmail')}, or turn the feature off.`,
     features.usernameChange && named(users, options, implement),
+    features.emailCode && shared(users, 'email', 'features.emailCode'),
     !!(features.registration && hooks.register) &&
       !has('identifierOf') &&
       `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf')}.`,

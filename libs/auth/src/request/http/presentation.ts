@@ -13,7 +13,12 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { aboutAnswer, isChallenge } from '../gates/request-log';
 
 /** The operations whose tokens start a session. */
-const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'challenge', 'passkey_login']);
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
+  'login',
+  'challenge',
+  'passkey_login',
+  'email_code_login',
+]);
 
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()

@@ -1,5 +1,6 @@
 import type { MigrationInterface } from 'typeorm';
 import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
+import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -19,4 +20,5 @@ export const authMigrations: Migration[] = [
   CreateSvcPasskeys1764000000000,
   CreateSvcPasswordResets1764100000000,
   CreateSvcEmailChanges1764200000000,
+  CreateSvcKnownDevices1764300000000,
 ];

@@ -8,12 +8,14 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { Realms } from '../../foundation/realm/realm';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
+import { KnownDevice } from '../../features/known-devices/known-device.entity';
 import { Passkey } from '../../features/passkeys/passkey.entity';
 import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
 import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
 import { EmailChange } from '../../features/email-change/email-change.entity';
 import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
+import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -43,6 +45,7 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [Passkey, CreateSvcPasskeys1764000000000],
   [PasswordResetToken, CreateSvcPasswordResets1764100000000],
   [EmailChange, CreateSvcEmailChanges1764200000000],
+  [KnownDevice, CreateSvcKnownDevices1764300000000],
 ]);
 
 /** The columns of the library's tables. */

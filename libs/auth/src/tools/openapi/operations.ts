@@ -13,12 +13,14 @@ import { FormerEmailTaken } from '../../features/email-change/email-change-undo'
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
+import { ReportFailed } from '../../features/known-devices/sign-in-report';
+import { WrongEmailCode } from '../../features/email-code/email-code-login';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
-import { PASSKEYS, body, tokenPair } from './bodies';
+import { PASSKEYS, body, requestedCode, tokenPair } from './bodies';
 import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
 
 /** Bodies of successful responses by status; null for no body. */
@@ -63,6 +65,20 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       ...suspended(options),
     ],
   },
+  email_code_send: { summary: 'Mails a code to sign in with', answer: requestedCode },
+  email_code_login: {
+    summary: 'Signs in with a mailed code',
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongEmailCode(),
+      new TooManyFailures('code', A_MINUTE),
+      new HasherBusy(),
+      ...lock('code', options),
+      // A code verifies the address.
+      ...(options.features.emailVerification ? [] : unverified(options)),
+      ...suspended(options),
+    ],
+  },
   challenge: {
     summary: 'Completes a sign-in with a second factor',
     answer: tokenPair,
@@ -89,6 +105,16 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   session_end: { summary: 'Ends one session of the caller', refusals: () => [new SessionNotFound()] },
   sessions_end_all: { summary: 'Ends every session of the caller' },
   sessions_end_others: { summary: 'Ends every other session of the caller' },
+  devices_list: {
+    summary: 'Lists the devices on which the caller has signed in',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthKnownDevice')) }),
+  },
+  device_forget: { summary: 'Forgets a device of the caller' },
+  sign_in_report: {
+    summary: 'Ends a session with the token of the mail about a sign-in, and mails a reset link',
+    answer: status('sign-in-reported'),
+    refusals: () => [new ReportFailed()],
+  },
   jwks: {
     summary: 'The public keys that tokens are verified with (RFC 7517)',
     answer: record<{ keys: unknown }>({ keys: listOf(OBJECT) }),

@@ -34,7 +34,12 @@ export function requestBody({ controller, name, handler }: MountedRoute, scope: 
     : null;
 }
 
-const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'passkey_login', 'register']);
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
+  'login',
+  'passkey_login',
+  'email_code_login',
+  'register',
+]);
 const REMEMBER = of(FLAG, 'Whether the session outlives the browser. True if it is missing.');
 
 /** The body with the field `remember`, where a sign-in reads it. */

@@ -4,6 +4,7 @@ import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/bounds';
 import { EmailChangeRows } from '../../features/email-change/email-change.store';
 import { LockoutPruning } from '../../request/lockout/lockout.store';
+import { KnownDeviceStore } from '../../features/known-devices/known-device.store';
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
@@ -19,11 +20,13 @@ export interface Pruned {
   passkeys: number;
   resetTokens: number;
   emailChanges: number;
+  knownDevices: number;
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset tokens and changes of
- * email. Deletes in small batches, so that it can run beside requests with any number of rows.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens and changes of email,
+ * and devices that are not known any more. Deletes in small batches, so that it can run beside requests with any number of
+ * rows.
  *
  * @publicApi
  */
@@ -57,7 +60,7 @@ export class Pruning {
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0 };
+    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0 };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {
@@ -73,6 +76,7 @@ export class Pruning {
     for (const realm of this.realms.all) {
       await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
       await stage('passkeys', () => realm.get(PasskeyPruning).prune());
+      await stage('knownDevices', () => realm.get(KnownDeviceStore).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;
