@@ -4,12 +4,14 @@ import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
@@ -29,6 +31,8 @@ import { TwoFactor } from './features/two-factor/two-factor';
 export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
+  RequiredEnrolmentFlow,
+  TrustedDeviceFlow,
   SessionFlow,
   ConfirmationFlow,
   EnrolmentFlow,
@@ -128,6 +132,16 @@ export class Auth {
   /** The second step of a sign-in. */
   get challenge(): ChallengeFlow {
     return this.flow(ChallengeFlow);
+  }
+
+  /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+  get requiredEnrolment(): RequiredEnrolmentFlow {
+    return this.flow(RequiredEnrolmentFlow);
+  }
+
+  /** The trusted devices of a caller. */
+  get trustedDevices(): TrustedDeviceFlow {
+    return this.flow(TrustedDeviceFlow);
   }
 
   /** Refresh, logout, list and end of the sessions of a caller. */

@@ -3,7 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
-import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import type { Mail } from '../../foundation/ports/mail';
 import { MailQueue } from '../mail/mail-queue';
@@ -62,7 +62,8 @@ export interface RegistrationReceived {
   readonly status: 'registration-received';
 }
 
-export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody | RegistrationReceived;
+export type RegistrationAnswer =
+  SessionTokens | LoginChallenge | EnrolmentChallenge | RegisteredBody | RegistrationReceived;
 
 /** Seconds between two mails to one account, so that registrations from many clients cannot flood a mailbox. */
 const PAUSE_SECONDS = 60;

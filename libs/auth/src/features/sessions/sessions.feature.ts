@@ -16,6 +16,7 @@ import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
+import { TrustedDeviceStore } from './trusted-device.store';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
@@ -23,6 +24,7 @@ export const sessions: Feature = {
   providers: [
     TokenClaims,
     SessionStore,
+    TrustedDeviceStore,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,

@@ -44,7 +44,15 @@ export class RouteList<T> {
 }
 
 /** The order in which gates are checked. The order of the decorators does not matter. */
-export const STAGES = ['origin', 'authentication', 'ability', 'throttle', 'confirmation', 'verification'] as const;
+export const STAGES = [
+  'origin',
+  'authentication',
+  'ability',
+  'throttle',
+  'factor',
+  'confirmation',
+  'verification',
+] as const;
 
 /** One requirement of a route. Each realm has its own instance; the realm of the request checks it. */
 export interface Gate<Detail = undefined> {

@@ -92,6 +92,16 @@ export const RequiredObject = (): PropertyDecorator => applyDecorators(IsDefined
 /** An optional JSON object with any content. */
 export const OptionalObject = (): PropertyDecorator => applyDecorators(IsOptional(), IsObject());
 
+const isFlagValue = (value: unknown): boolean =>
+  value === true || value === false || value === 'true' || value === 'false';
+
+/** An optional boolean. The texts `true` and `false` are accepted too, because a form contains only texts: see {@link isTrue}. */
+export const OptionalFlag = (): PropertyDecorator =>
+  applyDecorators(IsOptional(), ValidateBy({ name: 'isFlag', validator: { validate: isFlagValue } }));
+
+/** The value of an {@link OptionalFlag}; false for an absent one. */
+export const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
 /** Marks the property that has the realm's `username` as its field name in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);
@@ -129,6 +139,7 @@ export const MESSAGE_OF: Readonly<Record<string, MessageKey>> = {
   isNotEmpty: 'validation.required',
   isString: 'validation.string',
   isObject: 'validation.object',
+  isFlag: 'validation.boolean',
   isArray: 'validation.array',
   arrayMaxSize: 'validation.max_items',
   maxLength: 'validation.max_length',
