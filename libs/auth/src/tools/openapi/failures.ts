@@ -1,5 +1,11 @@
 import { ConfirmationGate } from '../../features/step-up/require-confirmation';
-import { ConfirmationOfAnotherSession, ConfirmationRequired } from '../../features/step-up/step-up.errors';
+import { FactorGate } from '../../features/step-up/require-factor';
+import {
+  ConfirmationOfAnotherSession,
+  ConfirmationRequired,
+  FactorRequired,
+} from '../../features/step-up/step-up.errors';
+import type { RequiredFactor } from '../../features/step-up/step-up.policy';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import {
   type AuthException,
@@ -85,6 +91,7 @@ const OF_GATES = new Map<GateType, Refusals>([
       return always || features.gateAuthRoutes ? [new InsufficientScope(abilities, met)] : [];
     },
   ],
+  [FactorGate, (_, detail) => [new FactorRequired(detail as RequiredFactor)]],
   [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
   [
     ConfirmationGate,

@@ -42,7 +42,7 @@ function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
 }
 
 const schemaOf = (rules: ReadonlySet<string>): Schema => ({
-  type: rules.has('isObject') ? 'object' : 'string',
+  type: rules.has('isObject') ? 'object' : rules.has('isFlag') ? 'boolean' : 'string',
   ...(rules.has('maxLength') && { maxLength: FIELD_MAX }),
   ...(rules.has('isEmail') && { format: 'email' }),
 });
