@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
   type AuthModuleOptions,
+  RequireFactor,
   RequireVerifiedEmail,
   type Reason,
   type SecurityLine,
@@ -18,6 +19,12 @@ class GatedController {
   @Get('able')
   @Abilities('orders.read')
   able() {
+    return {};
+  }
+
+  @Get('with-factor')
+  @RequireFactor('any')
+  factor() {
     return {};
   }
 
@@ -131,6 +138,8 @@ export class LoggingApp {
   hook: () => object = () => ({});
   /** Whether the host refuses sign-ins. */
   mayNotSignIn = false;
+  /** Whether a second factor is required of every user. */
+  mustHaveFactor = false;
 
   private constructor(
     readonly t: TestApp,
@@ -144,6 +153,7 @@ export class LoggingApp {
         ...log.options,
         features: { twoFactor: true, lockout: true, abilities: true },
         emailVerification: { blockUnverifiedLogin: true },
+        twoFactor: { required: () => app.mustHaveFactor },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
           login: { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
