@@ -64,6 +64,11 @@ SELECT no_such_column FROM users;
 Bearer error="insufficient_scope"
 \`\`\`
 
+\`\`\`mermaid
+stateDiagram-v2
+  Open -> Closed
+\`\`\`
+
 \`\`\`prisma
 model User {
   id String
@@ -96,6 +101,9 @@ const attempt = (place: string, act: () => unknown): string[] => {
     return [`${place}: ${(error as Error).message}`];
   }
 };
+
+/** A line of a state diagram of Mermaid: its head, or a transition with an optional text. */
+const STATE_LINE = /^(?:stateDiagram-v2|\s+(?:\[\*\]|\w+) --> (?:\[\*\]|\w+)(?:: \S.*)?)$/;
 
 const HTTP_LINE = /^(?:HTTP\/1\.1 \d{3}.*|(?:GET|POST|PATCH|DELETE) \/\S* HTTP\/1\.1|[\w-]+: .+)$/;
 
@@ -149,6 +157,13 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
         .split('\n')
         .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: not a line of HTTP: ${line}`])),
     ),
+  mermaid: (checked) =>
+    checked.flatMap(({ place, text }) =>
+      text
+        .trim()
+        .split('\n')
+        .flatMap((line) => (STATE_LINE.test(line) ? [] : [`${place}: not a line of a state diagram: ${line}`])),
+    ),
   prisma: (checked) =>
     checked.flatMap(({ place, text }) =>
       codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
@@ -165,6 +180,7 @@ const ON_PURPOSE: Record<string, number> = {
   env: 1,
   sql: 1,
   http: 1,
+  mermaid: 1,
   prisma: 1,
 };
 

@@ -75,7 +75,7 @@ describe('a login of a user who must have a second factor and has none', () => {
     let calls = 0;
     answer = () => ++calls > 0;
     const { body } = await t.login(ADA, 'wrong').expect(422);
-    expect(body).toEqual((await t.login('nobody@example.com', 'wrong').expect(422)).body);
+    expect(body).toEqual((await t.login('unknown@example.com', 'wrong').expect(422)).body);
     expect(calls).toBe(0);
   });
 

@@ -36,7 +36,7 @@ interface Trusted {
 
 /**
  * Trusts devices after a completed second factor, if `twoFactor.trustedDeviceDays` is set. A device is bound to the
- * password hash and to the second factors of its user: a change of one of them ends the trust, whoever has made it.
+ * password hash and to the second factors of its user: a change of one of them ends the trust, also one by code of the host.
  */
 @Injectable()
 export class TrustedDevices {
