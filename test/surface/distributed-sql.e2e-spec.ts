@@ -84,7 +84,7 @@ const STATEMENTS: Record<string, RegExp> = {
   pagePasskeys: /^SELECT credential_id AS id, user_id AS "userId"/,
   removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
   addDevice: /^INSERT INTO "svc_trusted_devices"/,
-  removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* binding <> \$3/,
+  removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* \(binding <> \$3/,
   findDevice: /^SELECT id FROM "svc_trusted_devices"/,
   listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
   removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,

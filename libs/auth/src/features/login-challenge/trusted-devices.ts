@@ -78,7 +78,7 @@ export class TrustedDevices {
     sent: string | null,
     request: object,
   ): Promise<(() => Promise<boolean>) | null> {
-    const token = this.days > 0 ? this.cookie.presented(sent, request) : '';
+    const token = this.cookie.presented(sent, request);
     if (!token) return null;
     const isTrusted = async (): Promise<boolean> =>
       (await this.store.find(userId, token, await this.bindingOf(userId, digest))) !== null;
