@@ -17,40 +17,6 @@ const prune = (t: TestApp, days?: number) => t.app.get(Pruning).run(days);
 const countOf = async (t: TestApp, table: string): Promise<number> =>
   (await t.database.query(`SELECT count(*)::int AS n FROM ${table}`))[0].n;
 
-/** Rows of trusted devices: their number, the time until they expire, and their guard. */
-const DEVICES = `SELECT $3::text, n, gen_random_uuid(), 'x', 'x', null, now(), now() + $2::interval
-  FROM generate_series(1, $1::int) n`;
-
-describe('a sweep of trusted devices', () => {
-  const t = TestApp.forFile({ options: { storeTimeoutMs: 20_000 } });
-  const add = (count: number, life: string, guard = 'api') =>
-    t.database.query(`INSERT INTO svc_trusted_devices ${DEVICES}`, [count, life, guard]);
-
-  it('deletes those that have expired, of every guard, with the features off, and in pages', async () => {
-    await add(1200, '1 hour');
-    await add(3, '2 hours');
-    await add(2, '1 hour', 'admin');
-    expect(await prune(t)).toMatchObject({ trustedDevices: 0 });
-    t.clock.advance(3600);
-    expect(await prune(t)).toMatchObject({ trustedDevices: 1202 });
-    expect(await countOf(t, 'svc_trusted_devices')).toBe(3);
-    await t.database.query('ALTER TABLE svc_trusted_devices RENAME TO elsewhere');
-    expect(await prune(t)).toMatchObject({ trustedDevices: 0 });
-    await t.database.query('ALTER TABLE elsewhere RENAME TO svc_trusted_devices');
-  });
-
-  it('leaves rows that another transaction uses', async () => {
-    await add(2, '-1 hour');
-    const runner = t.database.createQueryRunner();
-    await runner.startTransaction();
-    await runner.query("SELECT 1 FROM svc_trusted_devices WHERE user_id = '1' FOR UPDATE");
-    expect(await prune(t)).toMatchObject({ trustedDevices: 1 });
-    await runner.rollbackTransaction();
-    await runner.release();
-    expect(await prune(t)).toMatchObject({ trustedDevices: 1 });
-  });
-});
-
 describe('a sweep of sessions', () => {
   /** Seconds after which a session can be deleted: its deadline plus the life of an access token issued at the deadline. */
   const OVER = 1000 + LIFE;
@@ -379,7 +345,9 @@ describe('a sweep of which one part fails', () => {
     await t.login('nobody', 'x').expect(422);
     await storePasskey(t, 'stale', '99');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'x', 'x', now() - interval '2 h')");
-    await t.database.query(`INSERT INTO svc_trusted_devices ${DEVICES}`, [1, '1 second', 'api']);
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'x', 'x', null, now(), now())",
+    );
     t.clock.advance(11 + LIFE);
   });
 
