@@ -12,6 +12,7 @@ export default defineConfig({
       'public.svc_lockouts',
       'public.svc_passkeys',
       'public.svc_password_resets',
+      'public.svc_trusted_devices',
       'public.svc_migrations',
     ],
   },

@@ -10,6 +10,7 @@ import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
 import { confirmationTokenOf } from '../support/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 
@@ -281,6 +282,29 @@ describe('the security log records that', () => {
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor/recovery-codes', own), 409)).reason).toBe(
       'not_enrolled',
     );
+  });
+
+  it('a user must have a second factor, enrolled one, and could not remove it', async () => {
+    const own = await app.confirmed();
+    expect(await log.lineOf(() => t.get('/with-factor', own.token), 401)).toMatchObject({
+      event: 'auth.guard.refused',
+      reason: 'factor_required',
+      user_id: app.id,
+    });
+    app.mustHaveFactor = true;
+    const challenged = await log.during(() => t.login(app.email).expect(200));
+    expect(challenged.at(-1)).toMatchObject({ event: 'auth.login.challenged', user_id: app.id });
+    const enrolment_token = await enrolmentToken(t, app.email);
+    const secret = await startEnrolment(t, enrolment_token);
+    const enrolled = await log.during(() => confirmEnrolment(t, enrolment_token, secret).expect(200));
+    expect(enrolled.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.two_factor.enabled', 'auth.enrolment_confirm.succeeded']),
+    );
+    expect((await log.lineOf(() => confirmEnrolment(t, enrolment_token, secret), 422)).reason).toBe('bad_enrolment');
+    expect((await log.lineOf(() => app.call('delete', '/auth/two-factor', own), 409)).reason).toBe(
+      'second_factor_required',
+    );
+    app.mustHaveFactor = false;
   });
 
   it('a passkey was refused', async () => {

@@ -230,10 +230,22 @@ describe('a sweep of lockout counters', () => {
     await t.login('nobody', 'x').expect(422);
     t.clock.advance(11 + LIFE);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({
+      sessions: 1,
+      lockoutCounters: 0,
+      passkeys: 0,
+      resetTokens: 0,
+      trustedDevices: 0,
+    });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
-    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({
+      sessions: 0,
+      lockoutCounters: 1,
+      passkeys: 0,
+      resetTokens: 0,
+      trustedDevices: 0,
+    });
     await t.stop();
   });
 });
@@ -333,6 +345,9 @@ describe('a sweep of which one part fails', () => {
     await t.login('nobody', 'x').expect(422);
     await storePasskey(t, 'stale', '99');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'x', 'x', now() - interval '2 h')");
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'x', 'x', null, now(), now())",
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -342,14 +357,16 @@ describe('a sweep of which one part fails', () => {
     lockoutCounters: await countOf(t, 'svc_lockouts'),
     passkeys: await countOf(t, 'svc_passkeys'),
     resetTokens: await countOf(t, 'svc_password_resets'),
+    trustedDevices: await countOf(t, 'svc_trusted_devices'),
   });
-  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, trustedDevices: 0 };
 
   it.each([
     ['sessions', 'svc_sessions'],
     ['lockoutCounters', 'svc_lockouts'],
     ['passkeys', 'svc_passkeys'],
     ['resetTokens', 'svc_password_resets'],
+    ['trustedDevices', 'svc_trusted_devices'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

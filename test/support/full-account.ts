@@ -7,7 +7,14 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = [
+  'members',
+  'svc_lockouts',
+  'svc_passkeys',
+  'svc_password_resets',
+  'svc_sessions',
+  'svc_trusted_devices',
+];
 
 /** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
@@ -67,11 +74,16 @@ export class FullAccount {
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
     await storePasskey(t, 'staff', id, 'admin');
     await enrol(t, ADA);
+    await t.database.query(
+      `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
+         FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
   }
 
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
-    for (const table of ['svc_lockouts', 'svc_passkeys'])
+    for (const table of ['svc_lockouts', 'svc_passkeys', 'svc_trusted_devices'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 

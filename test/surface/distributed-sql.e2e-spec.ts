@@ -20,6 +20,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   svc_sessions: [['id'], ['guard', 'user_id']],
   svc_passkeys: [['credential_id'], ['guard', 'user_id']],
   svc_password_resets: [['guard', 'user_id']],
+  svc_trusted_devices: [['guard', 'user_id']],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -82,6 +83,16 @@ const STATEMENTS: Record<string, RegExp> = {
   removePasskeysOfUser: /^DELETE FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2/,
   pagePasskeys: /^SELECT credential_id AS id, user_id AS "userId"/,
   removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
+  addDevice: /^INSERT INTO "svc_trusted_devices"/,
+  removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* \(binding <> \$3/,
+  findDevice: /^SELECT id FROM "svc_trusted_devices"/,
+  listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
+  removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
+  removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  removeDevicesOfGuard:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 LIMIT/,
+  pruneDevices:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 AND expires_at/,
   probeInsert:
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
@@ -113,6 +124,8 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneLockouts: ['svc_lockouts in every shard'],
   pruneResets: ['svc_password_resets in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
+  removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
+  pruneDevices: ['svc_trusted_devices in every shard'],
   isTaken: ['members in every shard'],
 };
 
@@ -233,7 +246,10 @@ const BOB = 'bob@example.com';
 
 /** Uses the routes and calls of the library that send statements. */
 async function everyFlow(): Promise<void> {
-  const { t, mailbox } = await startMembers({ ...PASSKEYS, features: FEATURES }, { tables: WITHOUT_CASE });
+  const { t, mailbox } = await startMembers(
+    { ...PASSKEYS, features: FEATURES, twoFactor: { trustedDeviceDays: 30 } },
+    { tables: WITHOUT_CASE },
+  );
   const id = await member(t, ADA);
   await ofSessions(t, id);
   await ofAccounts(t, mailbox);
@@ -290,7 +306,12 @@ async function ofFactors(t: TestApp): Promise<void> {
   const { secret, recoveryCodes, token, proof } = await enrol(t);
   await ok(t.get('/auth/two-factor/recovery-codes', token));
   const challenge = (): Promise<string> => startChallenge(t);
-  await ok(completeChallenge(t, { challenge_token: await challenge(), code: codeOf(t, secret) }));
+  const answered = { challenge_token: await challenge(), code: codeOf(t, secret), trust_device: true };
+  const { trusted_device_token } = (await ok(completeChallenge(t, answered))).body;
+  await ok(t.http.post('/auth/login').send({ email: ADA, password: PASSWORD, trusted_device_token }));
+  await ok(t.get('/auth/trusted-devices', token));
+  await ok(t.call('delete', `/auth/trusted-devices/${randomUUID()}`, token));
+  await ok(t.call('delete', '/auth/trusted-devices', token));
   await ok(completeChallenge(t, { challenge_token: await challenge(), recovery_code: recoveryCodes[0] }));
   await ok(asConfirmed(t, 'delete', '/auth/two-factor', token, proof));
   const passkeys = new PasskeyApp(t);

@@ -28,7 +28,14 @@ const LIFE = [
   'POST reset-password',
 ];
 /** Routes that `features.twoFactor` adds to every guard, and to the default guard. */
-const CHALLENGE = 'POST two-factor-challenge';
+const CHALLENGE = [
+  'DELETE trusted-devices',
+  'DELETE trusted-devices/:svcDevice',
+  'GET trusted-devices',
+  'POST two-factor-challenge',
+  'POST two-factor-enrolment',
+  'POST two-factor-enrolment/confirm',
+];
 const TWO_FACTOR = [
   'DELETE two-factor',
   'GET two-factor/recovery-codes',
@@ -46,6 +53,8 @@ const OF_PASSKEYS = [
   'POST passkeys/login',
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
+  'POST two-factor-enrolment/passkey',
+  'POST two-factor-enrolment/passkey-options',
 ];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
@@ -59,7 +68,7 @@ describe('the mounted routes', () => {
 
   it('are these with every feature on', async () => {
     const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
-    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
+    const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE];
     const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
@@ -112,7 +121,14 @@ describe('the mounted routes', () => {
 
   it('are all in docs/routes.md', () => {
     const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [
+      ...OF_EVERY_GUARD,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      ...CHALLENGE,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+    ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

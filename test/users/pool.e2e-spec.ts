@@ -23,6 +23,7 @@ const MIGRATIONS = [
   'CreateSvcLockouts1763800000000',
   'CreateSvcPasskeys1764000000000',
   'CreateSvcPasswordResets1764100000000',
+  'CreateSvcTrustedDevices1764200000000',
 ];
 
 describe.each([

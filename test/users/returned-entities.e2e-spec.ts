@@ -7,7 +7,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import { Passkey, PasswordHasher, PasswordResetToken, Session, TrustedDevice, authEntities } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -23,6 +23,7 @@ const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
+  [TrustedDevice, ['tokenHash', 'binding']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
@@ -99,6 +100,9 @@ describe.each([
     await storePasskey(t, 'credential', '1');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'HASH', 'HASH', now())");
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', 'id:1', 'api', 1, NULL, now(), now())");
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now())",
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

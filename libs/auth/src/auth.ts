@@ -4,6 +4,7 @@ import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
@@ -12,6 +13,7 @@ import { PasswordResetFlow } from './features/password-reset/password-reset.cont
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
@@ -32,6 +34,8 @@ import { TwoFactor } from './features/two-factor/two-factor';
 export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
+  RequiredEnrolmentFlow,
+  TrustedDeviceFlow,
   SessionFlow,
   ConfirmationFlow,
   EnrolmentFlow,
@@ -132,6 +136,16 @@ export class Auth {
   /** The second step of a sign-in. */
   get challenge(): ChallengeFlow {
     return this.flow(ChallengeFlow);
+  }
+
+  /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+  get requiredEnrolment(): RequiredEnrolmentFlow {
+    return this.flow(RequiredEnrolmentFlow);
+  }
+
+  /** The trusted devices of a caller. */
+  get trustedDevices(): TrustedDeviceFlow {
+    return this.flow(TrustedDeviceFlow);
   }
 
   /** Refresh, logout, list and end of the sessions of a caller. */

@@ -1,6 +1,7 @@
 import { LockoutCounter } from './request/lockout/lockout.entity';
 import { Passkey } from './features/passkeys/passkey.entity';
 import { PasswordResetToken } from './features/password-reset/reset-token.entity';
+import { TrustedDevice } from './features/sessions/trusted-device.entity';
 import { Session } from './identity/denylist/session.entity';
 
 /**
@@ -8,4 +9,4 @@ import { Session } from './identity/denylist/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken];
+export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, TrustedDevice];

@@ -42,7 +42,15 @@ class ValidRequests {
   private async sessions(guard: string): Promise<void> {
     const at = this.host.paths[guard]!;
     const visitor = await this.host.visitor(guard);
-    for (const route of ['GET {}/jwks', 'POST {}/login', 'POST {}/confirm-password', 'GET {}/sessions'])
+    for (const route of [
+      'GET {}/jwks',
+      'POST {}/login',
+      'POST {}/confirm-password',
+      'GET {}/sessions',
+      'GET {}/trusted-devices',
+      'DELETE {}/trusted-devices',
+      'DELETE {}/trusted-devices/:svcDevice',
+    ])
       await this.call(route.replace('{}', at), visitor);
     // Each mode reads one of both.
     const Cookie = `__Host-refresh${guard === 'api' ? '' : `-${guard}`}=${visitor.refresh}`;

@@ -5,6 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../passkeys/passkey.entity';
+import { TrustedDevice } from '../sessions/trusted-device.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
 /** A table that may not exist yet, and the columns that identify it as a table of the library. */
@@ -29,6 +30,10 @@ export class Tables {
 
   get passkeys(): Table {
     return this.of(Passkey, ['guard', 'user_id']);
+  }
+
+  get trustedDevices(): Table {
+    return this.of(TrustedDevice, ['guard', 'user_id']);
   }
 
   /**
@@ -75,9 +80,10 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
-    const { lockouts, passwordResets, passkeys } = this.tables;
+    const { lockouts, passwordResets, passkeys, trustedDevices } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
+    await this.delete(sql, trustedDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

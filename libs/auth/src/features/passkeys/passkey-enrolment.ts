@@ -7,18 +7,23 @@ import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
+import { RequiredFactors } from '../login-challenge/required-factors';
+import { CodeFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
 import { Ceremonies } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
-import { PasskeyStore } from './passkey.store';
+import { type NewPasskey, PasskeyStore } from './passkey.store';
 import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 
-/** Adds passkeys to the account of the caller. */
+/** A session from which a passkey is added. */
+type AddingSession = Pick<Caller, 'userId' | 'familyId'>;
+
+/** Adds passkeys to the account of a user. */
 @Injectable()
 export class PasskeyEnrolment {
   constructor(
@@ -32,7 +37,7 @@ export class PasskeyEnrolment {
     private readonly realm: Realm,
   ) {}
 
-  async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  async options({ userId, user }: Pick<Caller, 'userId' | 'user'>): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const holder = {
       handle: userHandleOf(userId),
       name: this.users.identifierOf(user) || userId,
@@ -48,16 +53,43 @@ export class PasskeyEnrolment {
 
   /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
   async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    const { userId, guard } = caller;
+    const passkey = await this.verified(caller.userId, credential, name);
+    if (!(await this.add(caller, passkey))) throw new PasskeyRefused('not_registered');
+  }
+
+  /** Verifies a new passkey. The ceremony cannot be used again. @throws PasskeyRefused */
+  async verified(userId: string, credential: unknown, name: string | null): Promise<NewPasskey> {
     const challenge = await this.ceremonies.takeRegistration(userId);
     const found = challenge && (await this.verifier.verify(credential, challenge));
     if (!found) throw new PasskeyRefused('not_registered');
     const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
-    const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
-    const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey));
-    if (!stored) throw new PasskeyRefused('not_registered');
-    if (!this.store.checksUsers) await this.discardWithoutUser(userId, found.credentialId);
-    this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
+    return { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
+  }
+
+  /**
+   * Stores a verified passkey from a session.
+   *
+   * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
+   * @param isAllowed called after the passkey is stored; when it returns false, the passkey is removed again
+   * @returns whether it was stored
+   * @throws Unauthenticated when the session has ended in the meantime
+   */
+  async add(
+    session: AddingSession,
+    passkey: NewPasskey,
+    most?: number,
+    isAllowed: () => Promise<boolean> = async () => true,
+  ): Promise<boolean> {
+    const { userId, credentialId } = passkey;
+    const stored = await this.accountLock.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
+    if (!stored) return false;
+    if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
+    if (!(await isAllowed())) {
+      await this.store.remove(userId, credentialId);
+      return false;
+    }
+    this.events.emit(new PasskeyAdded(userId, credentialId, this.realm.guard));
+    return true;
   }
 
   /**
@@ -76,6 +108,8 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly codes: CodeFactor,
+    private readonly requiredFactors: RequiredFactors,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -96,9 +130,21 @@ export class PasskeyManagement {
     if (!renamed) throw new PasskeyNotFound();
   }
 
-  /** Deletes a passkey of the user. Any other id has no effect. */
-  async remove(userId: string, id: string): Promise<void> {
-    const removed = isCredentialId(id) && (await this.store.remove(userId, id));
-    if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+  /**
+   * Deletes a passkey of the user. Any other id has no effect.
+   *
+   * @throws SecondFactorRequired for the last factor of a user who must have one
+   */
+  async remove(caller: Pick<Caller, 'user' | 'userId'>, id: string): Promise<void> {
+    const { userId } = caller;
+    if (!isCredentialId(id)) return;
+    const hasAnother = async (): Promise<boolean> => {
+      const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
+      return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
+    };
+    await this.requiredFactors.remove(caller, hasAnother, async () => {
+      const removed = await this.store.remove(userId, id);
+      if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+    });
   }
 }

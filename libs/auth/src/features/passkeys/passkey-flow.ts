@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import { EnrolmentRequest } from '../login-challenge/login-enrolments';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import type { PasskeyList } from './passkey.entity';
+import { PasskeyEnrolmentRequest, RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import {
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
@@ -120,9 +122,40 @@ export class PasskeyFlow extends Flow {
     return this.callAs(PasskeysController, 'rename', source, rename, { name });
   }
 
-  /** As `DELETE /passkeys/:id`. An unknown id has no effect. @throws Unauthenticated, ConfirmationRequired */
+  /**
+   * As `DELETE /passkeys/:id`. An unknown id has no effect.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired
+   */
   async remove(id: string, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
-    return this.callAs(PasskeysController, 'remove', source, ({ userId }) => passkeys.remove(userId, id));
+    return this.callAs(PasskeysController, 'remove', source, (caller) => passkeys.remove(caller, id));
+  }
+
+  /**
+   * As `POST /two-factor-enrolment/passkey-options`: returns the JSON of `PublicKeyCredentialCreationOptions`.
+   *
+   * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
+   */
+  async enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
+    const enrolment = this.get(RequiredPasskey);
+    const options = async (request: ServerRequest): Promise<object> =>
+      enrolment.options(this.read(EnrolmentRequest, request));
+    return this.call(RequiredPasskeyController, 'options', source, options, { enrolment_token: enrolmentToken });
+  }
+
+  /**
+   * As `POST /two-factor-enrolment/passkey`: stores the first passkey of a user who must have a second factor
+   * (`twoFactor.required`), and returns the tokens of a new session.
+   *
+   * @param credential the response of the browser to {@link enrolmentOptions}, as JSON
+   * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
+   */
+  async enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
+    const enrolment = this.get(RequiredPasskey);
+    const enrol = async (request: ServerRequest): Promise<SessionTokens> =>
+      enrolment.enrol(this.read(PasskeyEnrolmentRequest, request), request);
+    const body = { enrolment_token: enrolmentToken, credential, name };
+    return this.call(RequiredPasskeyController, 'enrol', source, enrol, body);
   }
 }

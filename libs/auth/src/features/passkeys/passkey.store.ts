@@ -45,12 +45,13 @@ export class PasskeyStore {
 
   /**
    * Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, the user has
-   * `passkeys.maxPerUser` passkeys, or the user does not exist. The caller's transaction excludes another one for the same
+   * `most` passkeys, or the user does not exist. The caller's transaction excludes another one for the same
    * user: see `AccountLock`.
+   *
+   * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
    */
-  async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
+  async add(sql: Sql, passkey: NewPasskey, most = this.realm.options.passkeys.maxPerUser): Promise<boolean> {
     const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
-    const { maxPerUser } = this.realm.options.passkeys;
     if (this.users instanceof TypeormUserProvider) await this.users.readLocks(sql);
     const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
     const added = await sql(
@@ -61,7 +62,7 @@ export class PasskeyStore {
         WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < $12
           AND ${this.userExists ?? '$13::text IS NOT NULL'}
        ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
-      [...values, aaguid, backupEligible, backedUp, this.clock.offset, maxPerUser, userId],
+      [...values, aaguid, backupEligible, backedUp, this.clock.offset, most, userId],
     );
     return added.length > 0;
   }

@@ -61,8 +61,8 @@ export class PasskeysController {
   @HttpCode(204)
   @Authenticated()
   @RequireConfirmation()
-  remove(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string): Promise<void> {
-    return this.passkeys.remove(userId, id);
+  remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
+    return this.passkeys.remove(caller, id);
   }
 }
 

@@ -16,6 +16,7 @@ import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
 import { relyingPartyErrors } from './relying-party';
+import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
@@ -32,6 +33,7 @@ export const passkeys: Feature = {
     PasskeyLoginController,
     PasskeysController,
     ConfirmPasskeyController,
+    RequiredPasskeyController,
   ],
   providers: [
     ...ALWAYS,
@@ -42,6 +44,7 @@ export const passkeys: Feature = {
     AssertionVerifier,
     PasskeyAssertions,
     PasskeyEnrolment,
+    RequiredPasskey,
     PasskeyLogin,
     PasskeyConfirmation,
     PasskeyManagement,

@@ -4,7 +4,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import { rememberIn } from '../../request/http/request-body';
-import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import type { Mail } from '../../foundation/ports/mail';
 import { MailQueue } from '../mail/mail-queue';
@@ -65,7 +65,8 @@ export interface RegistrationReceived {
   readonly status: 'registration-received';
 }
 
-export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody | RegistrationReceived;
+export type RegistrationAnswer =
+  SessionTokens | LoginChallenge | EnrolmentChallenge | RegisteredBody | RegistrationReceived;
 
 /** Seconds between two mails to one account, so that registrations from many clients cannot flood a mailbox. */
 const PAUSE_SECONDS = 60;

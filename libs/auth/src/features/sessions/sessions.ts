@@ -18,6 +18,7 @@ import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.
 import { SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
+import { TrustedDeviceStore } from './trusted-device.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Returns whether a session may still start, given the password hash that is stored now. */
@@ -99,6 +100,7 @@ export class Sessions {
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly purposeTokens: PurposeTokens,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly signIns: SignIns,
     private readonly standings: AccountStandings,
@@ -255,7 +257,8 @@ export class Sessions {
 
   /**
    * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
-   * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   * end of all sessions must not start one afterwards. Also ends the trust in all devices. Before the sessions end: see
+   * `ChallengeCompletion` and `Login`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.
@@ -265,8 +268,10 @@ export class Sessions {
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys } = this.realm.options.features;
+    if (!twoFactor && !passkeys) return () => undefined;
+    await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
     try {
-      if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+      await this.purposeTokens.endChallenges(userId);
       return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;

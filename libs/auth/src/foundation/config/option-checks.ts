@@ -104,7 +104,7 @@ function isValid(option: string, value: unknown): boolean {
   if (isNumber(option)) return readNumber(value, boundsOf(option)) !== undefined;
   if (!isFlag(option)) return true;
   if (typeof value === 'string') return readFlag(value) !== undefined;
-  return typeof value === 'boolean' || (option === 'passkeys.required' && typeof value === 'function');
+  return typeof value === 'boolean' || (option.endsWith('.required') && typeof value === 'function');
 }
 
 /** An option of `forRootAsync` only, which `forRoot` does not call. */

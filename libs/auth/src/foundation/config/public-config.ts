@@ -23,7 +23,6 @@ const PUBLIC_OPTIONS = [
   'sessions',
   'confirm',
   'lockout',
-  'twoFactor',
   'emailVerification',
   'passwordReset',
   'registration',
@@ -40,6 +39,8 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
  */
 export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBLIC_OPTIONS)[number]>> {
   /** `required` is null if a function decides for each user. */
+  readonly twoFactor: Frozen<Omit<GuardConfig['twoFactor'], 'required'> & { required: boolean | null }>;
+  /** `required` is null if a function decides for each user. */
   readonly passkeys: Frozen<Omit<GuardConfig['passkeys'], 'required'> & { required: boolean | null }>;
   readonly passwords: Frozen<Pick<GuardConfig['passwords'], 'minLength'>>;
   /** The limits of the library's own routes. `limiters` are functions, so they are not listed. */
@@ -48,15 +49,18 @@ export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBL
 
 /** Returns the public part of a guard's configuration. */
 export function publicConfig(config: GuardConfig): PublicGuardConfig {
-  const { passkeys, passwords, rateLimits } = config;
+  const { twoFactor, passkeys, passwords, rateLimits } = config;
   const { limiters: _limiters, ...limits } = rateLimits;
   return frozen({
     ...Object.fromEntries(PUBLIC_OPTIONS.map((name) => [name, config[name]])),
-    passkeys: { ...passkeys, required: typeof passkeys.required === 'function' ? null : passkeys.required },
+    twoFactor: { ...twoFactor, required: withoutFunction(twoFactor.required) },
+    passkeys: { ...passkeys, required: withoutFunction(passkeys.required) },
     passwords: { minLength: passwords.minLength },
     rateLimits: limits,
   }) as PublicGuardConfig;
 }
+
+const withoutFunction = (required: unknown): unknown => (typeof required === 'function' ? null : required);
 
 /** A frozen copy of data. Functions are left out. */
 function frozen(value: unknown): unknown {

@@ -12,13 +12,17 @@ export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues
 }
 
 export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] {
-  const { issuer, window, recoveryCodes, challengeTtl } = options.twoFactor ?? {};
+  const { issuer, window, recoveryCodes, challengeTtl, required, enrolmentTtl, trustedDeviceDays } =
+    options.twoFactor ?? {};
   const fallback = DEFAULTS.twoFactor;
   return Object.freeze({
     issuer: issuer?.trim() || appName(options),
     window: numberOf('twoFactor.window', window, fallback.window),
     recoveryCodes: numberOf('twoFactor.recoveryCodes', recoveryCodes, fallback.recoveryCodes),
     challengeTtl: numberOf('twoFactor.challengeTtl', challengeTtl, fallback.challengeTtl),
+    required: required ?? fallback.required,
+    enrolmentTtl: numberOf('twoFactor.enrolmentTtl', enrolmentTtl, fallback.enrolmentTtl),
+    trustedDeviceDays: numberOf('twoFactor.trustedDeviceDays', trustedDeviceDays, fallback.trustedDeviceDays),
   });
 }
 

@@ -13,6 +13,10 @@ export const de: Catalogue = {
     'auth.wrong_code': 'Der Code ist nicht korrekt.',
     'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
     'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
+    'auth.bad_enrolment':
+      'Diese Anmeldung ist abgelaufen, oder ein zweiter Faktor wurde eingerichtet. Bitte beginnen Sie von vorn.',
+    'auth.second_factor_required':
+      'Dieses Konto muss einen zweiten Faktor haben. Richten Sie zuerst einen anderen ein.',
     'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',
     'auth.unusable_secret':
       'Das Geheimnis muss in Base32 kodiert sein und 10 bis 64 Bytes haben, für SHA-1, sechs Ziffern und 30 Sekunden.',
@@ -20,6 +24,9 @@ export const de: Catalogue = {
     'auth.not_enrolled': 'Die Zwei-Faktor-Authentifizierung ist nicht aktiviert.',
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
+    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
+    'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
+    'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
     'auth.unusable_claim':
       'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',

@@ -13,6 +13,8 @@ export const es: Catalogue = {
     'auth.wrong_code': 'El código no es correcto.',
     'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
     'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
+    'auth.bad_enrolment': 'Este inicio de sesión ha caducado o se ha configurado un segundo factor. Vuelva a empezar.',
+    'auth.second_factor_required': 'Esta cuenta debe tener un segundo factor. Configure otro primero.',
     'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',
     'auth.unusable_secret':
       'El secreto debe estar codificado en base32 y tener entre 10 y 64 bytes, para SHA-1, seis dígitos y 30 segundos.',
@@ -20,6 +22,9 @@ export const es: Catalogue = {
     'auth.not_enrolled': 'La autenticación en dos pasos no está activada.',
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
+    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
+    'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
+    'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',

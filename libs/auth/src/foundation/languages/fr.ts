@@ -13,6 +13,8 @@ export const fr: Catalogue = {
     'auth.wrong_code': 'Le code est incorrect.',
     'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
     'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
+    'auth.bad_enrolment': 'Cette connexion a expiré, ou un second facteur a été configuré. Veuillez recommencer.',
+    'auth.second_factor_required': 'Ce compte doit avoir un second facteur. Configurez-en d’abord un autre.',
     'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',
     'auth.unusable_secret':
       'Le secret doit être encodé en base32 et compter de 10 à 64 octets, pour SHA-1, six chiffres et 30 secondes.',
@@ -20,6 +22,9 @@ export const fr: Catalogue = {
     'auth.not_enrolled': 'L’authentification à deux facteurs n’est pas activée.',
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
+    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
+    'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
+    'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
     'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',

@@ -13,6 +13,8 @@ export const pt: Catalogue = {
     'auth.wrong_code': 'O código não está correto.',
     'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
     'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
+    'auth.bad_enrolment': 'Esta tentativa de entrar expirou ou um segundo fator foi configurado. Comece novamente.',
+    'auth.second_factor_required': 'Esta conta precisa ter um segundo fator. Configure outro primeiro.',
     'auth.already_enrolled': 'A autenticação de dois fatores já está ativada.',
     'auth.unusable_secret':
       'O segredo deve estar codificado em base32 e ter de 10 a 64 bytes, para SHA-1, seis dígitos e 30 segundos.',
@@ -20,6 +22,9 @@ export const pt: Catalogue = {
     'auth.not_enrolled': 'A autenticação de dois fatores não está ativada.',
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
+    'auth.recent_login_required': 'Entre novamente para continuar.',
+    'auth.factor_required': 'Entre com um segundo fator para continuar.',
+    'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',
     'auth.unusable_claim': 'Não é possível emitir tokens para esta conta. Entre em contato com o suporte.',
     'auth.unverified_login': 'Confirme seu endereço de e-mail antes de entrar.',

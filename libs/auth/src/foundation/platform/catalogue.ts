@@ -5,6 +5,8 @@ export const OPERATIONS = {
   'DELETE sessions': 'sessions_end_all',
   'DELETE sessions/:svcSession': 'session_end',
   'DELETE sessions/others': 'sessions_end_others',
+  'DELETE trusted-devices': 'trusted_devices_forget_all',
+  'DELETE trusted-devices/:svcDevice': 'trusted_device_forget',
   'DELETE two-factor': 'two_factor_disable',
   'GET account/export': 'account_export',
   'GET email/verify/:id/:hash': 'email_verify',
@@ -12,6 +14,7 @@ export const OPERATIONS = {
   'GET jwks': 'jwks',
   'GET passkeys': 'passkeys_list',
   'GET sessions': 'sessions_list',
+  'GET trusted-devices': 'trusted_devices_list',
   'GET two-factor/recovery-codes': 'recovery_codes_count',
   'PATCH passkeys/:svcPasskey': 'passkey_rename',
   'POST confirm-passkey': 'confirm_passkey',
@@ -30,13 +33,17 @@ export const OPERATIONS = {
   'POST reset-password': 'password_reset',
   'POST two-factor': 'two_factor_enrol',
   'POST two-factor-challenge': 'challenge',
+  'POST two-factor-enrolment': 'enrolment_start',
+  'POST two-factor-enrolment/confirm': 'enrolment_confirm',
+  'POST two-factor-enrolment/passkey': 'enrolment_passkey',
+  'POST two-factor-enrolment/passkey-options': 'enrolment_passkey_options',
   'POST two-factor/confirm': 'two_factor_confirm',
   'POST two-factor/recovery-codes': 'recovery_codes_renew',
 } as const;
 
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
-/** The outcome of an operation. `challenged`: the login continues with a second factor. */
+/** The outcome of an operation. `challenged`: the login continues with a second factor, or with its enrolment. */
 export type Outcome = 'succeeded' | 'challenged' | 'failed';
 
 /** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
@@ -44,6 +51,7 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
   'email_verify',
   'email_verify_probe',
+  'enrolment_passkey_options',
   'jwks',
   'passkey_login_options',
   'passkey_register_options',
@@ -51,6 +59,7 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'recovery_codes_count',
   'refresh',
   'sessions_list',
+  'trusted_devices_list',
   'two_factor_confirm',
   'two_factor_disable',
 ]);
@@ -66,12 +75,14 @@ export const REASONS = {
   account_locked: '`features.lockout` has locked the account',
   already_enrolled: 'a second factor is already enabled',
   bad_challenge: 'the login challenge is not valid, has expired or was used before',
+  bad_enrolment: 'the enrolment token is not valid, has expired or was used before, or the user has a second factor',
   bad_link: 'the signature of a mailed link is not valid, or the link has expired',
   confirmation_required: 'a step-up proof is missing or not valid',
   confirmation_session_mismatch: 'the step-up proof belongs to another session',
   deletion_busy: 'too many accounts are being deleted at the same time (503)',
   email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
   expired_token: 'the access token has expired: the client refreshes it',
+  factor_required: 'the route has `@RequireFactor()`, and the session was not started with this factor',
   hasher_busy: 'too many password hashes wait, or one waited too long (503)',
   idle_session: 'the session was not refreshed for its idle time (`sessions.idleTimeout`)',
   identifier_taken: 'an account with the identifier exists',
@@ -91,6 +102,7 @@ export const REASONS = {
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   revoked_token: 'the session or the token was revoked',
+  second_factor_required: 'the last second factor of a user who must have one',
   sign_in_refused: '`hooks.canSignIn` refused the user',
   store_unavailable: 'Redis, PostgreSQL, the user store or code of the host did not answer in time (503)',
   too_many_failures: 'the limit on failed attempts of the account is exhausted (429)',
@@ -115,6 +127,7 @@ export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
   'auth.account.failures_cleared': 'AccountReleased',
   'auth.account.locked': 'AccountLocked',
+  'auth.device.trusted': 'DeviceTrusted',
   'auth.email.verified': 'Verified',
   'auth.mail.failed': 'MailFailed',
   'auth.passkey.added': 'PasskeyAdded',

@@ -15,8 +15,9 @@ import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpos
 /** The purposes of tokens: values of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
 export const CONFIRMATION = 'reauth+challenge';
 export const LOGIN_CHALLENGE = '2fa+challenge';
+export const ENROLMENT = '2fa+enrolment';
 
-export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
+export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE | typeof ENROLMENT;
 
 /** Claims that bind a token to an id, a session or a password hash, and what the client asked for. */
 export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'rem'>>;
@@ -32,7 +33,7 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. Login challenges become invalid when the security store loses its data, because the records of their
+ * interchangeable. Login challenges and enrolment tokens become invalid when the security store loses its data, because the records of their
  * use and of their end are lost with it. Confirmations have no such records.
  */
 @Injectable()
@@ -50,7 +51,7 @@ export class PurposeTokens {
    * @throws StoreUnavailable
    */
   async mint(purpose: Purpose, userId: string, binding: Binding = {}): Promise<string> {
-    const state = purpose === LOGIN_CHALLENGE ? await this.state(userId) : {};
+    const state = purpose === CONFIRMATION ? {} : await this.state(userId);
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
     return signJws(this.keyring, purpose, {
@@ -67,7 +68,7 @@ export class PurposeTokens {
     });
   }
 
-  /** Claims of a challenge: the state of the store, and the ends that it contains. */
+  /** Claims of a challenge or an enrolment token: the state of the store, and the ends that it contains. */
   private async state(userId: string): Promise<Pick<PurposeClaims, 'sto' | 'epo'>> {
     const { values, continuity: sto } = await this.continuity.readCurrent(
       this.endKeys(userId),
@@ -90,7 +91,7 @@ export class PurposeTokens {
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
     const { sub } = jws.claims;
-    const ends = purpose === LOGIN_CHALLENGE ? this.endKeys(sub) : [];
+    const ends = purpose === CONFIRMATION ? [] : this.endKeys(sub);
     return (await this.isOutstanding(jws.claims, [this.usedKey(jws.claims)], ends)) ? jws.claims : null;
   }
 
@@ -115,13 +116,14 @@ export class PurposeTokens {
   }
 
   /**
-   * Ends the outstanding login challenges: those of one user or, without a user, those of all users of the guard.
-   * Challenges that are minted later are valid.
+   * Ends the outstanding login challenges and enrolment tokens: those of one user or, without a user, those of all users of
+   * the guard. Tokens that are minted later are valid.
    *
    * @throws StoreUnavailable
    */
   async endChallenges(userId?: string): Promise<void> {
-    const seconds = this.lifetimeOf(LOGIN_CHALLENGE) + this.realm.options.leeway + CLOCK_MARGIN;
+    const longest = Math.max(this.lifetimeOf(LOGIN_CHALLENGE), this.lifetimeOf(ENROLMENT));
+    const seconds = longest + this.realm.options.leeway + CLOCK_MARGIN;
     // A challenge is read with the keys of its user's slot tag only.
     const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
     await this.store.setMany(
@@ -171,6 +173,7 @@ export class PurposeTokens {
   /** Lifetime in seconds. */
   private lifetimeOf(purpose: Purpose): number {
     const { twoFactor, confirm } = this.realm.options;
-    return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;
+    if (purpose === CONFIRMATION) return confirm.ttl;
+    return purpose === ENROLMENT ? twoFactor.enrolmentTtl : twoFactor.challengeTtl;
   }
 }

@@ -19,7 +19,7 @@ import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { RefreshCookie } from './refresh-cookie';
+import { RefreshCookie, TrustedDeviceCookie } from './refresh-cookie';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -103,6 +103,8 @@ export interface SessionTokens {
   readonly refreshExpiresIn: number;
   /** Whether the session outlives the browser. If not, the refresh cookie has no `Max-Age`. */
   readonly remembered: boolean;
+  /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
+  readonly trustedDevice?: { readonly token: string; readonly expiresIn: number };
 }
 
 /**
@@ -114,6 +116,7 @@ export class TokenDelivery {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
+    private readonly deviceCookie: TrustedDeviceCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -128,13 +131,21 @@ export class TokenDelivery {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
-  /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */
+  /** Returns the response body. In cookie mode, sets the refresh cookie and that of a trusted device on the response. */
   deliver(tokens: SessionTokens, response: unknown): TokenBody {
-    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
+    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered, trustedDevice: device } = tokens;
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
-    if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
-    const cookie = this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined);
-    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', cookie);
+    if (!this.realm.options.cookieMode) {
+      const ofDevice = device && { trusted_device_token: device.token };
+      return { access_token: accessToken, refresh_token: refreshToken, ...token, ...ofDevice };
+    }
+    const { httpAdapter } = this.adapterHost;
+    httpAdapter.appendHeader(
+      response,
+      'Set-Cookie',
+      this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined),
+    );
+    if (device) httpAdapter.appendHeader(response, 'Set-Cookie', this.deviceCookie.set(device.token, device.expiresIn));
     return { access_token: accessToken, ...token };
   }
 

@@ -1,9 +1,10 @@
 import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
+import type { ListedDevice } from '../../features/sessions/trusted-device.store';
 import type { ListedSession } from '../../features/sessions/session-list';
 import {
   FLAG,
@@ -42,15 +43,31 @@ export const BODIES = {
     message: of(TEXT, 'The first of the errors, and how many more there are.'),
     errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
   }),
-  AuthTokens: record<TokenBody>({
-    ...TOKEN,
-    refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
-  }),
-  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token'>>(TOKEN),
+  AuthTokens: record<TokenBody>(
+    {
+      ...TOKEN,
+      refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
+      trusted_device_token: of(TEXT, 'Of a device that is trusted from now on. Only after `trust_device`.'),
+    },
+    ['trusted_device_token'],
+  ),
+  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'trusted_device_token'>>(TOKEN),
   AuthChallenge: record<LoginChallenge>({
     two_factor: oneOf(true),
     challenge_token: of(TEXT, 'For the second step; good for one.'),
     methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
+  }),
+  AuthEnrolment: record<EnrolmentChallenge>({
+    enrolment_required: oneOf(true),
+    enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
+    expires_in: of(INTEGER, 'Seconds until the token expires.'),
+    methods: listOf(oneOf('totp', 'passkey')),
+  }),
+  AuthTrustedDevice: record<ListedDevice>({
+    id: UUID,
+    created_at: TIME,
+    expires_at: TIME,
+    user_agent: orNull(TEXT),
   }),
   AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
@@ -114,6 +131,7 @@ export const BODIES = {
       }),
     ),
     two_factor: record<ExportedAccount['two_factor']>({ enabled: FLAG, confirmed_at: orNull(TIME) }),
+    trusted_devices: listOf({ $ref: '#/components/schemas/AuthTrustedDevice' }),
   }),
 } satisfies Record<string, Schema>;
 

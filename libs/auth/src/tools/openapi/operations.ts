@@ -1,7 +1,11 @@
 import { DeletionBusy } from '../../features/account/account-deletion';
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { ConfirmationRequired, WrongPassword } from '../../features/step-up/step-up.errors';
+import {
+  ConfirmationRequired,
+  PasskeyConfirmationRequired,
+  WrongPassword,
+} from '../../features/step-up/step-up.errors';
 import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/login/login';
@@ -12,6 +16,8 @@ import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
+import { BadEnrolment } from '../../features/login-challenge/login-enrolments';
+import { SecondFactorRequired } from '../../features/login-challenge/required-factors';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
@@ -43,8 +49,20 @@ const unverified = ({ emailVerification }: GuardConfig): AuthException[] =>
 const suspended = ({ hooks }: GuardConfig): AuthException[] => (hooks.canSignIn ? [new SignInRefused()] : []);
 const secondStep = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
   features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
+const requiresFactor = ({ twoFactor }: GuardConfig): boolean => twoFactor.required !== false;
 const tokensOrChallenge = (options: GuardConfig): Schema =>
-  anyOf([tokenPair(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
+  anyOf([
+    tokenPair(options),
+    ...(secondStep(options) || requiresFactor(options) ? [body('AuthChallenge')] : []),
+    ...(requiresFactor(options) ? [body('AuthEnrolment')] : []),
+  ]);
+const lastFactor = (options: GuardConfig): AuthException[] =>
+  requiresFactor(options) ? [new SecondFactorRequired()] : [];
+const badEnrolment = (options: GuardConfig): AuthException[] => [
+  new BadEnrolment(),
+  ...unverified(options),
+  ...suspended(options),
+];
 const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
 
 /** Documentation of every operation. */
@@ -135,7 +153,19 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   confirm_password: {
     summary: 'Proves with the password that the user is there',
     answer: body('AuthConfirmation'),
-    refusals: (options) => [new WrongPassword('password'), new HasherBusy(), ...lock('password', options)],
+    refusals: (options) => [
+      new WrongPassword('password'),
+      new HasherBusy(),
+      ...lock('password', options),
+      ...(options.confirm.factors === 'all'
+        ? [
+            new PasskeyConfirmationRequired(),
+            new WrongCode(),
+            new TooManyFailures('code', A_MINUTE),
+            ...lock('code', options),
+          ]
+        : []),
+    ],
   },
   confirm_passkey: {
     summary: 'Proves with a passkey that the user is there',
@@ -151,7 +181,38 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     summary: 'Switches the second factor on with a first code',
     refusals: () => [new WrongCode()],
   },
-  two_factor_disable: { summary: 'Switches the second factor off' },
+  two_factor_disable: { summary: 'Switches the second factor off', refusals: lastFactor },
+  enrolment_start: {
+    summary: 'Begins to set up an authenticator during a sign-in',
+    answer: record<{ otpauth_uri: string; recovery_codes: string[] }>({ otpauth_uri: TEXT, ...recoveryCodes }),
+    refusals: (options) => [...badEnrolment(options), new HasherBusy()],
+  },
+  enrolment_confirm: {
+    summary: 'Completes a sign-in with the first code of a new authenticator',
+    answer: tokenPair,
+    refusals: (options) => [
+      ...badEnrolment(options),
+      new WrongCode(),
+      new TooManyFailures('code', A_MINUTE),
+      ...lock('code', options),
+    ],
+  },
+  enrolment_passkey_options: {
+    summary: 'Begins to set up a passkey during a sign-in',
+    answer: body('AuthPasskeyCreationOptions'),
+    refusals: badEnrolment,
+  },
+  enrolment_passkey: {
+    summary: 'Completes a sign-in with a new passkey',
+    answer: tokenPair,
+    refusals: (options) => [...badEnrolment(options), new PasskeyRefused('not_registered')],
+  },
+  trusted_devices_list: {
+    summary: 'Lists the trusted devices of the caller',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthTrustedDevice')) }),
+  },
+  trusted_device_forget: { summary: 'Ends the trust in one device of the caller' },
+  trusted_devices_forget_all: { summary: 'Ends the trust in every device of the caller' },
   recovery_codes_count: {
     summary: 'How many recovery codes are left',
     answer: record<{ remaining: number; total: number }>({ remaining: INTEGER, total: INTEGER }),
@@ -185,7 +246,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
   passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
-  passkey_delete: { summary: 'Deletes a passkey' },
+  passkey_delete: { summary: 'Deletes a passkey', refusals: lastFactor },
   account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
   account_delete: { summary: 'Deletes the account', refusals: () => [new DeletionBusy()] },
 };

@@ -6,6 +6,7 @@ import { LockoutPruning } from '../../request/lockout/lockout.store';
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
+import { TrustedDeviceStore } from '../../features/sessions/trusted-device.store';
 import { SessionPruning } from '../../features/sessions/session-pruning';
 import { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
@@ -17,11 +18,12 @@ export interface Pruned {
   lockoutCounters: number;
   passkeys: number;
   resetTokens: number;
+  trustedDevices: number;
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset tokens. Deletes in
- * small batches, so that it can run beside requests with any number of rows.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens, and expired
+ * trusted devices. Deletes in small batches, so that it can run beside requests with any number of rows.
  *
  * @publicApi
  */
@@ -55,7 +57,7 @@ export class Pruning {
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, trustedDevices: 0 };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {
@@ -70,6 +72,7 @@ export class Pruning {
     for (const realm of this.realms.all) {
       await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
       await stage('passkeys', () => realm.get(PasskeyPruning).prune());
+      await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;
