@@ -8,11 +8,14 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { AccountLock } from '../sessions/account-lock';
-import { Ceremonies } from './ceremonies';
+import { Confirmations } from '../step-up/confirmations';
+import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
 import { PasskeyStore } from './passkey.store';
-import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
+import { callHost } from '../../foundation/platform/deadline';
+import { removalVerdict } from './last-passkey.policy';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
@@ -27,34 +30,62 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly accountLock: AccountLock,
+    private readonly confirmations: Confirmations,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
-  async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    const holder = {
-      handle: userHandleOf(userId),
-      name: this.users.identifierOf(user) || userId,
-      passkeys: await this.store.list(userId),
-    };
+  options(caller: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.begin(caller, 'interactive');
+  }
+
+  /**
+   * Options for a passkey that the browser creates without a question to the user.
+   *
+   * @throws ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with a passkey
+   */
+  async conditionalOptions(caller: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    await this.confirmations.requirePasswordLogin(caller);
+    if (await this.store.existsFor(caller.userId)) throw new PasskeyRefused('not_registered');
+    return this.begin(caller, 'conditional');
+  }
+
+  private async begin({ userId, user }: Caller, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { passkeys: options } = this.realm.options;
+    const passkeys = await this.store.list(userId);
+    const stored = storedHandle(passkeys);
+    const name = this.users.identifierOf(user) || userId;
     return creationOptions(
-      this.realm.options.passkeys,
+      // The browser asks nothing, so it cannot verify the user. Later uses do, as `userVerification` requires.
+      kind === 'conditional' ? { ...options, userVerification: 'preferred' } : options,
       ALGORITHMS,
-      holder,
-      await this.ceremonies.startRegistration(userId),
+      { handle: stored ?? userHandleOf(userId), name, passkeys },
+      await this.ceremonies.startRegistration(userId, stored, kind),
     );
   }
 
   /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+  register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+    return this.complete(caller, 'interactive', credential, name);
+  }
+
+  /** As {@link register}, for {@link conditionalOptions}: only the first passkey of a user. @throws ConfirmationRequired */
+  async registerConditionally(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+    await this.confirmations.requirePasswordLogin(caller);
+    await this.complete(caller, 'conditional', credential, name);
+  }
+
+  private async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
     const { userId, guard } = caller;
-    const challenge = await this.ceremonies.takeRegistration(userId);
-    const found = challenge && (await this.verifier.verify(credential, challenge));
+    const ceremony = await this.ceremonies.takeRegistration(userId, kind);
+    const found = ceremony && (await this.verifier.verify(credential, ceremony.challenge, kind));
     if (!found) throw new PasskeyRefused('not_registered');
     const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
-    const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
-    const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey));
+    const { userHandle } = ceremony;
+    const passkey = { ...found, userId, userHandle, name: clip(name, FIELD_MAX), publicKey };
+    const most = kind === 'conditional' ? 1 : undefined;
+    const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey, most));
     if (!stored) throw new PasskeyRefused('not_registered');
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, found.credentialId);
     this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
@@ -76,6 +107,8 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly accountLock: AccountLock,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -85,7 +118,7 @@ export class PasskeyManagement {
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
-      user_handle: userHandleOf(userId),
+      user_handle: storedHandle(stored) ?? userHandleOf(userId),
       all_accepted_credential_ids: stored.map(({ id }) => id),
     };
   }
@@ -96,9 +129,30 @@ export class PasskeyManagement {
     if (!renamed) throw new PasskeyNotFound();
   }
 
-  /** Deletes a passkey of the user. Any other id has no effect. */
-  async remove(userId: string, id: string): Promise<void> {
-    const removed = isCredentialId(id) && (await this.store.remove(userId, id));
+  /** Deletes a passkey of the user. Any other id has no effect. @throws LastPasskey */
+  async remove({ userId, user }: Pick<Caller, 'userId' | 'user'>, id: string): Promise<void> {
+    if (!isCredentialId(id)) return;
+    const keepsLast = await this.keepsLast(user);
+    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
+    // the user deletes the passkey again.
+    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
+    const removed = hasPassword
+      ? await this.store.remove(userId, id)
+      : await this.accountLock.exclusive(userId, async (sql) => {
+          const passkeys = await this.store.lockedIds(sql, userId);
+          const verdict = removalVerdict(id, { keepsLast, hasPassword, passkeys });
+          if (verdict === 'last') throw new LastPasskey();
+          return verdict === 'remove' && this.store.remove(userId, id, sql);
+        });
     if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
   }
+
+  private async keepsLast(user: object): Promise<boolean> {
+    const { keepLast } = this.realm.options.passkeys;
+    return typeof keepLast === 'function' ? callHost('passkeys.keepLast', () => keepLast(user)) : keepLast;
+  }
 }
+
+/** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
+const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>
+  passkeys.find(({ userHandle }) => userHandle !== null)?.userHandle ?? null;

@@ -7,6 +7,7 @@ import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import type { PasskeyList } from './passkey.entity';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -97,6 +98,34 @@ export class PasskeyFlow extends Flow {
     return this.callAs(PasskeyEnrolmentController, 'register', source, register, { credential, name });
   }
 
+  /**
+   * As `POST /passkeys/conditional-options`: returns the JSON of `PublicKeyCredentialCreationOptions` for a passkey that the
+   * browser creates without a question. Needs `features.conditionalCreate`.
+   *
+   * @throws Unauthenticated; ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with
+   * a passkey; StoreUnavailable
+   */
+  async conditionalOptions(source: CallSource): Promise<object> {
+    const enrolment = this.get(PasskeyEnrolment);
+    const options = (caller: Caller) => enrolment.conditionalOptions(caller);
+    return this.callAs(ConditionalCreateController, 'options', source, options);
+  }
+
+  /**
+   * As `POST /passkeys/conditional`: stores the first passkey of the caller.
+   *
+   * @param credential the response of the browser to {@link conditionalOptions}, as JSON
+   * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
+   */
+  async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
+    const enrolment = this.get(PasskeyEnrolment);
+    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
+      const given = this.read(RegistrationRequest, request);
+      await enrolment.registerConditionally(caller, given.credential, given.name);
+    };
+    return this.callAs(ConditionalCreateController, 'register', source, register, { credential, name });
+  }
+
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<PasskeyList> {
     const passkeys = this.get(PasskeyManagement);
@@ -111,9 +140,9 @@ export class PasskeyFlow extends Flow {
     return this.callAs(PasskeysController, 'rename', source, rename, { name });
   }
 
-  /** As `DELETE /passkeys/:id`. An unknown id has no effect. @throws Unauthenticated, ConfirmationRequired */
+  /** As `DELETE /passkeys/:id`. An unknown id has no effect. @throws Unauthenticated, ConfirmationRequired, LastPasskey */
   async remove(id: string, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
-    return this.callAs(PasskeysController, 'remove', source, ({ userId }) => passkeys.remove(userId, id));
+    return this.callAs(PasskeysController, 'remove', source, (caller) => passkeys.remove(caller, id));
   }
 }

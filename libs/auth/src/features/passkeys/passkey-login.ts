@@ -26,10 +26,14 @@ export class PasskeyLogin {
 
   /** @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
-    const passkey = await this.assertions.verify(ceremonyId, credential);
+    let user: object | null = null;
+    const isAdmitted = async (id: string): Promise<boolean> => {
+      user = await this.users.findById(id);
+      return user === null || !this.unverified.isConcealed(user);
+    };
+    const passkey = await this.assertions.verify(ceremonyId, credential, isAdmitted);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
-    const user = await this.users.findById(userId);
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);

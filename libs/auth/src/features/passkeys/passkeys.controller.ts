@@ -61,8 +61,8 @@ export class PasskeysController {
   @HttpCode(204)
   @Authenticated()
   @RequireConfirmation()
-  remove(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string): Promise<void> {
-    return this.passkeys.remove(userId, id);
+  remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
+    return this.passkeys.remove(caller, id);
   }
 }
 
@@ -134,6 +134,30 @@ export class PasskeyEnrolmentController {
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
   ): Promise<void> {
     return this.enrolment.register(caller, credential, name);
+  }
+}
+
+/** The first passkey of a user, which the browser creates without a question. A recent login with the password confirms it. */
+@Controller('passkeys')
+export class ConditionalCreateController {
+  constructor(private readonly enrolment: PasskeyEnrolment) {}
+
+  @Post('conditional-options')
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  options(@CurrentCaller() caller: Caller) {
+    return this.enrolment.conditionalOptions(caller);
+  }
+
+  @Post('conditional')
+  @HttpCode(204)
+  @Authenticated()
+  register(
+    @CurrentCaller() caller: Caller,
+    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
+  ): Promise<void> {
+    return this.enrolment.registerConditionally(caller, credential, name);
   }
 }
 

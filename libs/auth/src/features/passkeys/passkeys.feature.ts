@@ -3,6 +3,7 @@ import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factor
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -49,4 +50,15 @@ export const passkeys: Feature = {
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+};
+
+/** The first passkey of a user, created by the browser without a question after a login with the password. */
+export const conditionalCreate: Feature = {
+  flags: ['conditionalCreate'],
+  needs: ['passkeys'],
+  configErrors: ({ guards }) =>
+    guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)
+      ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
+      : [],
+  defaultGuardControllers: [ConditionalCreateController],
 };

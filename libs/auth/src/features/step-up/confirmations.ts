@@ -12,7 +12,7 @@ import { PasskeyFactor } from '../login-challenge/second-factors';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { SignIns } from '../sessions/sign-ins';
 import { type ConfirmationMethod, ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
-import { confirmationVerdict, isRecentSignIn } from './step-up.policy';
+import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
 
 /** A request that can carry a confirmation token. */
 export interface ConfirmedRequest {
@@ -58,7 +58,7 @@ export class Confirmations {
     const verified = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
     const proof = verified && (await this.isCurrent(verified)) ? verified : null;
     const verdict = confirmationVerdict(proof, caller);
-    if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
+    if (verdict === 'confirmed' || (confirm.afterLogin && (await this.hasJustSignedIn(caller)))) return;
     const methods = await this.methodsOf(caller);
     throw verdict === 'missing'
       ? new ConfirmationRequired(confirm, methods)
@@ -75,13 +75,23 @@ export class Confirmations {
     return fpr !== undefined && fpr === fingerprintFor(jti, stored);
   }
 
-  private async hasJustSignedIn(caller: Caller): Promise<boolean> {
-    const { afterLogin, ttl } = this.realm.options.confirm;
-    if (!afterLogin) return false;
+  /**
+   * Accepts a caller that has signed in to this session with the password within the last `confirm.ttl` seconds. Needs
+   * `features.conditionalCreate`, which records the sign-ins.
+   *
+   * @throws ConfirmationRequired, StoreUnavailable
+   */
+  async requirePasswordLogin(caller: Caller): Promise<void> {
+    if (await this.hasJustSignedIn(caller, isRecentPasswordLogin)) return;
+    throw new ConfirmationRequired(this.realm.options.confirm, await this.methodsOf(caller));
+  }
+
+  private async hasJustSignedIn(caller: Caller, isRecent = isRecentSignIn): Promise<boolean> {
+    const { ttl } = this.realm.options.confirm;
     const { auth_time: authTime, amr, act } = caller.claims;
     const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
     // The stores are read last, only for a sign-in that would count otherwise.
-    if (!isRecentSignIn(signIn, ttl, this.clock.seconds())) return false;
+    if (!isRecent(signIn, ttl, this.clock.seconds())) return false;
     return !(await this.pinnedSessions.includes(caller)) && this.signIns.isCurrent(caller);
   }
 

@@ -131,7 +131,14 @@ function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
 }
 
 /** Segments of the library's own paths with further routes below them. */
-export const WITH_ROUTES_BELOW: readonly string[] = ['account', 'email', 'passkeys', 'sessions', 'two-factor'];
+export const WITH_ROUTES_BELOW: readonly string[] = [
+  'account',
+  'email',
+  'passkeys',
+  'register',
+  'sessions',
+  'two-factor',
+];
 
 /**
  * Whether guards at these two paths can have the same route. One path may be inside the other, but not where it meets

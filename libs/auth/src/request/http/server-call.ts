@@ -93,8 +93,10 @@ export class ServerCalls {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
+    const registers = feature === 'registration' || feature === 'passkeyRegistration';
     const isConcerned = (name: string): boolean =>
-      name === feature || (feature === 'registration' && name === 'emailVerification' && all.emailVerification);
+      name === feature ||
+      (registers && (name === 'registration' || (name === 'emailVerification' && all.emailVerification)));
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
