@@ -8,7 +8,6 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { AccountLock } from '../sessions/account-lock';
-import { Confirmations } from '../step-up/confirmations';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
@@ -30,7 +29,6 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly accountLock: AccountLock,
-    private readonly confirmations: Confirmations,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -40,18 +38,8 @@ export class PasskeyEnrolment {
     return this.begin(caller, 'interactive');
   }
 
-  /**
-   * Options for a passkey that the browser creates without a question to the user.
-   *
-   * @throws ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with a passkey
-   */
-  async conditionalOptions(caller: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    await this.confirmations.requirePasswordLogin(caller);
-    if (await this.store.existsFor(caller.userId)) throw new PasskeyRefused('not_registered');
-    return this.begin(caller, 'conditional');
-  }
-
-  private async begin({ userId, user }: Caller, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  /** Begins a ceremony of this kind. {@link complete} ends it. */
+  async begin({ userId, user }: Caller, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { passkeys: options } = this.realm.options;
     const passkeys = await this.store.list(userId);
     const stored = storedHandle(passkeys);
@@ -70,13 +58,8 @@ export class PasskeyEnrolment {
     return this.complete(caller, 'interactive', credential, name);
   }
 
-  /** As {@link register}, for {@link conditionalOptions}: only the first passkey of a user. @throws ConfirmationRequired */
-  async registerConditionally(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    await this.confirmations.requirePasswordLogin(caller);
-    await this.complete(caller, 'conditional', credential, name);
-  }
-
-  private async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
+  /** Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user. @throws as register */
+  async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
     const { userId, guard } = caller;
     const ceremony = await this.ceremonies.takeRegistration(userId, kind);
     const found = ceremony && (await this.verifier.verify(credential, ceremony.challenge, kind));

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { ConditionalCreate, ConditionalCreateController } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import type { PasskeyList } from './passkey.entity';
 import {
-  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -106,9 +106,8 @@ export class PasskeyFlow extends Flow {
    * a passkey; StoreUnavailable
    */
   async conditionalOptions(source: CallSource): Promise<object> {
-    const enrolment = this.get(PasskeyEnrolment);
-    const options = (caller: Caller) => enrolment.conditionalOptions(caller);
-    return this.callAs(ConditionalCreateController, 'options', source, options);
+    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
+    return this.callAs(ConditionalCreateController, 'options', source, (caller) => conditional.options(caller));
   }
 
   /**
@@ -118,11 +117,9 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
   async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
-    const enrolment = this.get(PasskeyEnrolment);
-    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
-      const given = this.read(RegistrationRequest, request);
-      await enrolment.registerConditionally(caller, given.credential, given.name);
-    };
+    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
+    const register = async (caller: Caller, request: ServerRequest): Promise<void> =>
+      conditional.register(caller, this.read(RegistrationRequest, request));
     return this.callAs(ConditionalCreateController, 'register', source, register, { credential, name });
   }
 

@@ -137,30 +137,6 @@ export class PasskeyEnrolmentController {
   }
 }
 
-/** The first passkey of a user, which the browser creates without a question. A recent login with the password confirms it. */
-@Controller('passkeys')
-export class ConditionalCreateController {
-  constructor(private readonly enrolment: PasskeyEnrolment) {}
-
-  @Post('conditional-options')
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  options(@CurrentCaller() caller: Caller) {
-    return this.enrolment.conditionalOptions(caller);
-  }
-
-  @Post('conditional')
-  @HttpCode(204)
-  @Authenticated()
-  register(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
-  ): Promise<void> {
-    return this.enrolment.registerConditionally(caller, credential, name);
-  }
-}
-
 @Controller('passkeys')
 export class PasskeyLoginController {
   constructor(

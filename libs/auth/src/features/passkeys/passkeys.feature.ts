@@ -2,8 +2,8 @@ import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
+import { ConditionalCreate, ConditionalCreateController } from './conditional-create';
 import {
-  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -61,4 +61,5 @@ export const conditionalCreate: Feature = {
       ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
       : [],
   defaultGuardControllers: [ConditionalCreateController],
+  providers: [ConditionalCreate],
 };

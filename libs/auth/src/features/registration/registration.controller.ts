@@ -1,39 +1,13 @@
-import { type CallSource, Flow } from '../../request/http/server-call';
-import {
-  type CallHandler,
-  Controller,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  Post,
-  Req,
-  UseInterceptors,
-} from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { type Observable, tap } from 'rxjs';
+import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { Controller, Injectable, Post, Req, UseInterceptors } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
+import { AssertionRequest } from '../passkeys/passkey-login';
+import type { PasskeyAnswer } from '../passkeys/passkey-flow';
+import { CreatedStatus } from './created-status';
+import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
 import { Registration, type RegistrationAnswer } from './registration';
-
-/**
- * Sets the status 201 for an account without a session, and 202 for a registration whose result is concealed. Session
- * tokens and a challenge are answered 200, as at a login.
- */
-@Injectable()
-export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
-
-  intercept(context: ExecutionContext, next: CallHandler<RegistrationAnswer>): Observable<RegistrationAnswer> {
-    const response = context.switchToHttp().getResponse();
-    return next.handle().pipe(
-      tap((answer) => {
-        if ('registered' in answer) this.adapterHost.httpAdapter.status(response, 201);
-        if ('status' in answer) this.adapterHost.httpAdapter.status(response, 202);
-      }),
-    );
-  }
-}
 
 @Controller('register')
 export class RegisterController {
@@ -71,5 +45,41 @@ export class RegistrationFlow extends Flow {
     const registration = this.get(Registration);
     const body = { password_confirmation: fields?.password, ...fields };
     return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);
+  }
+  /**
+   * As `POST /register/passkey/options`: starts a ceremony for {@link registerWithPasskey}. The options are the JSON of
+   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
+   *
+   * @param fields the fields that the rules declare, without a password
+   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
+   */
+  async passkeyOptions(
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<{ ceremonyId: string; options: object }> {
+    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
+    const start = (request: ServerRequest) => registration.options(request);
+    const started = await this.call(PasskeyRegistrationController, 'options', source, start, { ...fields });
+    return { ceremonyId: started.ceremony_id, options: started.options };
+  }
+
+  /**
+   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as {@link register} does,
+   * never a challenge.
+   *
+   * @param answer the response of the browser to {@link passkeyOptions}
+   * @param fields as for {@link passkeyOptions}; the identifier must be the same
+   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
+   */
+  async registerWithPasskey(
+    answer: PasskeyAnswer,
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<RegistrationAnswer> {
+    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
+    const register = async (request: ServerRequest): Promise<RegistrationAnswer> =>
+      registration.register(this.read(AssertionRequest, request), request);
+    const body = { ...fields, ceremony_id: answer?.ceremonyId, credential: answer?.credential };
+    return this.call(PasskeyRegistrationController, 'register', source, register, body);
   }
 }

@@ -12,11 +12,12 @@ import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { Sessions } from '../sessions/sessions';
-import { NewAccounts } from './new-accounts';
+import { PasskeyAdded } from '../passkeys/passkeys.events';
+import { type AccountPasskey, NewAccounts } from './new-accounts';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Signs a new user in, with the same result as a login with the new password. */
+/** Signs a new user in, with the same result as a login with the new password or the new passkey. */
 @Injectable()
 export class FirstLogin {
   constructor(
@@ -27,19 +28,22 @@ export class FirstLogin {
     private readonly realm: Realm,
   ) {}
 
-  async logIn(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
+  async logIn(user: object, client: ClientInfo, passkey?: AccountPasskey): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
     const digest = await this.users.passwordHashOf(userId);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest);
+    // A passkey combines two factors, so no challenge follows.
+    const challenge = passkey ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest);
     if (challenge) return challenge;
     if (blocked) return withoutSession;
-    // If the user was deleted or got another password in the meantime, no session starts.
+    const amr = [passkey ? 'webauthn' : 'pwd'];
+    // If the user was deleted, or got another password or lost the passkey in the meantime, no session starts.
+    const isCurrent = async (stored: string | null): Promise<boolean> =>
+      stored === digest && (passkey === undefined || passkey.isStored());
     try {
-      const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
-      return tokens ?? withoutSession;
+      return (await this.sessions.start({ userId, amr, client }, isCurrent)) ?? withoutSession;
     } catch (error) {
       // A host may let new accounts wait for an approval.
       if (error instanceof SignInRefused) return withoutSession;
@@ -106,29 +110,40 @@ export class Registration {
     private readonly verificationMails: VerificationMails,
     private readonly existingAccountMails: ExistingAccountMails,
     private readonly events: AuthEvents,
+    private readonly users: TimedUserProvider,
     private readonly firstLogin: FirstLogin,
     private readonly realm: Realm,
   ) {}
 
   /** @throws ValidationFailed; IdentifierTaken without `registration.concealExisting` */
   async register(request: object): Promise<RegistrationAnswer> {
-    const fields = await this.form.read(request);
-    if (this.realm.options.registration.concealExisting) return this.receive(fields);
-    const user = await this.accounts.create(fields);
-    this.welcome(user);
-    return this.firstLogin.logIn(user, clientInfo(request));
+    return this.open(await this.form.read(request), request);
+  }
+
+  /**
+   * Creates an account from valid fields and signs the user in.
+   *
+   * @param passkey takes the place of a password
+   * @throws PasskeyRefused; IdentifierTaken without `registration.concealExisting`
+   */
+  async open(fields: RegistrationFields, request: object, passkey?: AccountPasskey): Promise<RegistrationAnswer> {
+    if (this.realm.options.registration.concealExisting) return this.receive(fields, passkey);
+    const user = await this.accounts.create(fields, passkey);
+    this.welcome(user, passkey);
+    return this.firstLogin.logIn(user, clientInfo(request), passkey);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */
-  private async receive(fields: RegistrationFields): Promise<RegistrationReceived> {
-    const { created, owner } = await this.accounts.createOrFind(fields);
-    if (created) this.welcome(created);
+  private async receive(fields: RegistrationFields, passkey?: AccountPasskey): Promise<RegistrationReceived> {
+    const { created, owner } = await this.accounts.createOrFind(fields, passkey);
+    if (created) this.welcome(created, passkey);
     if (owner) this.existingAccountMails.send(owner);
     return { status: 'registration-received' };
   }
 
-  private welcome(user: object): void {
+  private welcome(user: object, passkey?: AccountPasskey): void {
     this.events.emit(new Registered(user));
+    if (passkey) this.events.emit(new PasskeyAdded(this.users.idOf(user), passkey.credentialId, this.realm.guard));
     this.verificationMails.send(user);
   }
 }

@@ -5,6 +5,7 @@ import { FIELD_MAX, type FieldRule, NewPasswordRequest, rulesOf, wireName } from
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
+import { PasskeyRegistrationController } from '../../features/registration/passkey-registration';
 import { RegisterController } from '../../features/registration/registration.controller';
 import { ITEMS_MAX, RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
@@ -17,6 +18,8 @@ export function requestBody({ controller, name }: MountedRoute, scope: RealmScop
   const { options } = scope.realm;
   const pipes = pipesOf(controller, name);
   const request = pipes.find((pipe) => pipe.request)?.request;
+  if (controller.prototype instanceof PasskeyRegistrationController)
+    return passkeyRegistration(scope, request && fieldsOf(request, options));
   if (request) return fieldsOf(request, options);
   if (pipes.includes(RefreshTokenPipe)) return refreshToken(options);
   return controller.prototype instanceof RegisterController ? registration(scope) : null;
@@ -45,6 +48,16 @@ const schemaOf = ({ type, maxLength, email }: FieldRule): Schema => ({
   ...(maxLength !== undefined && { maxLength }),
   ...(email && { format: 'email' }),
 });
+
+/** The fields of the registration without the password, beside the answer of the authenticator. */
+function passkeyRegistration(scope: RealmScope, answer: Schema | undefined): Schema {
+  const own = registration(scope);
+  if (own === ANY) return ANY;
+  const { password: _, password_confirmation: __, ...properties } = own.properties as Record<string, Schema>;
+  const all = { ...properties, ...(answer?.properties as Record<string, Schema> | undefined) };
+  const required = [...((own.required as string[]) ?? []), ...((answer?.required as string[] | undefined) ?? [])];
+  return fields(all, (field) => required.includes(field));
+}
 
 function registration(scope: RealmScope): Schema {
   let rules: RegistrationRules;
