@@ -47,6 +47,13 @@ const OF_PASSKEYS = [
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
 ];
+/** Routes that `features.passkeyRegistration` and `features.conditionalCreate` add to it. */
+const OF_PASSWORDLESS = [
+  'POST passkeys/conditional',
+  'POST passkeys/conditional-options',
+  'POST register/passkey',
+  'POST register/passkey/options',
+];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -58,9 +65,12 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+    const { t } = await startMembers({
+      ...PASSKEYS,
+      features: { ...PASSKEYS.features, twoFactor: true, passkeyRegistration: true, conditionalCreate: true },
+    });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS, ...OF_PASSWORDLESS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
@@ -112,7 +122,15 @@ describe('the mounted routes', () => {
 
   it('are all in docs/routes.md', () => {
     const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [
+      ...OF_EVERY_GUARD,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      CHALLENGE,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
+    ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

@@ -37,14 +37,17 @@ export class Ceremonies {
   /** Makes a challenge for a new passkey of the user. It replaces the previous one of this kind. */
   async startRegistration(userId: string, userHandle: string | null, kind: CreationKind): Promise<string> {
     const challenge = newChallenge();
-    const value = JSON.stringify({ challenge, userHandle } satisfies CreationCeremony);
+    // Neither contains a dot.
+    const value = userHandle === null ? challenge : `${challenge}.${userHandle}`;
     await this.store.setMany([this.registrationKey(userId, kind)], value, this.ttl);
     return challenge;
   }
 
   async takeRegistration(userId: string, kind: CreationKind): Promise<CreationCeremony | null> {
     const stored = await this.store.take(this.registrationKey(userId, kind));
-    return stored === null ? null : (JSON.parse(stored) as CreationCeremony);
+    if (stored === null) return null;
+    const [challenge, userHandle = null] = stored.split('.');
+    return { challenge: challenge!, userHandle };
   }
 
   /** Makes a challenge and a random user handle for the account that will have the identifier. */

@@ -1,13 +1,9 @@
-import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
 import { Confirmations } from '../step-up/confirmations';
 import { PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyStore } from './passkey.store';
-import { RegistrationRequest } from './passkeys.controller';
 import { PasskeyRefused } from './passkeys.errors';
 
 /**
@@ -31,31 +27,8 @@ export class ConditionalCreate {
   }
 
   /** @throws ConfirmationRequired, PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  async register(caller: Caller, { credential, name }: RegistrationRequest): Promise<void> {
+  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
     await this.confirmations.requirePasswordLogin(caller);
     await this.enrolment.complete(caller, 'conditional', credential, name);
-  }
-}
-
-@Controller('passkeys')
-export class ConditionalCreateController {
-  constructor(private readonly conditional: ConditionalCreate) {}
-
-  @Post('conditional-options')
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  options(@CurrentCaller() caller: Caller) {
-    return this.conditional.options(caller);
-  }
-
-  @Post('conditional')
-  @HttpCode(204)
-  @Authenticated()
-  register(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(RegistrationRequest) registration: RegistrationRequest,
-  ): Promise<void> {
-    return this.conditional.register(caller, registration);
   }
 }

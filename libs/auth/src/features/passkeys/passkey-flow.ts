@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { ConditionalCreate, ConditionalCreateController } from './conditional-create';
+import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import type { PasskeyList } from './passkey.entity';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -118,8 +119,10 @@ export class PasskeyFlow extends Flow {
    */
   async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
     const conditional = this.get(ConditionalCreate, 'conditionalCreate');
-    const register = async (caller: Caller, request: ServerRequest): Promise<void> =>
-      conditional.register(caller, this.read(RegistrationRequest, request));
+    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
+      const given = this.read(RegistrationRequest, request);
+      await conditional.register(caller, given.credential, given.name);
+    };
     return this.callAs(ConditionalCreateController, 'register', source, register, { credential, name });
   }
 

@@ -2,8 +2,9 @@ import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
-import { ConditionalCreate, ConditionalCreateController } from './conditional-create';
+import { ConditionalCreate } from './conditional-create';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,

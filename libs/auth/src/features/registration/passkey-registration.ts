@@ -1,14 +1,10 @@
-import { Controller, HttpCode, Injectable, Post, Req, UseInterceptors } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from '../../identity/users/identifiers';
-import { Public } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
 import { Ceremonies } from '../passkeys/ceremonies';
 import { EncryptedKeys } from '../passkeys/encrypted-keys';
-import { AssertionRequest } from '../passkeys/passkey-login';
+import type { AssertionRequest } from '../passkeys/passkey-login';
 import type { NewCredential } from '../passkeys/passkey.entity';
 import { NO_USER, PasskeyStore } from '../passkeys/passkey.store';
 import { PasskeyRefused } from '../passkeys/passkeys.errors';
@@ -16,7 +12,6 @@ import { creationOptions } from '../passkeys/webauthn/options';
 import { ALGORITHMS } from '../passkeys/webauthn/responses';
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
 import type { AccountPasskey } from './new-accounts';
-import { CreatedStatus } from './created-status';
 import { Registration, type RegistrationAnswer } from './registration';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
 
@@ -82,31 +77,5 @@ export class PasskeyRegistration {
     const { username } = this.realm.options;
     const identifier = fields[username];
     return typeof identifier === 'string' ? keptAs(username, identifier) : '';
-  }
-}
-
-@Controller('register/passkey')
-export class PasskeyRegistrationController {
-  constructor(private readonly registration: PasskeyRegistration) {}
-
-  @Post('options')
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-passkeys')
-  options(@Req() request: object) {
-    return this.registration.options(request);
-  }
-
-  @Post()
-  @Public()
-  @Throttled('svc-register')
-  @UseInterceptors(CreatedStatus)
-  @DeliversTokens()
-  register(
-    @RequestBody(AssertionRequest) answer: AssertionRequest,
-    @Req() request: object,
-  ): Promise<RegistrationAnswer> {
-    return this.registration.register(answer, request);
   }
 }

@@ -2,8 +2,8 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
 import { ExistingAccountMails, FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
-import { RegisterController } from './registration.controller';
-import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
+import { PasskeyRegistrationController, RegisterController } from './registration.controller';
+import { PasskeyRegistration } from './passkey-registration';
 import { RegistrationForm } from './registration-form';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */

@@ -5,8 +5,7 @@ import { FIELD_MAX, type FieldRule, NewPasswordRequest, rulesOf, wireName } from
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
-import { PasskeyRegistrationController } from '../../features/registration/passkey-registration';
-import { RegisterController } from '../../features/registration/registration.controller';
+import { PasskeyRegistrationController, RegisterController } from '../../features/registration/registration.controller';
 import { ITEMS_MAX, RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
 import { OBJECT, type Schema, TEXT, listOf, of } from './schema';
