@@ -198,6 +198,7 @@ describe('the public exports of the package', () => {
       'InsufficientScope',
       'InvalidLink',
       'InvalidRefreshToken',
+      'LastPasskey',
       'Lockout',
       'LockoutCounter',
       'LoginFlow',
