@@ -109,3 +109,10 @@ describe('without features.conditionalCreate', () => {
     await expect(app.t.auth.passkeys.conditionalOptions(source)).rejects.toThrow('features.conditionalCreate');
   });
 });
+
+describe('an application with features.conditionalCreate', () => {
+  it('does not start without features.passkeys', async () => {
+    const features = { conditionalCreate: true, passkeys: false };
+    await expect(PasskeyApp.start({ features })).rejects.toThrow('features.conditionalCreate needs features.passkeys');
+  });
+});

@@ -1,10 +1,30 @@
 import { Auth, type AuthModuleOptions, PasskeyAdded, Registered, UserProvider } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { type Tokens, claimsOf } from '../support/app';
-import { linkIn, member, membersForFile } from '../support/members';
+import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { NOT_REGISTERED, ORIGIN, PASSKEYS, storePasskey } from '../support/passkeys';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
+
+@Entity('members')
+class WithPassword {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Index({ unique: true })
+  @Column({ type: 'text' })
+  email!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+
+  @Column({ name: 'password_hash', type: 'text', select: false })
+  passwordHash!: string;
+
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
+}
 
 const GRACE = 'grace@example.com';
 const FIELDS = { name: 'Grace Hopper', email: GRACE };
@@ -285,5 +305,22 @@ describe('without features.passkeyRegistration', () => {
     await t.http.post('/auth/register/passkey/options').send(FIELDS).expect(404);
     await t.http.post('/auth/register/passkey').send(FIELDS).expect(404);
     await expect(t.auth.registration.passkeyOptions(FIELDS, {})).rejects.toThrow('features.passkeyRegistration');
+  });
+});
+
+describe('an application with features.passkeyRegistration', () => {
+  it.each([
+    ['features.passkeys', { passkeys: false }],
+    ['features.registration', { registration: false }],
+  ])('does not start without %s', async (needed, features) => {
+    const options = { ...WITH_PASSKEYS, features: { ...WITH_PASSKEYS.features, ...features } };
+    await expect(startMembers(options)).rejects.toThrow(`features.passkeyRegistration needs ${needed}`);
+  });
+
+  it('does not start with users that need a password', async () => {
+    const options = { ...WITH_PASSKEYS, users: { entity: WithPassword } };
+    await expect(startMembers(options, { entities: [WithPassword] })).rejects.toThrow(
+      'Make the column passwordHash nullable',
+    );
   });
 });

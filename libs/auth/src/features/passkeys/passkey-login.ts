@@ -26,7 +26,7 @@ export class PasskeyLogin {
 
   /** @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
-    let user: object | null = null;
+    let user = null as object | null;
     const isAdmitted = async (id: string): Promise<boolean> => {
       user = await this.users.findById(id);
       return user === null || !this.unverified.isConcealed(user);

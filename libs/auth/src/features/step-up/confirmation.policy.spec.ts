@@ -1,4 +1,4 @@
-import { type SignIn, confirmationVerdict, isRecentSignIn } from './step-up.policy';
+import { type SignIn, confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
 
 describe('a confirmation token', () => {
   const ada = { userId: '1', familyId: 'f' };
@@ -41,4 +41,16 @@ describe('a sign-in', () => {
     ['does not count for a pinned session', { isPinned: true }, false],
     ['does not count while another party acts for the user', { hasActor: true }, false],
   ])('%s', (_, change, expected) => expect(isRecentSignIn({ ...recent, ...change }, 300, NOW)).toBe(expected));
+
+  it.each<[string, Partial<SignIn>, boolean]>([
+    ['with the password allows a passkey without a question', {}, true],
+    ['with the password and a code does, too', { amr: ['pwd', 'otp'] }, true],
+    ['with a passkey does not', { amr: ['webauthn'] }, false],
+    ['of another provider does not', { amr: ['fed'] }, false],
+    ['without methods does not', { amr: [] }, false],
+    ['with a text as methods does not', { amr: 'pwd' }, false],
+    ['of a pinned session does not', { isPinned: true }, false],
+    ['in which another party acts does not', { hasActor: true }, false],
+    ['that is too old does not', { authTime: NOW - 300 }, false],
+  ])('%s', (_, change, expected) => expect(isRecentPasswordLogin({ ...recent, ...change }, 300, NOW)).toBe(expected));
 });
