@@ -200,6 +200,13 @@ describe('a registration with a passkey', () => {
     expect([(await accounts()).length, (await passkeys()).length]).toEqual([1, 1]);
   });
 
+  it('ends a ceremony with its first answer, also with a refused one', async () => {
+    const body = await answered();
+    await finish({ ...body, credential: { id: 'x' } }).expect(422);
+    expect((await finish(body).expect(422)).body).toEqual(NOT_REGISTERED);
+    expect(await accounts()).toEqual([]);
+  });
+
   it('sets a first password after a confirmation with the passkey', async () => {
     const { access_token } = await register();
     const body = { password: PASSWORD, password_confirmation: PASSWORD };
