@@ -35,14 +35,10 @@ export class PasskeyAssertions {
    * caller has to look it up.
    *
    * @param credential the unchecked value from the client
-   * @param isAdmitted whether the owner may use the passkey, asked after the signature was verified
+   * @param admit refuses an owner who may not use the passkey, after the signature was verified and before the use is recorded
    * @throws PasskeyRefused for every invalid response; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
-  async verify(
-    ceremonyId: string,
-    credential: unknown,
-    isAdmitted: (userId: string) => Promise<boolean> = async () => true,
-  ): Promise<KeyOwner> {
+  async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<KeyOwner> {
     // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
@@ -55,8 +51,11 @@ export class PasskeyAssertions {
     if (!used) throw new PasskeyRefused('not_verified');
     // A row without a user costs the same queries as the passkey of a user who must verify the email: otherwise the time
     // would show whether a registration with `registration.concealExisting` created an account.
-    const isOwned = passkey.userId === NO_USER ? !(await this.store.find(response.id)) : await isAdmitted(owner.userId);
-    if (!isOwned) throw new PasskeyRefused('not_verified');
+    if (owner.userId === NO_USER) {
+      await this.store.find(response.id);
+      throw new PasskeyRefused('not_verified');
+    }
+    await admit?.(owner.userId);
     await this.record(owner, used);
     return owner;
   }

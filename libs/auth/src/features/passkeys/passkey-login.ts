@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Realm } from '../../foundation/realm/realm';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import type { Caller } from '../../identity/tokens/caller';
 import { clientInfo } from '../../request/http/client-info';
@@ -22,16 +23,19 @@ export class PasskeyLogin {
     private readonly unverified: UnverifiedBlock,
     private readonly lockout: AccountLockout,
     private readonly sessions: Sessions,
+    private readonly realm: Realm,
   ) {}
 
   /** @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
     let user = null as object | null;
-    const isAdmitted = async (id: string): Promise<boolean> => {
+    const admit = async (id: string): Promise<void> => {
       user = await this.users.findById(id);
-      return user === null || !this.unverified.isConcealed(user);
+      // Otherwise a login with the passkey of a registration would show whether the registration created the account.
+      const isConcealed = this.realm.options.features.passkeyRegistration && user && this.unverified.isConcealed(user);
+      if (isConcealed) throw new PasskeyRefused('not_verified').withReason('unverified_login', id);
     };
-    const passkey = await this.assertions.verify(ceremonyId, credential, isAdmitted);
+    const passkey = await this.assertions.verify(ceremonyId, credential, admit);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);

@@ -192,7 +192,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     refusals: (options) => [
       ...passkeyRefused(),
       new Unauthenticated(false),
-      ...unverified(options),
+      ...(options.registration.concealExisting && options.features.passkeyRegistration ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
