@@ -48,4 +48,8 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 /** Features that only the default guard can have; extra guards do not inherit them. */
-export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys', 'passkeyRegistration', 'conditionalCreate'];
+export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = [
+  'passkeys',
+  'passkeyRegistration',
+  'conditionalCreate',
+];

@@ -60,7 +60,8 @@ export function publicConfig(config: GuardConfig): PublicGuardConfig {
 }
 
 /** A flag that is the same for all users; null if a function decides for each user. */
-const fixed = (flag: boolean | ((user: object) => unknown)): boolean | null => (typeof flag === 'function' ? null : flag);
+const fixed = (flag: boolean | ((user: object) => unknown)): boolean | null =>
+  typeof flag === 'function' ? null : flag;
 
 /** A frozen copy of data. Functions are left out. */
 function frozen(value: unknown): unknown {

@@ -21,7 +21,11 @@ export class RegistrationVerifier {
    * @param kind `account`: the user must be verified, because the passkey is the only way to sign in. `conditional`: the
    * user need not be present (§7.1 step 15, for `mediation: 'conditional'`)
    */
-  async verify(sent: unknown, challenge: string, kind: CreationKind | 'account' = 'interactive'): Promise<NewCredential | null> {
+  async verify(
+    sent: unknown,
+    challenge: string,
+    kind: CreationKind | 'account' = 'interactive',
+  ): Promise<NewCredential | null> {
     const response = registrationFrom(sent);
     if (!response) return null;
     const webauthn = this.load();
