@@ -308,10 +308,10 @@ describe('the security log records that', () => {
   });
 
   it('a passkey was refused', async () => {
-    const passkeys = await PasskeyApp.start(log.options);
+    const passkeys = await PasskeyApp.start({ ...log.options, passkeys: { keepLast: true } });
     const authenticator = new SoftAuthenticator(ORIGIN);
     const [ada, bob] = [await passkeys.confirmed(), await passkeys.confirmed('bob@example.com')];
-    await passkeys.enrol(ada, authenticator);
+    const id = await passkeys.enrol(ada, authenticator);
     await passkeys.register(ada, { id: 'x' }).expect(422);
     await passkeys.login('x', { id: 'x' }).expect(422);
     await passkeys.call('patch', 'passkeys/x', ada).send({ name: 'x' }).expect(404);
@@ -319,7 +319,11 @@ describe('the security log records that', () => {
       .call('post', 'confirm-passkey', bob)
       .send(await passkeys.answer(authenticator))
       .expect(422);
-    await passkeys.signIn(authenticator);
+    await passkeys.t.database.query('UPDATE people SET password_hash = NULL WHERE id = 1');
+    const session = await passkeys.signIn(authenticator);
+    const answer = await passkeys.answer(authenticator);
+    const { body } = await passkeys.call('post', 'confirm-passkey', { ...session, proof: '' }).send(answer);
+    await passkeys.call('delete', `passkeys/${id}`, { ...session, proof: body.confirmation_token }).expect(409);
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
     await passkeys.stop();

@@ -65,6 +65,7 @@ const REASONS: Record<Reason, true> = {
   idle_session: true,
   identifier_taken: true,
   insufficient_scope: true,
+  last_passkey: true,
   invalid_token: true,
   missing_token: true,
   no_session: true,

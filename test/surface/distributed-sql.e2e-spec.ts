@@ -72,8 +72,9 @@ const STATEMENTS: Record<string, RegExp> = {
   removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2$/,
   pruneResets: /^WITH .* \(DELETE FROM "svc_password_resets"/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
-  findPasskey: /^SELECT user_id AS "userId", public_key/,
+  findPasskey: /^SELECT user_id AS "userId", user_handle/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
+  lockPasskeysOfUser: /^SELECT credential_id AS id FROM .* FOR UPDATE$/,
   touchPasskey: /^UPDATE "svc_passkeys" SET sign_count/,
   listPasskeys: /^SELECT credential_id AS id, name/,
   hasPasskeys: /^SELECT 1 FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2 LIMIT 1$/,
@@ -110,7 +111,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -257,6 +258,7 @@ async function everyFlow(): Promise<void> {
   await ofMaintenance(t);
   await t.stop();
   await ofConcealedRegistration();
+  await ofPasswordlessUsers();
   await ofUsersElsewhere();
 }
 
@@ -347,6 +349,21 @@ async function ofConcealedRegistration(): Promise<void> {
   await member(t, ADA);
   const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
   await ok(t.http.post('/auth/register').send(form));
+  await t.stop();
+}
+
+async function ofPasswordlessUsers(): Promise<void> {
+  const features = { passkeys: true, passkeyRegistration: true };
+  const { t } = await startMembers({ ...PASSKEYS, features });
+  const device = new SoftAuthenticator(ORIGIN);
+  const fields = { name: 'Bob', email: BOB };
+  const { ceremony_id, options } = (await ok(t.http.post('/auth/register/passkey/options').send(fields))).body;
+  const body = { ...fields, ceremony_id, credential: device.create(options) };
+  const { access_token } = (await ok(t.http.post('/auth/register/passkey').send(body))).body;
+  const answer = await new PasskeyApp(t).answer(device);
+  const confirmed = await ok(t.call('post', '/auth/confirm-passkey', access_token).send(answer));
+  const path = `/auth/passkeys/${body.credential.id}`;
+  await asConfirmed(t, 'delete', path, access_token, confirmed.body.confirmation_token).expect(409);
   await t.stop();
 }
 

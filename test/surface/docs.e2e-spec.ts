@@ -203,6 +203,7 @@ describe('the public exports of the package', () => {
       'InvalidLink',
       'InvalidRefreshToken',
       'LANGUAGES',
+      'LastPasskey',
       'Lockout',
       'LockoutCounter',
       'LoginFlow',

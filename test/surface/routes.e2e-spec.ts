@@ -56,6 +56,13 @@ const OF_PASSKEYS = [
   'POST two-factor-enrolment/passkey',
   'POST two-factor-enrolment/passkey-options',
 ];
+/** Routes that `features.passkeyRegistration` and `features.conditionalCreate` add to it. */
+const OF_PASSWORDLESS = [
+  'POST passkeys/conditional',
+  'POST passkeys/conditional-options',
+  'POST register/passkey',
+  'POST register/passkey/options',
+];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -67,9 +74,12 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+    const { t } = await startMembers({
+      ...PASSKEYS,
+      features: { ...PASSKEYS.features, twoFactor: true, passkeyRegistration: true, conditionalCreate: true },
+    });
     const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS, ...OF_PASSWORDLESS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
@@ -128,6 +138,7 @@ describe('the mounted routes', () => {
       ...CHALLENGE,
       ...TWO_FACTOR,
       ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
     ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });

@@ -9,10 +9,10 @@ import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
-import { registration } from './features/registration/registration.feature';
+import { passkeyRegistration, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
 import { login } from './features/login/login.feature';
-import { passkeys } from './features/passkeys/passkeys.feature';
+import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
@@ -38,14 +38,20 @@ export const FEATURES: readonly Feature[] = [
   loginChallenge,
   twoFactor,
   passkeys,
+  conditionalCreate,
   mail,
   changePassword,
   passwordReset,
   emailVerification,
   registration,
+  passkeyRegistration,
   account,
   notices,
 ];
 
 /** Features that only the default guard can have; extra guards do not inherit them. */
-export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys'];
+export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = [
+  'passkeys',
+  'passkeyRegistration',
+  'conditionalCreate',
+];

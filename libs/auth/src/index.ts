@@ -165,6 +165,7 @@ export {
 export { DeletionBusy } from './features/account/account-deletion';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
+export { LastPasskey } from './features/passkeys/passkeys.errors';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
 export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';

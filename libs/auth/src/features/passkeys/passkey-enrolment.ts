@@ -10,15 +10,20 @@ import { FIELD_MAX } from '../../request/http/request-body';
 import { RequiredFactors } from '../login-challenge/required-factors';
 import { CodeFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
-import { Ceremonies } from './ceremonies';
+import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
 import { type NewPasskey, PasskeyStore } from './passkey.store';
-import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
+import { callHost } from '../../foundation/platform/deadline';
+import { removalVerdict } from './last-passkey.policy';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
+
+/** A user with passkeys, or one who sets up the first one. */
+type PasskeyHolder = Pick<Caller, 'userId' | 'user'>;
 
 /** A session from which a passkey is added. */
 type AddingSession = Pick<Caller, 'userId' | 'familyId'>;
@@ -37,33 +42,45 @@ export class PasskeyEnrolment {
     private readonly realm: Realm,
   ) {}
 
-  async options({ userId, user }: Pick<Caller, 'userId' | 'user'>): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    const holder = {
-      handle: userHandleOf(userId),
-      name: this.users.identifierOf(user) || userId,
-      passkeys: await this.store.list(userId),
-    };
+  options(holder: PasskeyHolder): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.begin(holder, 'interactive');
+  }
+
+  /** Begins a ceremony of this kind. {@link complete} ends it. */
+  async begin({ userId, user }: PasskeyHolder, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { passkeys: options } = this.realm.options;
+    const passkeys = await this.store.list(userId);
+    const stored = storedHandle(passkeys);
+    const name = this.users.identifierOf(user) || userId;
     return creationOptions(
-      this.realm.options.passkeys,
+      // The browser asks nothing, so it cannot verify the user. Later uses do, as `userVerification` requires.
+      kind === 'conditional' ? { ...options, userVerification: 'preferred' } : options,
       ALGORITHMS,
-      holder,
-      await this.ceremonies.startRegistration(userId),
+      { handle: stored ?? userHandleOf(userId), name, passkeys },
+      await this.ceremonies.startRegistration(userId, stored, kind),
     );
   }
 
   /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    const passkey = await this.verified(caller.userId, credential, name);
-    if (!(await this.add(caller, passkey))) throw new PasskeyRefused('not_registered');
+  register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+    return this.complete(caller, 'interactive', credential, name);
+  }
+
+  /** Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user. @throws as register */
+  async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
+    const passkey = await this.verified(caller.userId, kind, credential, name);
+    const most = kind === 'conditional' ? 1 : undefined;
+    if (!(await this.add(caller, passkey, most))) throw new PasskeyRefused('not_registered');
   }
 
   /** Verifies a new passkey. The ceremony cannot be used again. @throws PasskeyRefused */
-  async verified(userId: string, credential: unknown, name: string | null): Promise<NewPasskey> {
-    const challenge = await this.ceremonies.takeRegistration(userId);
-    const found = challenge && (await this.verifier.verify(credential, challenge));
+  async verified(userId: string, kind: CreationKind, credential: unknown, name: string | null): Promise<NewPasskey> {
+    const ceremony = await this.ceremonies.takeRegistration(userId, kind);
+    const found = ceremony && (await this.verifier.verify(credential, ceremony.challenge, kind));
     if (!found) throw new PasskeyRefused('not_registered');
     const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
-    return { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
+    const { userHandle } = ceremony;
+    return { ...found, userId, userHandle, name: clip(name, FIELD_MAX), publicKey };
   }
 
   /**
@@ -110,6 +127,8 @@ export class PasskeyManagement {
     private readonly store: PasskeyStore,
     private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
+    private readonly accountLock: AccountLock,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -119,7 +138,7 @@ export class PasskeyManagement {
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
-      user_handle: userHandleOf(userId),
+      user_handle: storedHandle(stored) ?? userHandleOf(userId),
       all_accepted_credential_ids: stored.map(({ id }) => id),
     };
   }
@@ -133,18 +152,44 @@ export class PasskeyManagement {
   /**
    * Deletes a passkey of the user. Any other id has no effect.
    *
-   * @throws SecondFactorRequired for the last factor of a user who must have one
+   * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
+   * without a password (`passkeys.keepLast`)
    */
-  async remove(caller: Pick<Caller, 'user' | 'userId'>, id: string): Promise<void> {
-    const { userId } = caller;
+  async remove(caller: PasskeyHolder, id: string): Promise<void> {
+    const { user, userId } = caller;
     if (!isCredentialId(id)) return;
+    const keepsLast = await this.keepsLast(user);
     const hasAnother = async (): Promise<boolean> => {
       const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
       return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
     };
     await this.requiredFactors.remove(caller, hasAnother, async () => {
-      const removed = await this.store.remove(userId, id);
+      const removed = await this.removeUnlessLast(userId, id, keepsLast);
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     });
   }
+
+  private async removeUnlessLast(userId: string, id: string, keepsLast: boolean): Promise<boolean> {
+    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
+    // the user deletes the passkey again.
+    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
+    if (hasPassword) return this.store.remove(userId, id);
+    return this.accountLock.exclusive(userId, async (sql) => {
+      const passkeys = await this.store.lockedIds(sql, userId);
+      const verdict = removalVerdict(id, { keepsLast, hasPassword, passkeys });
+      if (verdict === 'last') throw new LastPasskey();
+      return verdict === 'remove' && this.store.remove(userId, id, sql);
+    });
+  }
+
+  private async keepsLast(user: object): Promise<boolean> {
+    const { keepLast } = this.realm.options.passkeys;
+    if (typeof keepLast !== 'function') return keepLast;
+    // Only an explicit false releases the last passkey: a user who cannot sign in any more cannot correct an error.
+    return (await callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
+  }
 }
+
+/** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
+const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>
+  passkeys.find(({ userHandle }) => userHandle !== null)?.userHandle ?? null;

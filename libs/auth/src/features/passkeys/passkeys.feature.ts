@@ -2,7 +2,9 @@ import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
+import { ConditionalCreate } from './conditional-create';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -52,4 +54,16 @@ export const passkeys: Feature = {
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+};
+
+/** The first passkey of a user, created by the browser without a question after a login with the password. */
+export const conditionalCreate: Feature = {
+  flags: ['conditionalCreate'],
+  needs: ['passkeys'],
+  configErrors: ({ guards }) =>
+    guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)
+      ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
+      : [],
+  defaultGuardControllers: [ConditionalCreateController],
+  providers: [ConditionalCreate],
 };

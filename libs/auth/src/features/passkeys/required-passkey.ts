@@ -38,7 +38,7 @@ export class RequiredPasskey {
   ): Promise<SessionTokens> {
     const enrolment = await this.enrolments.open(token);
     const { userId } = enrolment;
-    const passkey = await this.passkeys.verified(userId, credential, name);
+    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
     // The database stores it only as the first passkey. TOTP is looked for afterwards: see `RequiredTwoFactor`.
     const isOnly = async (): Promise<boolean> => (await this.codes.stateOf(userId)) === null;
     return this.enrolments.complete(enrolment, 'webauthn', request, (session) =>

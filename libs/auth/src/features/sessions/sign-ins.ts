@@ -6,9 +6,9 @@ import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**
- * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`): it does not count any
- * more after a change of the password, also one by code of the host. Without a record, as after a loss of data in the
- * security store, a sign-in does not count.
+ * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`, and
+ * `features.conditionalCreate` for the first passkey): it does not count any more after a change of the password, also one
+ * by code of the host. Without a record, as after a loss of data in the security store, a sign-in does not count.
  */
 @Injectable()
 export class SignIns {
@@ -18,10 +18,10 @@ export class SignIns {
     private readonly realm: Realm,
   ) {}
 
-  /** Records a sign-in; does nothing while `confirm.afterLogin` is off. @throws StoreUnavailable */
+  /** Records a sign-in; does nothing while neither option needs the record. @throws StoreUnavailable */
   async record(userId: string, familyId: string): Promise<void> {
-    const { confirm, leeway } = this.realm.options;
-    if (!confirm.afterLogin) return;
+    const { confirm, features, leeway } = this.realm.options;
+    if (!confirm.afterLogin && !features.conditionalCreate) return;
     const fingerprint = fingerprintFor(familyId, await this.users.passwordHashOf(userId));
     await this.store.setMany([keyOf(familyId)], fingerprint, confirm.ttl + leeway + CLOCK_MARGIN);
   }

@@ -3,6 +3,7 @@ import {
   type SignIn,
   confirmationVerdict,
   hasSignedInWith,
+  isRecentPasswordLogin,
   isRecentSignIn,
 } from './step-up.policy';
 
@@ -53,6 +54,18 @@ describe('a sign-in', () => {
     ['does not count with a time that is ahead by more', NOW + 6, false],
     ['does not count longer because of the leeway', NOW - 300, false],
   ])('%s', (_, authTime, expected) => expect(isRecentSignIn({ ...recent, authTime }, 300, NOW, 5)).toBe(expected));
+
+  it.each<[string, Partial<SignIn>, boolean]>([
+    ['with the password allows a passkey without a question', {}, true],
+    ['with the password and a code does, too', { amr: ['pwd', 'otp'] }, true],
+    ['with a passkey does not', { amr: ['webauthn'] }, false],
+    ['of another provider does not', { amr: ['fed'] }, false],
+    ['without methods does not', { amr: [] }, false],
+    ['with a text as methods does not', { amr: 'pwd' }, false],
+    ['of a pinned session does not', { isPinned: true }, false],
+    ['in which another party acts does not', { hasActor: true }, false],
+    ['that is too old does not', { authTime: NOW - 300 }, false],
+  ])('%s', (_, change, expected) => expect(isRecentPasswordLogin({ ...recent, ...change }, 300, NOW)).toBe(expected));
 });
 
 describe('a sign-in with a second factor', () => {

@@ -11,7 +11,7 @@ import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { SignIns } from '../sessions/sign-ins';
 import { ConfirmationFactors } from './confirmation-factors';
 import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
-import { confirmationVerdict, isRecentSignIn } from './step-up.policy';
+import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
 
 /** A request that can carry a confirmation token. */
 export interface ConfirmedRequest {
@@ -57,7 +57,7 @@ export class Confirmations {
     const verified = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
     const proof = verified && (await this.isCurrent(verified)) ? verified : null;
     const verdict = confirmationVerdict(proof, caller);
-    if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
+    if (verdict === 'confirmed' || (confirm.afterLogin && (await this.hasJustSignedIn(caller)))) return;
     const methods = await this.factors.methodsOf(caller);
     throw verdict === 'missing'
       ? new ConfirmationRequired(confirm, methods)
@@ -74,13 +74,23 @@ export class Confirmations {
     return fpr !== undefined && fpr === fingerprintFor(jti, stored);
   }
 
-  private async hasJustSignedIn(caller: Caller): Promise<boolean> {
-    const { afterLogin, ttl } = this.realm.options.confirm;
-    if (!afterLogin) return false;
+  /**
+   * Accepts a caller that has signed in to this session with the password within the last `confirm.ttl` seconds. Needs
+   * `features.conditionalCreate`, which records the sign-ins.
+   *
+   * @throws ConfirmationRequired, StoreUnavailable
+   */
+  async requirePasswordLogin(caller: Caller): Promise<void> {
+    if (await this.hasJustSignedIn(caller, isRecentPasswordLogin)) return;
+    throw new ConfirmationRequired(this.realm.options.confirm, await this.factors.methodsOf(caller));
+  }
+
+  private async hasJustSignedIn(caller: Caller, isRecent = isRecentSignIn): Promise<boolean> {
+    const { ttl } = this.realm.options.confirm;
     const { auth_time: authTime, amr, act } = caller.claims;
     const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
     // The stores are read last, only for a sign-in that would count otherwise.
-    if (!isRecentSignIn(signIn, ttl, this.clock.seconds())) return false;
+    if (!isRecent(signIn, ttl, this.clock.seconds())) return false;
     if (await this.pinnedSessions.includes(caller)) return false;
     return (await this.factors.areIn(signIn, caller.userId)) && this.signIns.isCurrent(caller);
   }

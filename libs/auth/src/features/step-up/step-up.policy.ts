@@ -73,3 +73,10 @@ export function isRecentSignIn(
   if (isPinned || hasActor || !Array.isArray(amr) || !amr.length) return false;
   return typeof authTime === 'number' && authTime <= now + leeway && now - authTime < ttl;
 }
+
+/**
+ * Whether a sign-in allows the browser to create the first passkey without a question: it is recent, and the user has
+ * entered the password. Pure.
+ */
+export const isRecentPasswordLogin = (signIn: SignIn, ttl: number, now: number): boolean =>
+  isRecentSignIn(signIn, ttl, now) && (signIn.amr as unknown[]).includes('pwd');

@@ -665,6 +665,15 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_MAX_PER_USER
    */
   maxPerUser?: number;
+
+  /**
+   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
+   * each user: return false for users that can sign in in another way of the host.
+   *
+   * @default features.passkeyRegistration
+   * @env SVC_PASSKEY_KEEP_LAST
+   */
+  keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
 }
 
 /** Email verification. Needs `features.emailVerification`. */
@@ -925,6 +934,25 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_REGISTRATION
    */
   registration?: boolean;
+
+  /**
+   * Registration with a passkey and without a password: `POST /register/passkey`. Needs `features.registration` and
+   * `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_PASSKEY_REGISTRATION
+   */
+  passkeyRegistration?: boolean;
+
+  /**
+   * Passkeys that the browser creates without a question, shortly after a login with the password (WebAuthn Level 3
+   * §5.1.3, conditional mediation of `navigator.credentials.create`). Such a login counts as the confirmation for the
+   * first passkey of a user, during `confirm.ttl` seconds. Needs `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_CONDITIONAL_CREATE
+   */
+  conditionalCreate?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */

@@ -78,6 +78,8 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   emailVerification: false,
   passwordReset: false,
   registration: false,
+  passkeyRegistration: false,
+  conditionalCreate: false,
   abilities: false,
 };
 

@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset registration passkeyRegistration conditionalCreate abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -82,6 +82,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['PASSKEY_REQUIRED', 'passkeys.required', flag],
+  ['PASSKEY_KEEP_LAST', 'passkeys.keepLast', flag],
   ['REDIS_URL', 'redis.url', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],

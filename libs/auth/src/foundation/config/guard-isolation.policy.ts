@@ -135,6 +135,7 @@ export const WITH_ROUTES_BELOW: readonly string[] = [
   'account',
   'email',
   'passkeys',
+  'register',
   'sessions',
   'trusted-devices',
   'two-factor',

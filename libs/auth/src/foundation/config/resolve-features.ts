@@ -26,7 +26,10 @@ export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] 
   });
 }
 
-export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
+export function resolvePasskeys({
+  features,
+  ...options
+}: AuthValues & Pick<AuthModuleOptions, 'features'>): GuardConfig['passkeys'] {
   const given = options.passkeys ?? {};
   const fallback = DEFAULTS.passkeys;
   return Object.freeze({
@@ -37,6 +40,7 @@ export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
     userVerification: given.userVerification ?? (fallback.userVerification as 'required'),
     required: given.required ?? fallback.required,
     maxPerUser: numberOf('passkeys.maxPerUser', given.maxPerUser, fallback.maxPerUser),
+    keepLast: given.keepLast ?? features?.passkeyRegistration ?? false,
   });
 }
 

@@ -35,6 +35,8 @@ export const de: Catalogue = {
     'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
     'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
     'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
+    'auth.last_passkey':
+      'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie einen weiteren Passkey hinzu.',
     'auth.no_session': 'Dieses Token gehört zu keiner Sitzung, daher gibt es nichts zu beenden.',
     'auth.foreign_page': 'Diese Anfrage kommt von einer anderen Website.',
     'auth.not_found': 'Hier gibt es nichts.',

@@ -33,6 +33,8 @@ export const es: Catalogue = {
     'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
     'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
     'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
+    'auth.last_passkey':
+      'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra llave de acceso.',
     'auth.no_session': 'Este token no pertenece a ninguna sesión, por lo que no hay nada que cerrar.',
     'auth.foreign_page': 'Esta solicitud procede de otro sitio web.',
     'auth.not_found': 'Aquí no hay nada.',

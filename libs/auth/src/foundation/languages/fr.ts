@@ -32,6 +32,8 @@ export const fr: Catalogue = {
     'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
     'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
     'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
+    'auth.last_passkey':
+      'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez une autre clé d’accès.',
     'auth.no_session': 'Ce jeton n’appartient à aucune session : il n’y a rien à terminer.',
     'auth.foreign_page': 'Cette requête provient d’un autre site.',
     'auth.not_found': 'Il n’y a rien ici.',

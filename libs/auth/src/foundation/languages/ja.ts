@@ -31,6 +31,7 @@ export const ja: Catalogue = {
     'auth.passkey_not_verified': 'パスキーを検証できませんでした。',
     'auth.passkey_not_registered': 'パスキーを登録できませんでした。',
     'auth.passkey_not_yours': 'このパスキーは別のアカウントのものです。',
+    'auth.last_passkey': 'これは唯一のログイン方法です。先にパスワードを設定するか、別のパスキーを追加してください。',
     'auth.no_session': 'このトークンに対応するセッションがないため、終了するものがありません。',
     'auth.foreign_page': 'このリクエストは別のサイトから送信されています。',
     'auth.not_found': 'ここには何もありません。',

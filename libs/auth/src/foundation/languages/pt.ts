@@ -32,6 +32,8 @@ export const pt: Catalogue = {
     'auth.passkey_not_verified': 'Não foi possível verificar a chave de acesso.',
     'auth.passkey_not_registered': 'Não foi possível registrar a chave de acesso.',
     'auth.passkey_not_yours': 'Esta chave de acesso pertence a outra conta.',
+    'auth.last_passkey':
+      'Esta é a sua única forma de entrar. Defina primeiro uma senha ou adicione outra chave de acesso.',
     'auth.no_session': 'Este token não pertence a nenhuma sessão, portanto não há nada para encerrar.',
     'auth.foreign_page': 'Esta solicitação vem de outro site.',
     'auth.not_found': 'Não há nada aqui.',

@@ -27,6 +27,7 @@ export const MESSAGES = {
   'auth.passkey_not_verified': 'The passkey could not be verified.',
   'auth.passkey_not_registered': 'The passkey could not be registered.',
   'auth.passkey_not_yours': 'This passkey belongs to another account.',
+  'auth.last_passkey': 'This is your only way to sign in. Set a password or add another passkey first.',
   'auth.no_session': 'This token belongs to no session, so there is nothing to end.',
   'auth.foreign_page': 'This request comes from another site.',
   'auth.not_found': 'There is nothing here.',

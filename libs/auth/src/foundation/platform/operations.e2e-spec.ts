@@ -3,7 +3,8 @@ import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { OPERATIONS } from './catalogue';
 
-const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+const passwordless = { passkeyRegistration: true, conditionalCreate: true };
+const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true, ...passwordless } });
 
 describe('the operations', () => {
   it('cover the routes of the default guard with all features on, each with a unique name', () => {

@@ -21,6 +21,9 @@ const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
   'enrolment_passkey',
 ]);
 
+/** The operations that create an account. */
+const REGISTRATIONS: ReadonlySet<Operation | undefined> = new Set(['register', 'register_passkey']);
+
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()
 export class Presentation {
@@ -67,8 +70,8 @@ export class Presentation {
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
     if (isEnrolment(answer)) return this.presenter.enrolment(answer, about);
     // A concealed registration is not presented: a presenter might add what the answer conceals.
-    if (operation === 'register' && 'status' in (answer as object)) return answer;
-    if (operation === 'register') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
+    if (REGISTRATIONS.has(operation) && 'status' in (answer as object)) return answer;
+    if (REGISTRATIONS.has(operation)) return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
     return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
   }
 

@@ -11,7 +11,7 @@ import { type AuthException, Unauthenticated } from '../../foundation/platform/e
 import { UnverifiedLogin } from '../../features/login/login';
 import { WrongCredentials } from '../../features/login/credentials';
 import type { Operation } from '../../foundation/platform/catalogue';
-import { PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
@@ -118,6 +118,24 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     refusals: ({ username, registration }) => [
       ...(registration.concealExisting ? [] : [new IdentifierTaken(username)]),
       new HasherBusy(),
+    ],
+  },
+  register_passkey_options: {
+    summary: 'Begins to create an account with a passkey',
+    answer: record<{ ceremony_id: string; options: unknown }>({
+      ceremony_id: TEXT,
+      options: body('AuthPasskeyCreationOptions'),
+    }),
+  },
+  register_passkey: {
+    summary: 'Creates an account with a passkey',
+    answers: (options) =>
+      options.registration.concealExisting
+        ? { 202: status('registration-received') }
+        : { ...(options.registration.login && { 200: tokenPair(options) }), 201: body('AuthRegistered') },
+    refusals: ({ username, registration }) => [
+      ...(registration.concealExisting ? [] : [new IdentifierTaken(username)]),
+      new PasskeyRefused('not_registered'),
     ],
   },
   email_verify: {
@@ -235,7 +253,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     refusals: (options) => [
       ...passkeyRefused(),
       new Unauthenticated(false),
-      ...unverified(options),
+      ...(options.registration.concealExisting && options.features.passkeyRegistration ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
@@ -244,9 +262,24 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     summary: 'Stores a passkey',
     refusals: () => [new PasskeyRefused('not_registered')],
   },
+  passkey_conditional_options: {
+    summary: 'Begins to set up a first passkey that the browser creates without a question',
+    answer: body('AuthPasskeyCreationOptions'),
+    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+  },
+  passkey_register_conditional: {
+    summary: 'Stores a first passkey that the browser created without a question',
+    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+  },
   passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
   passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
-  passkey_delete: { summary: 'Deletes a passkey', refusals: lastFactor },
+  passkey_delete: {
+    summary: 'Deletes a passkey',
+    refusals: (options) => [
+      ...lastFactor(options),
+      ...(options.passkeys.keepLast === false ? [] : [new LastPasskey()]),
+    ],
+  },
   account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
   account_delete: { summary: 'Deletes the account', refusals: () => [new DeletionBusy()] },
 };
