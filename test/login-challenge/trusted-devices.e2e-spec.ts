@@ -76,11 +76,11 @@ describe('a trusted device', () => {
     }
     expect(await trust({ trust_device: 'true' })).toHaveProperty('trusted_device_token');
     const challenge_token = await startChallenge(t);
-    for (const trust_device of ['yes', 1, {}, [true]]) {
+    for (const trust_device of ['maybe', 1, {}, [true]]) {
       const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, SECRET), trust_device }).expect(
         422,
       );
-      expect(body.errors).toEqual({ trust_device: ['The trust device field must be true or false.'] });
+      expect(body.errors).toEqual({ trust_device: ['The trust device field is invalid.'] });
     }
     await completeChallenge(t, { challenge_token, code: codeOf(t, SECRET) }).expect(200);
   });
@@ -137,6 +137,18 @@ describe('a trusted device', () => {
     t.clock.advance(30 * 86_400 - 90);
     expect(await isTrusted(trusted_device_token)).toBe(true);
     t.clock.advance(90);
+    expect(await isTrusted(trusted_device_token)).toBe(false);
+    expect(await list((await t.auth.startSession('1')).accessToken)).toEqual([]);
+  });
+
+  it('is trusted for fewer days after the option was lowered', async () => {
+    const { trusted_device_token } = await trust();
+    // As a device that was trusted while the option was 60.
+    await t.database.query("UPDATE svc_trusted_devices SET expires_at = created_at + interval '60 days'");
+    const { accessToken } = await t.auth.startSession('1');
+    const [{ created_at, expires_at }] = await list(accessToken);
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(30 * 86_400_000);
+    t.clock.advance(30 * 86_400);
     expect(await isTrusted(trusted_device_token)).toBe(false);
     expect(await list((await t.auth.startSession('1')).accessToken)).toEqual([]);
   });
@@ -262,6 +274,18 @@ describe('a trusted device', () => {
     const completed = completeChallenge(t, { challenge_token, code: codeOf(t, SECRET), trust_device: true });
     const { status } = await whilePaused(checkpoint, completed, () => t.auth.revokeAll('1'));
     expect([status, await rows()]).toEqual([422, []]);
+  });
+
+  it('is not stored and not reported if the session cannot be started', async () => {
+    const trusted = t.recorded(DeviceTrusted);
+    const challenge_token = await startChallenge(t);
+    const completed = completeChallenge(t, { challenge_token, code: codeOf(t, SECRET), trust_device: true });
+    const { status } = await whilePaused(checkpoint, completed, () =>
+      t.database.query('ALTER TABLE svc_sessions RENAME TO moved'),
+    );
+    await t.database.query('ALTER TABLE moved RENAME TO svc_sessions');
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect([await rows(), trusted]).toEqual([[], []]);
   });
 
   it('is in the export of the account, and is deleted with it', async () => {

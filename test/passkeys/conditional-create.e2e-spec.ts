@@ -98,6 +98,23 @@ describe('a passkey that the browser creates without a question', () => {
   });
 });
 
+describe('a passkey without a question, where a confirmation needs two factors', () => {
+  const app = PasskeyApp.forFile({
+    features: { conditionalCreate: true, twoFactor: true },
+    confirm: { factors: 'all' },
+  });
+  const status = async (amr: string[]): Promise<number> => {
+    const { accessToken } = await app.t.auth.startSession('1', { amr });
+    return (await app.t.call('post', '/auth/passkeys/conditional-options', accessToken)).status;
+  };
+
+  it('needs a login with both factors of a user who has two', async () => {
+    expect(await status(['pwd'])).toBe(200);
+    await app.t.auth.twoFactor.importFactor('1', { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' });
+    expect([await status(['pwd']), await status(['pwd', 'otp'])]).toEqual([423, 200]);
+  });
+});
+
 describe('without features.conditionalCreate', () => {
   const app = PasskeyApp.forFile({ confirm: { afterLogin: true } });
 

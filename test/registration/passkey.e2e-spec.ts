@@ -1,9 +1,10 @@
-import { Auth, type AuthModuleOptions, PasskeyAdded, Registered, UserProvider } from '@svc/auth';
+import { Auth, type AuthModuleOptions, PasskeyAdded, PasswordHasher, Registered, UserProvider } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { type Tokens, claimsOf } from '../support/app';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { NOT_REGISTERED, ORIGIN, PASSKEYS, storePasskey } from '../support/passkeys';
+import { recordStatements } from '../support/query-plans';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
 
@@ -35,7 +36,11 @@ const WITH_PASSKEYS: Partial<AuthModuleOptions> = {
 };
 
 describe('a registration with a passkey', () => {
-  const { t, mailbox } = membersForFile({ ...WITH_PASSKEYS, storeTimeoutMs: 10_000 });
+  const { t, mailbox } = membersForFile({
+    ...WITH_PASSKEYS,
+    storeTimeoutMs: 10_000,
+    sessions: { ttlWithoutRemember: 3600 },
+  });
   let device: SoftAuthenticator;
   beforeEach(() => void (device = new SoftAuthenticator(ORIGIN)));
   const begin = async (fields: object = FIELDS) =>
@@ -95,6 +100,46 @@ describe('a registration with a passkey', () => {
     expect(claimsOf(body.access_token).amr).toEqual(['webauthn']);
     for (const password of [PASSWORD, '', 'null'])
       await t.http.post('/auth/login').send({ email: GRACE, password }).expect(422);
+  });
+
+  it('does the same work for a password login to this account as for an unknown one', async () => {
+    await register();
+    const { library } = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
+    const verify = jest.spyOn(library, 'verify');
+    const workOf = async (email: string) => {
+      const { statements, stop } = recordStatements(/"(?:members|svc_\w+)"/);
+      verify.mockClear();
+      const { body } = await t.http.post('/auth/login').send({ email, password: PASSWORD }).expect(422);
+      stop();
+      return { body, hashes: verify.mock.calls.length, statements: statements.map(({ text }) => text) };
+    };
+    await workOf(GRACE);
+    const own = await workOf(GRACE);
+    expect(own).toEqual(await workOf('unknown@example.com'));
+    expect(own.hashes).toBe(1);
+    verify.mockRestore();
+  });
+
+  it('is deleted after a confirmation with the passkey', async () => {
+    const { access_token } = await register();
+    const refused = await t.call('delete', '/auth/account', access_token).expect(423);
+    expect(refused.headers['x-svc-confirmation-methods']).toBe('passkey');
+    const proof = await proofOf(access_token);
+    await t.call('delete', '/auth/account', access_token).set(CONFIRMATION_HEADER, proof).expect(204);
+    expect([await accounts(), await passkeys()]).toEqual([[], []]);
+  });
+
+  it('reads remember before the ceremony is used up', async () => {
+    const body = await answered();
+    const { body: refused } = await finish({ ...body, remember: 'maybe' }).expect(422);
+    expect(Object.keys(refused.errors)).toEqual(['remember']);
+    expect(await accounts()).toEqual([]);
+    const { body: tokens } = await finish({ ...body, remember: 'off' }).expect(200);
+    const [session] = await t.database.query(
+      'SELECT extract(epoch FROM expires_at - created_at)::int AS ttl, remembered FROM svc_sessions WHERE id = $1',
+      [claimsOf(tokens.access_token).fid],
+    );
+    expect(session).toEqual({ ttl: 3600, remembered: false });
   });
 
   it('keeps the user handle for later passkeys of the account, and lists it', async () => {

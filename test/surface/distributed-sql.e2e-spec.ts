@@ -86,7 +86,7 @@ const STATEMENTS: Record<string, RegExp> = {
   removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
   addDevice: /^INSERT INTO "svc_trusted_devices"/,
   removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* \(binding <> \$3/,
-  findDevice: /^SELECT id FROM "svc_trusted_devices"/,
+  findDevice: /^SELECT 1 FROM "svc_trusted_devices"/,
   listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
   removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
   removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,

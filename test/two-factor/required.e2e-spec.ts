@@ -32,6 +32,7 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   features: { twoFactor: true, lockout: true },
   lockout: { maxAttempts: 3 },
   twoFactor: { required: async (user, context) => answer(user as { email: string }, context) as boolean },
+  sessions: { ttlWithoutRemember: 3600 },
   hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
 };
 
@@ -96,7 +97,7 @@ describe('a login of a user who must have a second factor and has none', () => {
     ]);
     expect(claimsOf(completed.body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'otp'] });
     await t.get('/private', completed.body.access_token).expect(200);
-    expect(enabled).toEqual([{ userId: '1', guard: 'api' }]);
+    expect(enabled).toEqual([{ userId: '1', guard: 'api', imported: false }]);
     const challenge_token = await startChallenge(t);
     await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(422);
     await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(200);
@@ -116,6 +117,38 @@ describe('a login of a user who must have a second factor and has none', () => {
     const { challenge_token } = challenge;
     await completeChallenge(t, { challenge_token, ...(await app.answer(device)) }).expect(200);
   });
+
+  it.each([
+    [false, 3600],
+    [true, 30 * 86_400],
+  ])(
+    'keeps "remember": %s for the session of either factor, which starts when the factor is set up',
+    async (remember, ttl) => {
+      const token = async (): Promise<string> => {
+        const { body } = await t.http
+          .post('/auth/login')
+          .send({ email: ADA, password: PASSWORD, remember })
+          .expect(200);
+        t.clock.advance(120);
+        return body.enrolment_token;
+      };
+      const lifeOf = async ({ access_token }: { access_token: string }) => {
+        const { fid, auth_time: at } = claimsOf(access_token);
+        expect(Math.abs(Number(at) - t.clock.seconds())).toBeLessThanOrEqual(5);
+        const [row] = await t.database.query(
+          'SELECT extract(epoch FROM expires_at - created_at)::int AS ttl, remembered FROM svc_sessions WHERE id = $1',
+          [fid],
+        );
+        return row;
+      };
+      const first = await token();
+      const { body: withCode } = await confirmEnrolment(t, first, await startEnrolment(t, first)).expect(200);
+      expect(await lifeOf(withCode)).toEqual({ ttl, remembered: remember });
+      await t.auth.twoFactor.disable('1');
+      const { body: withPasskey } = await enrolment(t, '/passkey', await newPasskey(await token())).expect(200);
+      expect(await lifeOf(withPasskey)).toEqual({ ttl, remembered: remember });
+    },
+  );
 
   it('can be started again, and only the last secret counts', async () => {
     const enrolment_token = await enrolmentToken(t);
@@ -209,6 +242,16 @@ describe('an enrolment token', () => {
       expect((await answered.expect(422)).body).toEqual(BAD);
     }
     expect(await sessions()).toBe(before);
+  });
+
+  it('ends with all sessions, and its end is kept for longer than it lives', async () => {
+    const ends = jest.spyOn(t.app.get(SecurityStore), 'setMany');
+    await t.auth.revokeAll('1');
+    const kept = ends.mock.calls.filter(([[key]]) => key!.startsWith('svc:end:')).map(([, , seconds]) => seconds);
+    ends.mockRestore();
+    // A login challenge lives for five minutes, an enrolment token for ten.
+    expect(kept).toEqual([expect.any(Number)]);
+    expect(kept[0]).toBeGreaterThan(600);
   });
 
   it(

@@ -112,11 +112,14 @@ export class ChallengeCompletion {
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
       this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));
-    const tokens = await this.sessions.start(start, stillValid);
-    if (!tokens) {
-      await device?.forget();
-      throw new BadChallenge();
+    let tokens: SessionTokens | null = null;
+    try {
+      tokens = await this.sessions.start(start, stillValid);
+    } finally {
+      if (!tokens) await device?.forget();
     }
+    if (!tokens) throw new BadChallenge();
+    device?.announce();
     return device ? { ...tokens, trustedDevice: device.trusted } : tokens;
   }
 }

@@ -30,7 +30,9 @@ const DAY_SECONDS = 86_400;
 /** A device that is trusted from now on. */
 interface Trusted {
   readonly trusted: { readonly token: string; readonly expiresIn: number };
-  /** Ends the trust, when the token was not sent to the client. */
+  /** Reports the trust, when the session of the client has started. */
+  announce(): void;
+  /** Ends the trust, when the token is not sent to the client. */
   forget(): Promise<void>;
 }
 
@@ -67,8 +69,8 @@ export class TrustedDevices {
       await forget();
       throw new Unauthenticated(false).withReason('unknown_user', userId);
     }
-    this.events.emit(new DeviceTrusted(userId, id, this.realm.guard));
-    return { trusted: { token, expiresIn: days * DAY_SECONDS }, forget };
+    const announce = (): void => this.events.emit(new DeviceTrusted(userId, id, this.realm.guard));
+    return { trusted: { token, expiresIn: days * DAY_SECONDS }, announce, forget };
   }
 
   /** See `LoginChallengeIssuer.trustOf`. The store is read only after a correct password. @throws StoreUnavailable */
@@ -81,7 +83,7 @@ export class TrustedDevices {
     const token = this.cookie.presented(sent, request);
     if (!token) return null;
     const isTrusted = async (): Promise<boolean> =>
-      (await this.store.find(userId, token, await this.bindingOf(userId, digest))) !== null;
+      this.store.isTrusted(userId, token, await this.bindingOf(userId, digest));
     return (await isTrusted()) ? isTrusted : null;
   }
 

@@ -31,6 +31,9 @@ export interface NewDevice {
   readonly days: number;
 }
 
+/** The end of the trust in a row. After the option was lowered, no device is trusted for longer. Without `days`, the stored end. */
+const endOf = (days: string): string => `least(expires_at, created_at + ${days}::int * interval '1 day')`;
+
 /** Contains all queries of trusted devices, restricted to the realm's guard. Times are those of the database. */
 @Injectable()
 export class TrustedDeviceStore {
@@ -59,20 +62,24 @@ export class TrustedDeviceStore {
     return id;
   }
 
-  /** The id of the trusted device with this token; null without one. */
-  async find(userId: string, token: string, binding: string): Promise<string | null> {
-    const [found] = await this.database.query<{ id: string }>(
-      `SELECT id FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND token_hash = $3 AND binding = $4
-          AND expires_at > clock_timestamp() + $5::interval`,
-      [this.realm.guard, userId, sha256(token), binding, this.clock.offset],
+  /** Whether the user has a trusted device with this token and this binding. */
+  async isTrusted(userId: string, token: string, binding: string): Promise<boolean> {
+    const found = await this.database.query(
+      `SELECT 1 FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND token_hash = $3 AND binding = $4
+          AND ${endOf('$6')} > clock_timestamp() + $5::interval`,
+      [this.realm.guard, userId, sha256(token), binding, this.clock.offset, this.days],
     );
-    return found?.id ?? null;
+    return found.length > 0;
+  }
+
+  private get days(): number {
+    return this.realm.options.twoFactor.trustedDeviceDays;
   }
 
   /**
    * The devices of the user that have not expired, the newest first.
    *
-   * @param binding only the devices with this binding
+   * @param binding only the devices with this binding that the option still trusts; by default all that are stored
    */
   async list(userId: string, binding?: string): Promise<ListedDevice[]> {
     const rows = await this.database.query<{
@@ -82,12 +89,12 @@ export class TrustedDeviceStore {
       userAgent: string | null;
     }>(
       `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", user_agent AS "userAgent",
-              extract(epoch FROM expires_at)::float8 AS "expiresAt"
+              extract(epoch FROM ${endOf('$5')})::float8 AS "expiresAt"
          FROM ${this.table()}
         WHERE guard = $1 AND user_id = $2 AND binding = coalesce($3, binding)
-          AND expires_at > clock_timestamp() + $4::interval
+          AND ${endOf('$5')} > clock_timestamp() + $4::interval
         ORDER BY created_at DESC, id`,
-      [this.realm.guard, userId, binding ?? null, this.clock.offset],
+      [this.realm.guard, userId, binding ?? null, this.clock.offset, binding === undefined ? null : this.days],
     );
     return rows.map(({ id, createdAt, expiresAt, userAgent }) => ({
       id,
