@@ -195,7 +195,7 @@ export interface MailOptions {
   /**
    * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
    * `passwordChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`, `passkeyRemoved`,
-   * `accountLocked` and `accountDeleted`.
+   * `deviceTrusted`, `accountLocked` and `accountDeleted`.
    *
    * @default false
    */
@@ -525,7 +525,8 @@ export interface TwoFactorOptions {
   /**
    * Days for which a device is trusted, 0 to 90: after a completed second factor with `trust_device`, the password alone
    * signs the same user in from this device. `0` trusts no device. Such a session has the `amr` `["pwd"]`. A change of the
-   * password or of a second factor, and the end of all sessions, end the trust.
+   * password or of a second factor, and the end of all sessions, end the trust. A lower value applies to devices that are
+   * trusted already, too.
    *
    * @default 0
    * @env SVC_2FA_TRUSTED_DEVICE_DAYS

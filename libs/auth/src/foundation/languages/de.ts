@@ -168,6 +168,12 @@ export const de: Catalogue = {
       body: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt. Mit ihm kann man sich nicht mehr anmelden.',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: 'Ein Gerät ist bei {appName} jetzt vertrauenswürdig',
+      title: 'Ein Gerät ist vertrauenswürdig',
+      body: 'Für Ihr Konto bei {appName} ist ein Gerät jetzt vertrauenswürdig. Zur Anmeldung auf diesem Gerät genügt das Passwort, ohne zweiten Faktor.',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: 'Ihr Konto bei {appName} wurde gesperrt',
       title: 'Ihr Konto wurde gesperrt',

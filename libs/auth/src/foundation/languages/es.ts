@@ -166,6 +166,12 @@ export const es: Catalogue = {
       body: 'Se ha eliminado una llave de acceso de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: 'Un dispositivo es ahora de confianza en su cuenta de {appName}',
+      title: 'Un dispositivo es de confianza',
+      body: 'Un dispositivo es ahora de confianza en su cuenta de {appName}. Para iniciar sesión en él basta la contraseña, sin segundo factor.',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: 'Se ha bloqueado su cuenta de {appName}',
       title: 'Se ha bloqueado su cuenta',

@@ -165,6 +165,12 @@ export const fr: Catalogue = {
       body: 'Une clé d’accès a été supprimée de votre compte {appName}. Elle ne permet plus de se connecter.',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: 'Un appareil est désormais approuvé pour votre compte {appName}',
+      title: 'Un appareil est approuvé',
+      body: 'Un appareil est désormais approuvé pour votre compte {appName}. Pour s’y connecter, le mot de passe suffit, sans second facteur.',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: 'Votre compte {appName} a été verrouillé',
       title: 'Votre compte a été verrouillé',

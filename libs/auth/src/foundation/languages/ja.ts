@@ -162,6 +162,12 @@ export const ja: Catalogue = {
       body: '{appName} のアカウントからパスキーが削除されました。このパスキーではログインできなくなりました。',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: '{appName} のアカウントに信頼済みデバイスが追加されました',
+      title: '信頼済みデバイスが追加されました',
+      body: '{appName} のアカウントに信頼済みデバイスが追加されました。このデバイスでは、第二要素なしでパスワードだけでログインできます。',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: '{appName} のアカウントがロックされました',
       title: 'アカウントがロックされました',

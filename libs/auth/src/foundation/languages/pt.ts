@@ -164,6 +164,12 @@ export const pt: Catalogue = {
       body: 'Uma chave de acesso foi removida da sua conta em {appName}. Ela não pode mais ser usada para entrar.',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: 'Um dispositivo agora é confiável na sua conta em {appName}',
+      title: 'Um dispositivo é confiável',
+      body: 'Um dispositivo agora é confiável na sua conta em {appName}. Para entrar nele basta a senha, sem segundo fator.',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: 'Sua conta em {appName} foi bloqueada',
       title: 'Sua conta foi bloqueada',
