@@ -75,7 +75,8 @@ describe('a route that requires a second factor', () => {
       ['webauthn', 'webauthn'],
     ]) {
       const { body, headers } = await t.get(`/factors/${path}`, access_token).expect(401);
-      expect(body).toEqual({ message: 'Please sign in with a second factor to continue.' });
+      const message = 'Please sign in with a second factor to continue.';
+      expect(body).toEqual({ message, reason: 'factor_required' });
       expect(headers['www-authenticate']).toBe(challengeOf(values!));
     }
   });

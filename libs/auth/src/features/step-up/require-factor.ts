@@ -50,7 +50,7 @@ function gatesFor(required: RequiredFactor): RouteGate[] {
  * - `any`: one of them
  *
  * Otherwise the response is 401 with `WWW-Authenticate: Bearer error="insufficient_user_authentication"` and the
- * accepted factors in `acr_values` (RFC 9470 §3): the user has to sign in again. It is also the response for a sign-in from
+ * accepted factors in `acr_values` (RFC 9470 §3), and `"reason": "factor_required"`: the user has to sign in again. It is also the response for a sign-in from
  * a trusted device, for pinned sessions, and while another party acts for the user (claim `act`).
  *
  * @example \@RequireFactor('any')

@@ -75,6 +75,8 @@ export class FactorRequired extends AuthException {
     super('factor_required', {
       status: 401,
       text: { key: 'auth.factor_required' },
+      // See RecentLoginRequired.
+      reason: 'factor_required',
       headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", acr_values="${values}"` },
     });
   }
