@@ -168,7 +168,7 @@ export { InsufficientScope } from './request/abilities/ability.gate';
 export { LastPasskey } from './features/passkeys/passkeys.errors';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
+export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions.errors';
 export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
 export { WrongPassword } from './features/step-up/step-up.errors';

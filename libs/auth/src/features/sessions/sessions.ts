@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -17,6 +17,7 @@ import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
+import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -376,26 +377,5 @@ async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
       if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
       await sleep(ENDING_PAUSE_MS);
     }
-  }
-}
-
-/** The refresh token is unknown, expired, revoked or reused: 401, with the same body for all of them. */
-export class InvalidRefreshToken extends AuthException {
-  constructor() {
-    super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
-  }
-}
-
-/** The access token names no session, and cannot be denied itself: 409. Nothing has ended, and the refresh cookie stays. */
-export class NoSession extends AuthException {
-  constructor() {
-    super('no_session', { status: 409, text: { key: 'auth.no_session' } });
-  }
-}
-
-/** The caller has no session with this id: 404, also for a session of another user. */
-export class SessionNotFound extends AuthException {
-  constructor() {
-    super('no_such_session', { status: 404, text: { key: 'auth.not_found' } });
   }
 }

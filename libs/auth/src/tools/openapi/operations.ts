@@ -18,7 +18,7 @@ import { IdentifierTaken } from '../../features/registration/registration-form';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
 import { BadEnrolment } from '../../features/login-challenge/login-enrolments';
 import { SecondFactorRequired } from '../../features/login-challenge/required-factors';
-import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
+import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions.errors';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
