@@ -7,10 +7,16 @@ import { ADA } from '../support/user-entities';
 
 const LAST = { message: 'This is your only way to sign in. Set a password or add another passkey first.' };
 
+/** What `passkeys.keepLast` answers for the user Bob. */
+let ofBob: unknown;
+
 describe('the last passkey of a user', () => {
+  beforeEach(() => void (ofBob = false));
   const app = PasskeyApp.forFile({
     storeTimeoutMs: 10_000,
-    passkeys: { keepLast: (user: object) => !('email' in user && String(user.email).startsWith('bob')) },
+    passkeys: {
+      keepLast: (user: object) => ('email' in user && String(user.email).startsWith('bob') ? (ofBob as boolean) : true),
+    },
   });
   let user: Confirmed;
   /** Enrols passkeys with the password, which is removed afterwards. The confirmation is one with a passkey. */
@@ -50,6 +56,13 @@ describe('the last passkey of a user', () => {
     const [id] = await passwordless(1, 'bob@example.com');
     await remove(id!).expect(204);
     expect(await app.rows()).toEqual([]);
+  });
+
+  it.each([[undefined], [null], [0], ['']])('stays where passkeys.keepLast returns %j for the user', async (answer) => {
+    ofBob = answer;
+    const [id] = await passwordless(1, 'bob@example.com');
+    await remove(id!).expect(409);
+    expect(await app.rows()).toHaveLength(1);
   });
 
   it('is not mentioned for an id that the user does not have', async () => {

@@ -88,6 +88,7 @@ describe('a login of a user who must have a second factor and has none', () => {
     expect(headers['cache-control']).toBe('no-store, private');
     expect(await hasTotp()).toBe(false);
     const secret = new URL(body.otpauth_uri).searchParams.get('secret')!;
+    const used = codeOf(t, secret);
     const completed = await confirmEnrolment(t, enrolment_token, secret).expect(200);
     expect(Object.keys(completed.body).toSorted()).toEqual([
       'access_token',
@@ -99,7 +100,7 @@ describe('a login of a user who must have a second factor and has none', () => {
     await t.get('/private', completed.body.access_token).expect(200);
     expect(enabled).toEqual([{ userId: '1', guard: 'api', imported: false }]);
     const challenge_token = await startChallenge(t);
-    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(422);
+    await completeChallenge(t, { challenge_token, code: used }).expect(422);
     await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(200);
   });
 
