@@ -71,6 +71,11 @@ const NOTES: Readonly<Record<string, string>> = {
   register:
     'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
     `always the same with \`registration.concealExisting\`. ${REMEMBER}`,
+  register_passkey: `Answers as \`POST /register\`, and never with a challenge. ${REMEMBER}`,
+  passkey_conditional_options:
+    'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
+  passkey_register_conditional: 'Needs the same login. Only the first passkey of a user is stored.',
+  passkey_delete: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
   passkey_login: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER}`,
   account_export: 'Returns the data that the library has of the account.',
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',

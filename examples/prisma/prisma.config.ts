@@ -14,6 +14,7 @@ export default defineConfig({
       'public.svc_password_resets',
       'public.svc_email_changes',
       'public.svc_known_devices',
+      'public.svc_trusted_devices',
       'public.svc_migrations',
     ],
   },

@@ -25,6 +25,11 @@ const GATES: Record<string, string> = {
   'POST sessions/report': NONE,
   'POST confirm-password': 'svc.account',
   'POST two-factor-challenge': NONE,
+  'POST two-factor-enrolment': NONE,
+  'POST two-factor-enrolment/confirm': NONE,
+  'GET trusted-devices': 'svc.account',
+  'DELETE trusted-devices': 'svc.account',
+  'DELETE trusted-devices/:svcDevice': 'svc.account',
 };
 /** The same table for the routes of the default guard alone. */
 const GATES_OF_DEFAULT: Record<string, string> = {
@@ -40,6 +45,8 @@ const GATES_OF_DEFAULT: Record<string, string> = {
   'POST passkeys/login': NONE,
   'POST passkeys/login-options': NONE,
   'POST passkeys/registration-options': NONE,
+  'POST two-factor-enrolment/passkey': NONE,
+  'POST two-factor-enrolment/passkey-options': NONE,
   'PATCH passkeys/:svcPasskey': NONE,
   'DELETE passkeys/:svcPasskey': NONE,
   'POST password': 'svc.account',

@@ -25,6 +25,7 @@ const KEYS = [
   'sessions.last_rotated_at',
   'sessions.revoked_at',
   'sessions.session',
+  'trusted_devices',
   'two_factor',
   'two_factor.confirmed_at',
   'two_factor.enabled',
@@ -70,6 +71,7 @@ describe('GET /account/export', () => {
       'two_factor',
       'email_changes',
       'known_devices',
+      'trusted_devices',
     ]);
     expect(body.generated_at).toMatch(ISO);
     // A number, as the column of the entity. The token contains it as a string.

@@ -7,7 +7,16 @@ import { describeWithRedis } from '../support/with-redis';
 const PAGE = 'https://app.example.com';
 
 /** The routes that return tokens, and so set the cookie. */
-const SETTING = ['login', 'login/code/verify', 'refresh', 'register', 'passkeys/login', 'two-factor-challenge'];
+const SETTING = [
+  'login',
+  'login/code/verify',
+  'refresh',
+  'register',
+  'passkeys/login',
+  'two-factor-challenge',
+  'two-factor-enrolment/confirm',
+  'two-factor-enrolment/passkey',
+];
 /** The routes that remove the cookie. */
 const CLEARING = ['POST logout', 'DELETE sessions', 'DELETE sessions/:svcSession', 'DELETE account'];
 

@@ -11,6 +11,7 @@ import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
 import { confirmationTokenOf } from '../support/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 
@@ -329,11 +330,34 @@ describe('the security log records that', () => {
     expect(used.at(-1)).toMatchObject({ user_id: app.id, session_id: expect.any(String) });
   });
 
+  it('a user must have a second factor, enrolled one, and could not remove it', async () => {
+    const own = await app.confirmed();
+    expect(await log.lineOf(() => t.get('/with-factor', own.token), 401)).toMatchObject({
+      event: 'auth.guard.refused',
+      reason: 'factor_required',
+      user_id: app.id,
+    });
+    app.mustHaveFactor = true;
+    const challenged = await log.during(() => t.login(app.email).expect(200));
+    expect(challenged.at(-1)).toMatchObject({ event: 'auth.login.challenged', user_id: app.id });
+    const enrolment_token = await enrolmentToken(t, app.email);
+    const secret = await startEnrolment(t, enrolment_token);
+    const enrolled = await log.during(() => confirmEnrolment(t, enrolment_token, secret).expect(200));
+    expect(enrolled.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.two_factor.enabled', 'auth.enrolment_confirm.succeeded']),
+    );
+    expect((await log.lineOf(() => confirmEnrolment(t, enrolment_token, secret), 422)).reason).toBe('bad_enrolment');
+    expect((await log.lineOf(() => app.call('delete', '/auth/two-factor', own), 409)).reason).toBe(
+      'second_factor_required',
+    );
+    app.mustHaveFactor = false;
+  });
+
   it('a passkey was refused', async () => {
-    const passkeys = await PasskeyApp.start(log.options);
+    const passkeys = await PasskeyApp.start({ ...log.options, passkeys: { keepLast: true } });
     const authenticator = new SoftAuthenticator(ORIGIN);
     const [ada, bob] = [await passkeys.confirmed(), await passkeys.confirmed('bob@example.com')];
-    await passkeys.enrol(ada, authenticator);
+    const id = await passkeys.enrol(ada, authenticator);
     await passkeys.register(ada, { id: 'x' }).expect(422);
     await passkeys.login('x', { id: 'x' }).expect(422);
     await passkeys.call('patch', 'passkeys/x', ada).send({ name: 'x' }).expect(404);
@@ -341,7 +365,11 @@ describe('the security log records that', () => {
       .call('post', 'confirm-passkey', bob)
       .send(await passkeys.answer(authenticator))
       .expect(422);
-    await passkeys.signIn(authenticator);
+    await passkeys.t.database.query('UPDATE people SET password_hash = NULL WHERE id = 1');
+    const session = await passkeys.signIn(authenticator);
+    const answer = await passkeys.answer(authenticator);
+    const { body } = await passkeys.call('post', 'confirm-passkey', { ...session, proof: '' }).send(answer);
+    await passkeys.call('delete', `passkeys/${id}`, { ...session, proof: body.confirmation_token }).expect(409);
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
     await passkeys.stop();

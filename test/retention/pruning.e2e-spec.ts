@@ -230,10 +230,22 @@ describe('a sweep of lockout counters', () => {
     await t.login('nobody', 'x').expect(422);
     t.clock.advance(11 + LIFE);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0 });
+    expect(await prune(t)).toEqual({
+      sessions: 1,
+      lockoutCounters: 0,
+      passkeys: 0,
+      resetTokens: 0, emailChanges: 0, knownDevices: 0,
+      trustedDevices: 0,
+    });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
-    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0 });
+    expect(await prune(t)).toEqual({
+      sessions: 0,
+      lockoutCounters: 1,
+      passkeys: 0,
+      resetTokens: 0, emailChanges: 0, knownDevices: 0,
+      trustedDevices: 0,
+    });
     await t.stop();
   });
 });
@@ -341,6 +353,9 @@ describe('a sweep of which one part fails', () => {
       `INSERT INTO svc_known_devices (id, guard, user_id, device_hash, session_id, first_seen_at, last_seen_at)
        VALUES (gen_random_uuid(), 'api', '99', 'x', gen_random_uuid(), now(), now())`,
     );
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'x', 'x', null, now(), now())",
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -352,8 +367,9 @@ describe('a sweep of which one part fails', () => {
     resetTokens: await countOf(t, 'svc_password_resets'),
     emailChanges: await countOf(t, 'svc_email_changes'),
     knownDevices: await countOf(t, 'svc_known_devices'),
+    trustedDevices: await countOf(t, 'svc_trusted_devices'),
   });
-  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0 };
+  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0, trustedDevices: 0 };
 
   it.each([
     ['sessions', 'svc_sessions'],
@@ -362,6 +378,7 @@ describe('a sweep of which one part fails', () => {
     ['resetTokens', 'svc_password_resets'],
     ['emailChanges', 'svc_email_changes'],
     ['knownDevices', 'svc_known_devices'],
+    ['trustedDevices', 'svc_trusted_devices'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

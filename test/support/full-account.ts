@@ -8,7 +8,14 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'svc_email_changes', 'svc_known_devices', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = [
+  'members',
+  'svc_email_changes', 'svc_known_devices', 'svc_lockouts',
+  'svc_passkeys',
+  'svc_password_resets',
+  'svc_sessions',
+  'svc_trusted_devices',
+];
 
 /** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
@@ -79,11 +86,16 @@ export class FullAccount {
       [id],
     );
     await enrol(t, ADA);
+    await t.database.query(
+      `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
+         FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
   }
 
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
-    for (const table of ['svc_known_devices', 'svc_lockouts', 'svc_passkeys', 'svc_email_changes'])
+    for (const table of ['svc_known_devices', 'svc_lockouts', 'svc_passkeys', 'svc_email_changes', 'svc_trusted_devices'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 

@@ -20,6 +20,20 @@ export const ACCOUNT_MISTAKES: Record<string, Record<string, Mistake>> = {
     }),
     'remembers that there is no user': (real) => ({ findByIdentifier: cached((text) => real.findByIdentifier(text)) }),
   },
+  'create stores an account without a password': {
+    'stores an empty hash': (real) => ({
+      create: (account: { passwordHash: string | null }) =>
+        real.create({ ...account, passwordHash: account.passwordHash ?? '' } as never),
+    }),
+    'stores the word null': (real) => ({
+      create: (account: { passwordHash: string | null }) =>
+        real.create({ ...account, passwordHash: String(account.passwordHash) } as never),
+    }),
+    'creates no account without a password': (real) => ({
+      create: async (account: { passwordHash: string | null }) =>
+        account.passwordHash === null ? null : real.create(account as never),
+    }),
+  },
   'create does not answer an error with null': {
     'answers every error of the database with null': (real) => ({
       create: (account: object) =>

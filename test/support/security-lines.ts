@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
   type AuthModuleOptions,
+  RequireFactor,
   RequireRecentLogin,
   RequireVerifiedEmail,
   type Reason,
@@ -19,6 +20,12 @@ class GatedController {
   @Get('able')
   @Abilities('orders.read')
   able() {
+    return {};
+  }
+
+  @Get('with-factor')
+  @RequireFactor('any')
+  factor() {
     return {};
   }
 
@@ -46,6 +53,7 @@ const REASONS: Record<Reason, true> = {
   account_locked: true,
   already_enrolled: true,
   bad_challenge: true,
+  bad_enrolment: true,
   bad_link: true,
   confirmation_required: true,
   confirmation_session_mismatch: true,
@@ -54,10 +62,12 @@ const REASONS: Record<Reason, true> = {
   email_unverified: true,
   expired_token: true,
   former_email_taken: true,
+  factor_required: true,
   hasher_busy: true,
   idle_session: true,
   identifier_taken: true,
   insufficient_scope: true,
+  last_passkey: true,
   invalid_token: true,
   missing_token: true,
   no_session: true,
@@ -74,6 +84,7 @@ const REASONS: Record<Reason, true> = {
   reset_failed: true,
   reused_token: true,
   revoked_token: true,
+  second_factor_required: true,
   sign_in_refused: true,
   store_unavailable: true,
   too_many_failures: true,
@@ -141,6 +152,8 @@ export class LoggingApp {
   hook: () => object = () => ({});
   /** Whether the host refuses sign-ins. */
   mayNotSignIn = false;
+  /** Whether a second factor is required of every user. */
+  mustHaveFactor = false;
 
   private constructor(
     readonly t: TestApp,
@@ -155,6 +168,7 @@ export class LoggingApp {
         features: { twoFactor: true, lockout: true, abilities: true, emailChange: true, knownDevices: true, emailCode: true },
         knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
+        twoFactor: { required: () => app.mustHaveFactor },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
           login: { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },

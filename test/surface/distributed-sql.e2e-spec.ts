@@ -29,6 +29,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
     ['guard', 'old_email'],
   ],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
+  svc_trusted_devices: [['guard', 'user_id']],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -90,8 +91,9 @@ const STATEMENTS: Record<string, RegExp> = {
   removeEmailChanges: /^DELETE FROM "svc_email_changes" WHERE guard = \$1 AND user_id = \$2$/,
   pruneEmailChanges: /^WITH .* \(DELETE FROM "svc_email_changes"/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
-  findPasskey: /^SELECT user_id AS "userId", public_key/,
+  findPasskey: /^SELECT user_id AS "userId", user_handle/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
+  lockPasskeysOfUser: /^SELECT credential_id AS id FROM .* FOR UPDATE$/,
   touchPasskey: /^UPDATE "svc_passkeys" SET sign_count/,
   listPasskeys: /^SELECT credential_id AS id, name/,
   hasPasskeys: /^SELECT 1 FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2 LIMIT 1$/,
@@ -112,6 +114,16 @@ const STATEMENTS: Record<string, RegExp> = {
   eraseDevices: /^DELETE FROM "svc_known_devices" WHERE guard = \$1 AND user_id = \$2$/,
   pageDevices: /^SELECT id, user_id AS "userId", last_seen_at/,
   removeOldDevices: /^DELETE FROM "svc_known_devices" WHERE id IN \(/,
+  addDevice: /^INSERT INTO "svc_trusted_devices"/,
+  removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* \(binding <> \$3/,
+  findDevice: /^SELECT 1 FROM "svc_trusted_devices"/,
+  listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
+  removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
+  removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  removeDevicesOfGuard:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 LIMIT/,
+  pruneDevices:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 AND expires_at/,
   probeInsert:
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
@@ -129,7 +141,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -146,6 +158,8 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pagePasskeys: ['svc_passkeys in every shard'],
   recordDevice: ['svc_known_devices and svc_sessions in one statement'],
   pageDevices: ['svc_known_devices in every shard'],
+  removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
+  pruneDevices: ['svc_trusted_devices in every shard'],
   isTaken: ['members in every shard'],
 };
 
@@ -267,7 +281,8 @@ const BOB = 'bob@example.com';
 /** Uses the routes and calls of the library that send statements. */
 async function everyFlow(): Promise<void> {
   const { t, mailbox } = await startMembers(
-    { ...PASSKEYS, knownDevices: { frontendUrl: REPORT_URL }, features: FEATURES },
+    { ...PASSKEYS, knownDevices: { frontendUrl: REPORT_URL }, features: FEATURES, twoFactor: { trustedDeviceDays: 30 },
+     },
     { tables: WITHOUT_CASE },
   );
   const id = await member(t, ADA);
@@ -278,6 +293,7 @@ async function everyFlow(): Promise<void> {
   await ofMaintenance(t);
   await t.stop();
   await ofConcealedRegistration();
+  await ofPasswordlessUsers();
   await ofUsersElsewhere();
 }
 
@@ -346,7 +362,12 @@ async function ofFactors(t: TestApp): Promise<void> {
   const { secret, recoveryCodes, token, proof } = await enrol(t);
   await ok(t.get('/auth/two-factor/recovery-codes', token));
   const challenge = (): Promise<string> => startChallenge(t);
-  await ok(completeChallenge(t, { challenge_token: await challenge(), code: codeOf(t, secret) }));
+  const answered = { challenge_token: await challenge(), code: codeOf(t, secret), trust_device: true };
+  const { trusted_device_token } = (await ok(completeChallenge(t, answered))).body;
+  await ok(t.http.post('/auth/login').send({ email: ADA, password: PASSWORD, trusted_device_token }));
+  await ok(t.get('/auth/trusted-devices', token));
+  await ok(t.call('delete', `/auth/trusted-devices/${randomUUID()}`, token));
+  await ok(t.call('delete', '/auth/trusted-devices', token));
   await ok(completeChallenge(t, { challenge_token: await challenge(), recovery_code: recoveryCodes[0] }));
   await ok(asConfirmed(t, 'delete', '/auth/two-factor', token, proof));
   const passkeys = new PasskeyApp(t);
@@ -397,6 +418,21 @@ async function ofConcealedRegistration(): Promise<void> {
   await member(t, ADA);
   const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
   await ok(t.http.post('/auth/register').send(form));
+  await t.stop();
+}
+
+async function ofPasswordlessUsers(): Promise<void> {
+  const features = { passkeys: true, passkeyRegistration: true };
+  const { t } = await startMembers({ ...PASSKEYS, features });
+  const device = new SoftAuthenticator(ORIGIN);
+  const fields = { name: 'Bob', email: BOB };
+  const { ceremony_id, options } = (await ok(t.http.post('/auth/register/passkey/options').send(fields))).body;
+  const body = { ...fields, ceremony_id, credential: device.create(options) };
+  const { access_token } = (await ok(t.http.post('/auth/register/passkey').send(body))).body;
+  const answer = await new PasskeyApp(t).answer(device);
+  const confirmed = await ok(t.call('post', '/auth/confirm-passkey', access_token).send(answer));
+  const path = `/auth/passkeys/${body.credential.id}`;
+  await asConfirmed(t, 'delete', path, access_token, confirmed.body.confirmation_token).expect(409);
   await t.stop();
 }
 

@@ -32,7 +32,14 @@ const LIFE = [
 /** Routes that `features.emailChange` adds to the default guard. `features.usernameChange` adds one where the email is not the identifier. */
 const OF_EMAIL_CHANGE = ['POST email/change', 'POST email/change/confirm', 'POST email/change/undo'];
 /** Routes that `features.twoFactor` adds to every guard, and to the default guard. */
-const CHALLENGE = 'POST two-factor-challenge';
+const CHALLENGE = [
+  'DELETE trusted-devices',
+  'DELETE trusted-devices/:svcDevice',
+  'GET trusted-devices',
+  'POST two-factor-challenge',
+  'POST two-factor-enrolment',
+  'POST two-factor-enrolment/confirm',
+];
 const TWO_FACTOR = [
   'DELETE two-factor',
   'GET two-factor/recovery-codes',
@@ -50,6 +57,15 @@ const OF_PASSKEYS = [
   'POST passkeys/login',
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
+  'POST two-factor-enrolment/passkey',
+  'POST two-factor-enrolment/passkey-options',
+];
+/** Routes that `features.passkeyRegistration` and `features.conditionalCreate` add to it. */
+const OF_PASSWORDLESS = [
+  'POST passkeys/conditional',
+  'POST passkeys/conditional-options',
+  'POST register/passkey',
+  'POST register/passkey/options',
 ];
 /** Routes that `features.knownDevices` adds to every guard. */
 const OF_DEVICES = ['DELETE devices/:svcKnownDevice', 'GET devices', 'POST sessions/report'];
@@ -64,11 +80,12 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const more = { twoFactor: true, emailChange: true, knownDevices: true, emailCode: true };
+    const passwordless = { passkeyRegistration: true, conditionalCreate: true };
+    const more = { twoFactor: true, emailChange: true, knownDevices: true, emailCode: true, ...passwordless };
     const features = { ...PASSKEYS.features, ...more };
     const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
-    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE, ...OF_DEVICES];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...OF_EMAIL_CHANGE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE, ...OF_DEVICES];
+    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...OF_EMAIL_CHANGE, ...TWO_FACTOR, ...OF_PASSKEYS, ...OF_PASSWORDLESS];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
@@ -124,10 +141,11 @@ describe('the mounted routes', () => {
       ...OF_EVERY_GUARD,
       ...OF_THE_DEFAULT_GUARD,
       ...LIFE,
-      CHALLENGE,
+      ...CHALLENGE,
       ...OF_DEVICES,
       ...TWO_FACTOR,
       ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
     ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });

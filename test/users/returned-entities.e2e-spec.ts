@@ -7,7 +7,7 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { EmailChange, KnownDevice, Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import { EmailChange, KnownDevice, Passkey, PasswordHasher, PasswordResetToken, Session, TrustedDevice, authEntities } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -25,6 +25,7 @@ const HIDDEN = new Map<object, string[]>([
   [KnownDevice, ['deviceHash', 'linkHash']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
   [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint']],
+  [TrustedDevice, ['tokenHash', 'binding']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
@@ -109,6 +110,9 @@ describe.each([
        VALUES (gen_random_uuid(), 'api', '1', 'HASH', gen_random_uuid(), null, now(), now(), 'HASH', null)`,
     );
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', 'id:1', 'api', 1, NULL, now(), now())");
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now())",
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

@@ -7,6 +7,7 @@ import { EmailCodeFlow } from './features/email-code/email-code.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
+import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
@@ -15,6 +16,7 @@ import { PasswordResetFlow } from './features/password-reset/password-reset.cont
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { Language } from './foundation/platform/language';
 import { UsernameChangeFlow } from './features/username-change/username-change.controller';
@@ -36,6 +38,8 @@ import { TwoFactor } from './features/two-factor/two-factor';
 export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
+  RequiredEnrolmentFlow,
+  TrustedDeviceFlow,
   SessionFlow,
   KnownDeviceFlow,
   ConfirmationFlow,
@@ -140,6 +144,16 @@ export class Auth {
   /** The second step of a sign-in. */
   get challenge(): ChallengeFlow {
     return this.flow(ChallengeFlow);
+  }
+
+  /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+  get requiredEnrolment(): RequiredEnrolmentFlow {
+    return this.flow(RequiredEnrolmentFlow);
+  }
+
+  /** The trusted devices of a caller. */
+  get trustedDevices(): TrustedDeviceFlow {
+    return this.flow(TrustedDeviceFlow);
   }
 
   /** Refresh, logout, list and end of the sessions of a caller. */

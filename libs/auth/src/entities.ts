@@ -3,6 +3,7 @@ import { KnownDevice } from './features/known-devices/known-device.entity';
 import { LockoutCounter } from './request/lockout/lockout.entity';
 import { Passkey } from './features/passkeys/passkey.entity';
 import { PasswordResetToken } from './features/password-reset/reset-token.entity';
+import { TrustedDevice } from './features/sessions/trusted-device.entity';
 import { Session } from './identity/denylist/session.entity';
 
 /**
@@ -10,4 +11,4 @@ import { Session } from './identity/denylist/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, EmailChange, KnownDevice];
+export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, EmailChange, KnownDevice, TrustedDevice];

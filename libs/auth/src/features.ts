@@ -11,11 +11,11 @@ import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
 import { emailCode } from './features/email-code/email-code.feature';
-import { registration } from './features/registration/registration.feature';
+import { passkeyRegistration, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
-import { passkeys } from './features/passkeys/passkeys.feature';
+import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
@@ -42,6 +42,7 @@ export const FEATURES: readonly Feature[] = [
   loginChallenge,
   twoFactor,
   passkeys,
+  conditionalCreate,
   mail,
   changePassword,
   passwordReset,
@@ -51,9 +52,14 @@ export const FEATURES: readonly Feature[] = [
   emailChange,
   usernameChange,
   registration,
+  passkeyRegistration,
   account,
   notices,
 ];
 
 /** Features that only the default guard can have; extra guards do not inherit them. */
-export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys'];
+export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = [
+  'passkeys',
+  'passkeyRegistration',
+  'conditionalCreate',
+];

@@ -19,6 +19,8 @@ export { type LoginInput, LoginFlow } from './features/login/login.controller';
 export { SessionFlow } from './features/sessions/sessions.controller';
 export { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+export { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
+export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration.controller';
@@ -64,6 +66,8 @@ export type { TokenSource } from './identity/tokens/caller';
 export { UserResource } from './request/abilities/user-resource';
 export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
 export { RecentLoginGuard, RequireRecentLogin } from './features/step-up/require-recent-login';
+export { FactorGuard, RequireFactor } from './features/step-up/require-factor';
+export type { RequiredFactor } from './features/step-up/step-up.policy';
 export { RequireVerifiedEmail, VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
@@ -74,7 +78,14 @@ export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
-export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
+export type { ListedDevice } from './features/sessions/trusted-device.store';
+export type { LoginAnswer } from './features/login/login';
+export type {
+  EnrolmentChallenge,
+  EnrolmentMethod,
+  LoginChallenge,
+  SecondFactorMethod,
+} from './foundation/ports/presenter';
 export type { SignInDevice } from './features/sessions/sign-ins';
 export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
@@ -104,6 +115,7 @@ export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
+export { TrustedDevice } from './features/sessions/trusted-device.entity';
 export { Session } from './identity/denylist/session.entity';
 
 // Events
@@ -125,6 +137,7 @@ export { RecoveryCodeUsed } from './features/two-factor/two-factor.events';
 export { RecoveryCodesReplaced } from './features/two-factor/two-factor.events';
 export { TwoFactorDisabled } from './features/two-factor/two-factor.events';
 export { TwoFactorEnabled, TwoFactorUnusable } from './features/two-factor/two-factor.events';
+export { DeviceTrusted } from './features/login-challenge/trusted-devices';
 export { PasskeyAdded } from './features/passkeys/passkeys.events';
 export { PasskeyBackupChanged } from './features/passkeys/passkeys.events';
 export { PasskeyCloneDetected } from './features/passkeys/passkeys.events';
@@ -155,19 +168,24 @@ export {
 } from './foundation/platform/errors';
 
 export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
+export { BadEnrolment } from './features/login-challenge/login-enrolments';
+export { SecondFactorRequired } from './features/login-challenge/required-factors';
 export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
 export {
   ConfirmationOfAnotherSession,
   ConfirmationRequired,
   RecentLoginRequired,
+  FactorRequired,
+  PasskeyConfirmationRequired,
 } from './features/step-up/step-up.errors';
 export { DeletionBusy } from './features/account/account-deletion';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
+export { LastPasskey } from './features/passkeys/passkeys.errors';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
+export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions.errors';
 export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
 export { WrongEmailCode } from './features/email-code/email-code-login';

@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { AccountDeleted } from './features/account/account.events';
 import { EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
 import { Verified } from './features/email-verification/verified-emails';
+import { DeviceTrusted } from './features/login-challenge/trusted-devices';
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout';
 import { lockedUserId } from './request/lockout/lockout.store';
@@ -80,6 +81,7 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   // Each success with a password clears its own counted attempt: usually nothing was locked.
   logEvent(AccountReleased, 'info', 'auth.account.failures_cleared', locked);
   logEvent(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
+  logEvent(DeviceTrusted, 'info', 'auth.device.trusted', ofUser);
   logEvent(PasskeyAdded, 'info', 'auth.passkey.added', ofUser);
   logEvent(PasskeyRemoved, 'info', 'auth.passkey.removed', ofUser);
   logEvent(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);

@@ -51,6 +51,9 @@ class ValidRequests {
       'GET {}/sessions',
       'GET {}/devices',
       'DELETE {}/devices/:svcKnownDevice',
+      'GET {}/trusted-devices',
+      'DELETE {}/trusted-devices',
+      'DELETE {}/trusted-devices/:svcDevice',
     ])
       await this.call(route.replace('{}', at), visitor);
     await this.host.sql(

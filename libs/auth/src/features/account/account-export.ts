@@ -3,6 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
 import { EmailChangeRows, type ExportedEmailChange } from '../email-change/email-change.store';
 import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';
+import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -29,6 +30,8 @@ export interface ExportedAccount {
   email_changes: ExportedEmailChange[];
   /** The devices on which the user has signed in. */
   known_devices: ExportedDevice[];
+  /** Also devices that are not trusted any more and not deleted yet. */
+  trusted_devices: readonly ListedDevice[];
 }
 
 /** Number of sessions that one statement reads. */
@@ -57,6 +60,7 @@ export class AccountExport {
     private readonly passkeyRows: PasskeyStore,
     private readonly emailChanges: EmailChangeRows,
     private readonly deviceRows: KnownDeviceStore,
+    private readonly deviceRows: TrustedDeviceStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -71,6 +75,7 @@ export class AccountExport {
       two_factor: await this.twoFactor(userId),
       email_changes: await this.emailChanges.list(userId),
       known_devices: (await this.deviceRows.list(userId)).map(({ current: _, ...device }) => device),
+      trusted_devices: await this.deviceRows.list(userId).catch(noneIfMissing),
     };
   }
 
@@ -108,11 +113,7 @@ export class AccountExport {
   }
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
-    const stored = await this.passkeyRows.list(userId).catch((error) => {
-      // The migration has not run: the table is missing, or another table has its name.
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    const stored = await this.passkeyRows.list(userId).catch(noneIfMissing);
     return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
   }
 
@@ -121,4 +122,10 @@ export class AccountExport {
     const confirmedAt = factor?.confirmedAt ?? null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
   }
+}
+
+/** The migration has not run: the table is missing, or another table has its name. */
+function noneIfMissing(error: unknown): never[] {
+  if (isMissing(error)) return [];
+  throw error;
 }

@@ -7,6 +7,7 @@ import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
 import { KnownDevice } from '../known-devices/known-device.entity';
 import { Passkey } from '../passkeys/passkey.entity';
+import { TrustedDevice } from '../sessions/trusted-device.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
 /** A table that may not exist yet, and the columns that identify it as a table of the library. */
@@ -39,6 +40,10 @@ export class Tables {
 
   get passkeys(): Table {
     return this.of(Passkey, ['guard', 'user_id']);
+  }
+
+  get trustedDevices(): Table {
+    return this.of(TrustedDevice, ['guard', 'user_id']);
   }
 
   /**
@@ -85,11 +90,12 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
-    const { emailChanges, knownDevices, lockouts, passwordResets, passkeys } = this.tables;
+    const { emailChanges, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, emailChanges, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
+    await this.delete(sql, trustedDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

@@ -9,6 +9,7 @@ import { AccountLockout } from '../../request/lockout/lockout';
 import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
 import { AccountDeleted } from '../account/account.events';
 import { PasswordChanged } from '../change-password/change-password';
+import { DeviceTrusted } from '../login-challenge/trusted-devices';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { PasskeyAdded, PasskeyRemoved } from '../passkeys/passkeys.events';
@@ -97,6 +98,7 @@ export class NoticeEvents implements OnModuleInit {
     this.on('recoveryCodesReplaced', RecoveryCodesReplaced, ({ userId }) => userId);
     this.on('passkeyAdded', PasskeyAdded, ({ userId }) => userId);
     this.on('passkeyRemoved', PasskeyRemoved, ({ userId }) => userId);
+    this.on('deviceTrusted', DeviceTrusted, ({ userId }) => userId);
     if (notices.isSent('accountLocked')) this.lockout.onLock((key) => this.sendLock(key));
     if (!notices.isSent('accountDeleted')) return;
     this.events.on(AccountDeleted, ({ guard, user }) => {

@@ -30,6 +30,10 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
     return this.store.existsFor(userId);
   }
 
+  async idsOf(userId: string): Promise<string[]> {
+    return (await this.store.list(userId)).map(({ id }) => id);
+  }
+
   /** @throws PasskeyRefused */
   async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
     const owner = await this.assertions.verify(ceremonyId, credential);

@@ -31,10 +31,16 @@ export class PasskeyLogin {
    */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
     const remember = rememberIn(request, this.realm.options);
-    const passkey = await this.assertions.verify(ceremonyId, credential);
+    let user = null as object | null;
+    const admit = async (id: string): Promise<void> => {
+      user = await this.users.findById(id);
+      // Otherwise a login with the passkey of a registration would show whether the registration created the account.
+      const isConcealed = this.realm.options.features.passkeyRegistration && user && this.unverified.isConcealed(user);
+      if (isConcealed) throw new PasskeyRefused('not_verified').withReason('unverified_login', id);
+    };
+    const passkey = await this.assertions.verify(ceremonyId, credential, admit);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
-    const user = await this.users.findById(userId);
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -17,7 +17,9 @@ import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { type CompleteSignIn, type RecordedDevice, SignInDevices, SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
+import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
+import { TrustedDeviceStore } from './trusted-device.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Returns whether a session may still start, given the password hash that is stored now. */
@@ -101,6 +103,7 @@ export class Sessions {
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly purposeTokens: PurposeTokens,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly signIns: SignIns,
     private readonly devices: SignInDevices,
@@ -257,8 +260,9 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding login challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has
-   * begun before the end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   * Ends the outstanding challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has begun
+   * before the end of all sessions must not start one afterwards. Also ends the trust in all devices. Before the sessions end:
+   * see `ChallengeCompletion` and `Login`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.
@@ -268,8 +272,12 @@ export class Sessions {
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys, emailCode } = this.realm.options.features;
+    const hasFactors = twoFactor || passkeys;
+    if (!hasFactors && !emailCode) return () => undefined;
+    if (hasFactors)
+      await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
     try {
-      if (twoFactor || passkeys || emailCode) await this.purposeTokens.endChallenges(userId);
+      await this.purposeTokens.endChallenges(userId);
       return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;
@@ -374,26 +382,5 @@ async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
       if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
       await sleep(ENDING_PAUSE_MS);
     }
-  }
-}
-
-/** The refresh token is unknown, expired, revoked or reused: 401, with the same body for all of them. */
-export class InvalidRefreshToken extends AuthException {
-  constructor() {
-    super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
-  }
-}
-
-/** The access token names no session, and cannot be denied itself: 409. Nothing has ended, and the refresh cookie stays. */
-export class NoSession extends AuthException {
-  constructor() {
-    super('no_session', { status: 409, text: { key: 'auth.no_session' } });
-  }
-}
-
-/** The caller has no session with this id: 404, also for a session of another user. */
-export class SessionNotFound extends AuthException {
-  constructor() {
-    super('no_such_session', { status: 404, text: { key: 'auth.not_found' } });
   }
 }

@@ -8,9 +8,9 @@ import type { ClientInfo } from '../../request/http/client-info';
 import type { DeviceToken } from '../../request/http/route.interceptor';
 
 /**
- * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`): it does not count any
- * more after a change of the password, also one by code of the host. Without a record, as after a loss of data in the
- * security store, a sign-in does not count.
+ * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`, and
+ * `features.conditionalCreate` for the first passkey): it does not count any more after a change of the password, also one
+ * by code of the host. Without a record, as after a loss of data in the security store, a sign-in does not count.
  */
 @Injectable()
 export class SignIns {
@@ -20,10 +20,10 @@ export class SignIns {
     private readonly realm: Realm,
   ) {}
 
-  /** Records a sign-in; does nothing while `confirm.afterLogin` is off. @throws StoreUnavailable */
+  /** Records a sign-in; does nothing while neither option needs the record. @throws StoreUnavailable */
   async record(userId: string, familyId: string): Promise<void> {
-    const { confirm, leeway } = this.realm.options;
-    if (!confirm.afterLogin) return;
+    const { confirm, features, leeway } = this.realm.options;
+    if (!confirm.afterLogin && !features.conditionalCreate) return;
     const fingerprint = fingerprintFor(familyId, await this.users.passwordHashOf(userId));
     await this.store.setMany([keyOf(familyId)], fingerprint, confirm.ttl + leeway + CLOCK_MARGIN);
   }

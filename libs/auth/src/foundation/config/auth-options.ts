@@ -195,7 +195,7 @@ export interface MailOptions {
   /**
    * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
    * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
-   * `passkeyRemoved`, `accountLocked` and `accountDeleted`.
+   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
    *
    * @default false
    */
@@ -524,6 +524,39 @@ export interface TwoFactorOptions {
    * @env SVC_2FA_CHALLENGE_TTL
    */
   challengeTtl?: number;
+
+  /**
+   * Whether a user must have a second factor: TOTP or a passkey. A function decides for each user; it is called at each
+   * login, after the correct password, at a user without TOTP, and before the last factor is removed. A user without a
+   * factor gets no tokens at the login, but an enrolment token for the routes below `/two-factor-enrolment`. A user whose
+   * only factor is a passkey must present it after the password. When the function throws, or returns no boolean, the
+   * request fails with 500. Sessions that exist continue: see `@RequireFactor`. Extra guards inherit it: check
+   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_2FA_REQUIRED
+   */
+  required?: boolean | ((user: object, context: { guard: string }) => boolean | Promise<boolean>);
+
+  /**
+   * Lifetime of an enrolment token in seconds, 1 to 86400 (a day). Within it, a user for whom a second factor is
+   * {@link required} sets one up.
+   *
+   * @default 600
+   * @env SVC_2FA_ENROLMENT_TTL
+   */
+  enrolmentTtl?: number;
+
+  /**
+   * Days for which a device is trusted, 0 to 90: after a completed second factor with `trust_device`, the password alone
+   * signs the same user in from this device. `0` trusts no device. Such a session has the `amr` `["pwd"]`. A change of the
+   * password or of a second factor, and the end of all sessions, end the trust. A lower value applies to devices that are
+   * trusted already, too.
+   *
+   * @default 0
+   * @env SVC_2FA_TRUSTED_DEVICE_DAYS
+   */
+  trustedDeviceDays?: number;
 }
 
 /** How many sessions a user may have, and how long they live. */
@@ -578,6 +611,16 @@ export interface ConfirmOptions {
    * @env SVC_CONFIRM_AFTER_LOGIN
    */
   afterLogin?: boolean;
+
+  /**
+   * What a user with two factors confirms with. `one`: the password or a passkey. `all`: the password together with a code
+   * or a recovery code, or a passkey, which combines two factors; the password alone is enough only for users without a
+   * second factor. `all` needs `passkeys.userVerification: 'required'` where passkeys are on.
+   *
+   * @default 'one'
+   * @env SVC_CONFIRM_FACTORS
+   */
+  factors?: 'one' | 'all';
 
   /**
    * Request header that carries the confirmation token.
@@ -648,6 +691,15 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_MAX_PER_USER
    */
   maxPerUser?: number;
+
+  /**
+   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
+   * each user: return false for users that can sign in in another way of the host.
+   *
+   * @default features.passkeyRegistration
+   * @env SVC_PASSKEY_KEEP_LAST
+   */
+  keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
 }
 
 /** Email verification. Needs `features.emailVerification`. */
@@ -1037,6 +1089,25 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_KNOWN_DEVICES
    */
   knownDevices?: boolean;
+
+  /**
+   * Registration with a passkey and without a password: `POST /register/passkey`. Needs `features.registration` and
+   * `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_PASSKEY_REGISTRATION
+   */
+  passkeyRegistration?: boolean;
+
+  /**
+   * Passkeys that the browser creates without a question, shortly after a login with the password (WebAuthn Level 3
+   * §5.1.3, conditional mediation of `navigator.credentials.create`). Such a login counts as the confirmation for the
+   * first passkey of a user, during `confirm.ttl` seconds. Needs `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_CONDITIONAL_CREATE
+   */
+  conditionalCreate?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */

@@ -54,6 +54,8 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   'twoFactor.window': count(0, 10),
   'twoFactor.recoveryCodes': count(1, 100),
   'twoFactor.challengeTtl': seconds(1, DAY),
+  'twoFactor.enrolmentTtl': seconds(1, DAY),
+  'twoFactor.trustedDeviceDays': days(0, 90),
   'confirm.ttl': seconds(1, DAY),
   'passkeys.challengeTtl': seconds(1, DAY),
   'passkeys.maxPerUser': count(1, 1000),

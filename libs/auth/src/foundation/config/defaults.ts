@@ -45,7 +45,14 @@ export const DEFAULTS = {
     limiters: {},
   },
   lockout: { maxAttempts: 100, releaseAfter: 0 },
-  twoFactor: { window: 1, recoveryCodes: 8, challengeTtl: 300 },
+  twoFactor: {
+    window: 1,
+    recoveryCodes: 8,
+    challengeTtl: 300,
+    required: false,
+    enrolmentTtl: 600,
+    trustedDeviceDays: 0,
+  },
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
@@ -55,7 +62,7 @@ export const DEFAULTS = {
   registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
   mail: { notices: false, language: 'en', texts: {}, templates: {}, accentColor: '#1f4fd8' },
-  confirm: { ttl: 300, afterLogin: false, header: 'X-Svc-Confirmation' },
+  confirm: { ttl: 300, afterLogin: false, factors: 'one', header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,
@@ -81,6 +88,8 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   emailChange: false,
   usernameChange: false,
   knownDevices: false,
+  passkeyRegistration: false,
+  conditionalCreate: false,
   abilities: false,
 };
 

@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset emailCode registration emailChange usernameChange knownDevices abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset emailCode registration emailChange usernameChange knownDevices passkeyRegistration conditionalCreate abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -74,8 +74,12 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['2FA_WINDOW', 'twoFactor.window', number],
   ['2FA_RECOVERY_CODES', 'twoFactor.recoveryCodes', number],
   ['2FA_CHALLENGE_TTL', 'twoFactor.challengeTtl', number],
+  ['2FA_REQUIRED', 'twoFactor.required', flag],
+  ['2FA_ENROLMENT_TTL', 'twoFactor.enrolmentTtl', number],
+  ['2FA_TRUSTED_DEVICE_DAYS', 'twoFactor.trustedDeviceDays', number],
   ['CONFIRM_TTL', 'confirm.ttl', number],
   ['CONFIRM_AFTER_LOGIN', 'confirm.afterLogin', flag],
+  ['CONFIRM_FACTORS', 'confirm.factors', text],
   ['CONFIRM_HEADER', 'confirm.header', text],
   ['PASSKEY_MAX_PER_USER', 'passkeys.maxPerUser', number],
   ['PASSKEY_RP_NAME', 'passkeys.rpName', text],
@@ -84,6 +88,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['PASSKEY_REQUIRED', 'passkeys.required', flag],
+  ['PASSKEY_KEEP_LAST', 'passkeys.keepLast', flag],
   ['REDIS_URL', 'redis.url', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],

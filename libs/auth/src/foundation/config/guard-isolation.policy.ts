@@ -114,6 +114,7 @@ export const cookieNames = (refreshName: string) => ({
   refresh: refreshName,
   code: `${refreshName}.code`,
   device: `${refreshName}.device`,
+  trustedDevice: `${refreshName}.trusted-device`,
 });
 
 function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
@@ -146,8 +147,11 @@ export const WITH_ROUTES_BELOW: readonly string[] = [
   'email',
   'login',
   'passkeys',
+  'register',
   'sessions',
+  'trusted-devices',
   'two-factor',
+  'two-factor-enrolment',
 ];
 
 /**

@@ -206,6 +206,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     confirm: Object.freeze({
       ttl: numberOf('confirm.ttl', options.confirm.ttl, DEFAULTS.confirm.ttl),
       afterLogin: Boolean(options.confirm.afterLogin),
+      factors: options.confirm.factors as GuardConfig['confirm']['factors'],
       header: options.confirm.header || DEFAULTS.confirm.header,
     }),
     cookie: Object.freeze({

@@ -14,6 +14,10 @@ export const de: Catalogue = {
     'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.',
     'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
     'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
+    'auth.bad_enrolment':
+      'Diese Anmeldung ist abgelaufen, oder ein zweiter Faktor wurde eingerichtet. Bitte beginnen Sie von vorn.',
+    'auth.second_factor_required':
+      'Dieses Konto muss einen zweiten Faktor haben. Richten Sie zuerst einen anderen ein.',
     'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',
     'auth.unusable_secret':
       'Das Geheimnis muss in Base32 kodiert sein und 10 bis 64 Bytes haben, für SHA-1, sechs Ziffern und 30 Sekunden.',
@@ -22,6 +26,9 @@ export const de: Catalogue = {
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
     'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
+    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
+    'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
+    'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
     'auth.unusable_claim':
       'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
@@ -30,6 +37,8 @@ export const de: Catalogue = {
     'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
     'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
     'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
+    'auth.last_passkey':
+      'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie einen weiteren Passkey hinzu.',
     'auth.no_session': 'Dieses Token gehört zu keiner Sitzung, daher gibt es nichts zu beenden.',
     'auth.foreign_page': 'Diese Anfrage kommt von einer anderen Website.',
     'auth.not_found': 'Hier gibt es nichts.',
@@ -173,6 +182,12 @@ export const de: Catalogue = {
       subject: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt',
       title: 'Ein Passkey wurde entfernt',
       body: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt. Mit ihm kann man sich nicht mehr anmelden.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Ein Gerät ist bei {appName} jetzt vertrauenswürdig',
+      title: 'Ein Gerät ist vertrauenswürdig',
+      body: 'Für Ihr Konto bei {appName} ist ein Gerät jetzt vertrauenswürdig. Zur Anmeldung auf diesem Gerät genügt das Passwort, ohne zweiten Faktor.',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -101,6 +101,12 @@ export const en: Catalogue = {
       body: 'A passkey was removed from your account at {appName}. It can no longer be used to sign in.',
       note: NOT_YOU,
     },
+    deviceTrusted: {
+      subject: 'A device is now trusted at {appName}',
+      title: 'A device is trusted',
+      body: 'A device is now trusted for your account at {appName}. Signing in on it no longer requires a second factor, only your password.',
+      note: NOT_YOU,
+    },
     accountLocked: {
       subject: 'Your account at {appName} was locked',
       title: 'Your account was locked',

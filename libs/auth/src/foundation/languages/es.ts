@@ -14,6 +14,8 @@ export const es: Catalogue = {
     'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.',
     'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
     'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
+    'auth.bad_enrolment': 'Este inicio de sesión ha caducado o se ha configurado un segundo factor. Vuelva a empezar.',
+    'auth.second_factor_required': 'Esta cuenta debe tener un segundo factor. Configure otro primero.',
     'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',
     'auth.unusable_secret':
       'El secreto debe estar codificado en base32 y tener entre 10 y 64 bytes, para SHA-1, seis dígitos y 30 segundos.',
@@ -22,6 +24,9 @@ export const es: Catalogue = {
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
     'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
+    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
+    'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
+    'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',
@@ -30,6 +35,8 @@ export const es: Catalogue = {
     'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
     'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
     'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
+    'auth.last_passkey':
+      'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra llave de acceso.',
     'auth.no_session': 'Este token no pertenece a ninguna sesión, por lo que no hay nada que cerrar.',
     'auth.foreign_page': 'Esta solicitud procede de otro sitio web.',
     'auth.not_found': 'Aquí no hay nada.',
@@ -173,6 +180,12 @@ export const es: Catalogue = {
       subject: 'Se ha eliminado una llave de acceso de su cuenta de {appName}',
       title: 'Se ha eliminado una llave de acceso',
       body: 'Se ha eliminado una llave de acceso de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Un dispositivo es ahora de confianza en su cuenta de {appName}',
+      title: 'Un dispositivo es de confianza',
+      body: 'Un dispositivo es ahora de confianza en su cuenta de {appName}. Para iniciar sesión en él basta la contraseña, sin segundo factor.',
       note: NOT_YOU,
     },
     accountLocked: {

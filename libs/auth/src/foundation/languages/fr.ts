@@ -14,6 +14,8 @@ export const fr: Catalogue = {
     'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.',
     'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
     'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
+    'auth.bad_enrolment': 'Cette connexion a expiré, ou un second facteur a été configuré. Veuillez recommencer.',
+    'auth.second_factor_required': 'Ce compte doit avoir un second facteur. Configurez-en d’abord un autre.',
     'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',
     'auth.unusable_secret':
       'Le secret doit être encodé en base32 et compter de 10 à 64 octets, pour SHA-1, six chiffres et 30 secondes.',
@@ -22,6 +24,9 @@ export const fr: Catalogue = {
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
     'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
+    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
+    'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
+    'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
     'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',
@@ -29,6 +34,8 @@ export const fr: Catalogue = {
     'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
     'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
     'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
+    'auth.last_passkey':
+      'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez une autre clé d’accès.',
     'auth.no_session': 'Ce jeton n’appartient à aucune session : il n’y a rien à terminer.',
     'auth.foreign_page': 'Cette requête provient d’un autre site.',
     'auth.not_found': 'Il n’y a rien ici.',
@@ -172,6 +179,12 @@ export const fr: Catalogue = {
       subject: 'Une clé d’accès a été supprimée de votre compte {appName}',
       title: 'Une clé d’accès a été supprimée',
       body: 'Une clé d’accès a été supprimée de votre compte {appName}. Elle ne permet plus de se connecter.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Un appareil est désormais approuvé pour votre compte {appName}',
+      title: 'Un appareil est approuvé',
+      body: 'Un appareil est désormais approuvé pour votre compte {appName}. Pour s’y connecter, le mot de passe suffit, sans second facteur.',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -14,6 +14,8 @@ export const pt: Catalogue = {
     'auth.wrong_email_code': 'Este código não está correto ou não é mais válido.',
     'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
     'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
+    'auth.bad_enrolment': 'Esta tentativa de entrar expirou ou um segundo fator foi configurado. Comece novamente.',
+    'auth.second_factor_required': 'Esta conta precisa ter um segundo fator. Configure outro primeiro.',
     'auth.already_enrolled': 'A autenticação de dois fatores já está ativada.',
     'auth.unusable_secret':
       'O segredo deve estar codificado em base32 e ter de 10 a 64 bytes, para SHA-1, seis dígitos e 30 segundos.',
@@ -22,6 +24,9 @@ export const pt: Catalogue = {
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
     'auth.recent_login_required': 'Entre novamente para continuar.',
+    'auth.recent_login_required': 'Entre novamente para continuar.',
+    'auth.factor_required': 'Entre com um segundo fator para continuar.',
+    'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',
     'auth.unusable_claim': 'Não é possível emitir tokens para esta conta. Entre em contato com o suporte.',
     'auth.unverified_login': 'Confirme seu endereço de e-mail antes de entrar.',
@@ -29,6 +34,8 @@ export const pt: Catalogue = {
     'auth.passkey_not_verified': 'Não foi possível verificar a chave de acesso.',
     'auth.passkey_not_registered': 'Não foi possível registrar a chave de acesso.',
     'auth.passkey_not_yours': 'Esta chave de acesso pertence a outra conta.',
+    'auth.last_passkey':
+      'Esta é a sua única forma de entrar. Defina primeiro uma senha ou adicione outra chave de acesso.',
     'auth.no_session': 'Este token não pertence a nenhuma sessão, portanto não há nada para encerrar.',
     'auth.foreign_page': 'Esta solicitação vem de outro site.',
     'auth.not_found': 'Não há nada aqui.',
@@ -169,6 +176,12 @@ export const pt: Catalogue = {
       subject: 'Uma chave de acesso foi removida da sua conta em {appName}',
       title: 'Uma chave de acesso foi removida',
       body: 'Uma chave de acesso foi removida da sua conta em {appName}. Ela não pode mais ser usada para entrar.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Um dispositivo agora é confiável na sua conta em {appName}',
+      title: 'Um dispositivo é confiável',
+      body: 'Um dispositivo agora é confiável na sua conta em {appName}. Para entrar nele basta a senha, sem segundo fator.',
       note: NOT_YOU,
     },
     accountLocked: {

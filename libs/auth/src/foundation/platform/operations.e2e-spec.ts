@@ -3,10 +3,11 @@ import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { OPERATIONS } from './catalogue';
 
+const passwordless = { passkeyRegistration: true, conditionalCreate: true };
 const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
-  features: { ...PASSKEYS.features, twoFactor: true, emailChange: true, knownDevices: true, emailCode: true },
+  features: { ...PASSKEYS.features, twoFactor: true, ...passwordless, emailChange: true, knownDevices: true, emailCode: true },
 });
 
 /** Needs another identifier than the email. */

@@ -122,6 +122,8 @@ export interface MailTemplates {
   recoveryCodesReplaced: MailTemplate<NoticeMail>;
   passkeyAdded: MailTemplate<NoticeMail>;
   passkeyRemoved: MailTemplate<NoticeMail>;
+  /** After a second factor with `trust_device`: see `twoFactor.trustedDeviceDays`. */
+  deviceTrusted: MailTemplate<NoticeMail>;
   accountLocked: MailTemplate<NoticeMail>;
   accountDeleted: MailTemplate<NoticeMail>;
 }
@@ -140,6 +142,7 @@ export const NOTICE_KINDS = [
   'recoveryCodesReplaced',
   'passkeyAdded',
   'passkeyRemoved',
+  'deviceTrusted',
   'accountLocked',
   'accountDeleted',
 ] as const satisfies readonly MailKind[];

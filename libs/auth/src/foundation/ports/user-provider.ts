@@ -4,8 +4,8 @@ import type { EntityManager } from 'typeorm';
 export interface NewAccount {
   /** The login identifier, by default the email, which is trimmed and in lower case. */
   identifier: string;
-  /** PHC string of the password hash. */
-  passwordHash: string;
+  /** PHC string of the password hash; null for an account that is registered with a passkey. */
+  passwordHash: string | null;
   name: string;
 }
 
@@ -130,9 +130,14 @@ export abstract class UserProvider<User extends object = object> {
    * concurrent calls with one identifier, one returns a user and the others null. A unique index decides. Called by the
    * registration, after {@link findByIdentifier} has found no user.
    *
+   * @param _manager entity manager of the transaction that stores the passkey of the account; undefined for a registration
+   * with a password. For users in the same database, `manager.query('INSERT … ON CONFLICT DO NOTHING …')` stores the
+   * account and its passkey, or neither. It must not throw for a taken identifier, because an error ends the transaction.
+   * The library reads the user again after the commit, so only its id must be complete. A provider on another database
+   * ignores the manager: after an error, its account may exist without a passkey, and its owner signs in by a reset link
    * @throws the error of any other conflict, such as one of another unique column
    */
-  create(_account: NewAccount): Promise<User | null> {
+  create(_account: NewAccount, _manager?: EntityManager): Promise<User | null> {
     throw new Error('This user provider creates no accounts.');
   }
 
@@ -142,8 +147,9 @@ export abstract class UserProvider<User extends object = object> {
    * Default: does nothing.
    *
    * @param _id the id of the account
+   * @param _manager entity manager of a transaction, as for {@link create}
    */
-  async imitateCreation(_id: string): Promise<void> {}
+  async imitateCreation(_id: string, _manager?: EntityManager): Promise<void> {}
 
   /** Whether {@link currentMark} and {@link wasCreatedSince} are implemented. `hooks.register` requires them. */
   datesAccounts(): boolean {

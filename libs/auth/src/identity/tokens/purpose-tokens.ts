@@ -16,8 +16,12 @@ import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpos
 export const CONFIRMATION = 'reauth+challenge';
 export const LOGIN_CHALLENGE = '2fa+challenge';
 export const EMAIL_CODE = 'email+code';
+export const ENROLMENT = '2fa+enrolment';
 
-export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE | typeof EMAIL_CODE;
+/** The tokens of sign-ins that have begun. What ends all sessions of a user ends these tokens, too. */
+const CHALLENGES = [LOGIN_CHALLENGE, EMAIL_CODE, ENROLMENT] as const;
+
+export type Purpose = typeof CONFIRMATION | (typeof CHALLENGES)[number];
 
 /** Claims that bind a token to an id, a session or a password hash, and what the sign-in was and asked for. */
 export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'fst' | 'rem'>>;
@@ -33,8 +37,8 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. Login challenges and proofs of mailed codes become invalid when the security store loses its data,
- * because the records of their use and of their end are lost with it. Confirmations have no such records.
+ * interchangeable. Challenges ({@link CHALLENGES}) become invalid when the security store loses its data, because the
+ * records of their use and of their end are lost with it. Confirmations have no such records.
  */
 @Injectable()
 export class PurposeTokens {
@@ -116,13 +120,12 @@ export class PurposeTokens {
   }
 
   /**
-   * Ends the outstanding login challenges and mailed codes: those of one user or, without a user, those of all users of the
-   * guard. Those that are minted later are valid.
+   * Ends the outstanding challenges of every kind: those of one user or, without a user, those of all users of the guard. Those that are minted later are valid. The end is kept for as long as the longest kind of challenge lives.
    *
    * @throws StoreUnavailable
    */
   async endChallenges(userId?: string): Promise<void> {
-    const longest = Math.max(this.lifetimeOf(LOGIN_CHALLENGE), this.lifetimeOf(EMAIL_CODE));
+    const longest = Math.max(...CHALLENGES.map((purpose) => this.lifetimeOf(purpose)));
     const seconds = longest + this.realm.options.leeway + CLOCK_MARGIN;
     // A challenge is read with the keys of its user's slot tag only.
     const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
@@ -173,7 +176,12 @@ export class PurposeTokens {
   /** Lifetime in seconds. */
   private lifetimeOf(purpose: Purpose): number {
     const { twoFactor, confirm, emailCode } = this.realm.options;
-    if (purpose === CONFIRMATION) return confirm.ttl;
-    return purpose === EMAIL_CODE ? 60 * emailCode.expireMinutes : twoFactor.challengeTtl;
+    const lifetimes: Record<Purpose, number> = {
+      [CONFIRMATION]: confirm.ttl,
+      [LOGIN_CHALLENGE]: twoFactor.challengeTtl,
+      [EMAIL_CODE]: 60 * emailCode.expireMinutes,
+      [ENROLMENT]: twoFactor.enrolmentTtl,
+    };
+    return lifetimes[purpose];
   }
 }

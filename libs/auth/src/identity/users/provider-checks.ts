@@ -66,6 +66,12 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
       unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
     features.registration && concealed(users, options),
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
     features.registration && shared(users, 'identifier', 'features.registration'),
     features.passwordReset && shared(users, 'email', 'features.passwordReset'),
     features.emailChange && shared(users, 'email', 'features.emailChange'),

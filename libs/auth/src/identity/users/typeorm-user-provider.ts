@@ -206,15 +206,28 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.accounts.has('name');
   }
 
-  override async create(account: NewAccount): Promise<User | null> {
+  override async create(account: NewAccount, manager?: EntityManager): Promise<User | null> {
+    // Within a transaction of the library, another connection does not see the row before the commit.
+    if (manager) return this.accounts.createIn(manager, account);
     const created = await this.accounts.create(account);
     // Read again, because the saved entity contains the password hash.
     return created && this.findById(this.idOf(created));
   }
 
-  override async imitateCreation(id: string): Promise<void> {
+  override async imitateCreation(id: string, manager?: EntityManager): Promise<void> {
+    if (manager) return this.accounts.imitateInsertIn(manager);
     await this.accounts.imitateInsert();
     await this.findById(id);
+  }
+
+  /** Whether a change of a user calls code of the host: a listener of the entity, or a subscriber. */
+  get callsHost(): boolean {
+    return this.database.callsHost(this.metadata.target);
+  }
+
+  /** Whether a user can be stored without a password. */
+  get allowsNoPassword(): boolean {
+    return this.metadata.findColumnWithPropertyName('passwordHash')!.isNullable;
   }
 
   /** True if the entity has a `@CreateDateColumn` with a time zone. */
@@ -320,7 +333,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
     return this.database.transaction(async (_, manager) => {
       return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
-    }, this.database.callsHost(this.metadata.target));
+    }, this.callsHost);
   }
 
   /**

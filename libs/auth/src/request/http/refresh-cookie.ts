@@ -29,8 +29,8 @@ abstract class TokenCookie {
   /**
    * Returns a `Set-Cookie` value.
    *
-   * @param maxAge seconds until the deadline of the token: the cookie expires with it. Undefined for a session that is not
-   * remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
+   * @param maxAge seconds until the end of what the token stands for: the cookie expires with it. Undefined for a session that
+   * is not remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
    */
   set(token: string, maxAge?: number): string {
     return this.serialize(token, maxAge);
@@ -97,6 +97,26 @@ export class EmailCodeCookie extends TokenCookie {
 
   /**
    * The token of the browser that sends a request: see {@link RefreshTokenPipe}. Empty without one.
+   *
+   * @param sent the field of the body
+   */
+  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
+    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
+  }
+}
+
+/** The cookie of a trusted device. It stays when a session ends. */
+@Injectable()
+export class TrustedDeviceCookie extends TokenCookie {
+  private readonly options: GuardConfig;
+
+  constructor({ options }: Realm) {
+    super(cookieNames(options.cookie.refreshName).trustedDevice, options.cookie.secure);
+    this.options = options;
+  }
+
+  /**
+   * The token of the device that sends a request: see {@link RefreshTokenPipe}. Empty without one.
    *
    * @param sent the field of the body
    */

@@ -19,7 +19,7 @@ import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { DeviceCookie, RefreshCookie } from './refresh-cookie';
+import { DeviceCookie, RefreshCookie, TrustedDeviceCookie } from './refresh-cookie';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -112,6 +112,8 @@ export interface SessionTokens {
   readonly remembered: boolean;
   /** The token of the device, after a sign-in with `features.knownDevices`. */
   readonly deviceToken?: DeviceToken;
+  /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
+  readonly trustedDevice?: { readonly token: string; readonly expiresIn: number };
 }
 
 /**
@@ -124,6 +126,7 @@ export class TokenDelivery {
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
     private readonly deviceCookie: DeviceCookie,
+    private readonly trustCookie: TrustedDeviceCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -138,18 +141,26 @@ export class TokenDelivery {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
-  /** Returns the response body. In cookie mode, sets the refresh cookie and that of the device on the response. */
+  /** Returns the response body. In cookie mode, sets the refresh cookie and those of the device on the response. */
   deliver(tokens: SessionTokens, response: unknown): TokenBody {
-    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered, deviceToken: device } = tokens;
+    const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
+    const { deviceToken: device, trustedDevice: trust } = tokens;
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
     if (!this.realm.options.cookieMode) {
-      const ofDevice = device && { device_token: device.token };
+      const ofDevice = {
+        ...(device && { device_token: device.token }),
+        ...(trust && { trusted_device_token: trust.token }),
+      };
       return { access_token: accessToken, refresh_token: refreshToken, ...token, ...ofDevice };
     }
     const { httpAdapter } = this.adapterHost;
-    const cookie = this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined);
-    httpAdapter.appendHeader(response, 'Set-Cookie', cookie);
+    httpAdapter.appendHeader(
+      response,
+      'Set-Cookie',
+      this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined),
+    );
     if (device) httpAdapter.appendHeader(response, 'Set-Cookie', this.deviceCookie.set(device.token, device.expiresIn));
+    if (trust) httpAdapter.appendHeader(response, 'Set-Cookie', this.trustCookie.set(trust.token, trust.expiresIn));
     return { access_token: accessToken, ...token };
   }
 

@@ -11,6 +11,7 @@ import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { KnownDevice } from '../../features/known-devices/known-device.entity';
 import { Passkey } from '../../features/passkeys/passkey.entity';
 import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
+import { TrustedDevice } from '../../features/sessions/trusted-device.entity';
 import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
 import { EmailChange } from '../../features/email-change/email-change.entity';
@@ -19,6 +20,7 @@ import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
+import { CreateSvcTrustedDevices1764200000000 } from './1764200000000-create-trusted-devices';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /** A column that an entity has, and that the library reads or writes. */
@@ -46,6 +48,7 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [PasswordResetToken, CreateSvcPasswordResets1764100000000],
   [EmailChange, CreateSvcEmailChanges1764200000000],
   [KnownDevice, CreateSvcKnownDevices1764300000000],
+  [TrustedDevice, CreateSvcTrustedDevices1764200000000],
 ]);
 
 /** The columns of the library's tables. */

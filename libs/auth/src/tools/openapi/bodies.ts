@@ -1,11 +1,12 @@
 import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
 import type { ExportedDevice, ListedKnownDevice } from '../../features/known-devices/known-device.store';
 import type { RequestedCodeBody } from '../../features/email-code/email-code.controller';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
+import type { ListedDevice } from '../../features/sessions/trusted-device.store';
 import type { ListedSession } from '../../features/sessions/session-list';
 import {
   FLAG,
@@ -54,10 +55,11 @@ export const BODIES = {
         TEXT,
         'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
       ),
+      trusted_device_token: of(TEXT, 'Of a device that is trusted from now on. Only after `trust_device`.'),
     },
-    ['device_token'],
+    ['device_token', 'trusted_device_token'],
   ),
-  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'device_token'>>(TOKEN),
+  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'device_token' | 'trusted_device_token'>>(TOKEN),
   AuthChallenge: record<LoginChallenge>({
     two_factor: oneOf(true),
     challenge_token: of(TEXT, 'For the second step; good for one.'),
@@ -69,6 +71,18 @@ export const BODIES = {
   }),
   AuthRequestedCodeBesideCookie: record<Pick<RequestedCodeBody, 'expires_in'>>({
     expires_in: of(INTEGER, 'Seconds the code is valid.'),
+  }),
+  AuthEnrolment: record<EnrolmentChallenge>({
+    enrolment_required: oneOf(true),
+    enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
+    expires_in: of(INTEGER, 'Seconds until the token expires.'),
+    methods: listOf(oneOf('totp', 'passkey')),
+  }),
+  AuthTrustedDevice: record<ListedDevice>({
+    id: UUID,
+    created_at: TIME,
+    expires_at: TIME,
+    user_agent: orNull(TEXT),
   }),
   AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
@@ -143,6 +157,7 @@ export const BODIES = {
       }),
     ),
     known_devices: listOf(record<ExportedDevice>(DEVICE)),
+    trusted_devices: listOf({ $ref: '#/components/schemas/AuthTrustedDevice' }),
   }),
 } satisfies Record<string, Schema>;
 

@@ -8,6 +8,7 @@ import { KnownDeviceStore } from '../../features/known-devices/known-device.stor
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
+import { TrustedDeviceStore } from '../../features/sessions/trusted-device.store';
 import { SessionPruning } from '../../features/sessions/session-pruning';
 import { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
@@ -21,12 +22,13 @@ export interface Pruned {
   resetTokens: number;
   emailChanges: number;
   knownDevices: number;
+  trustedDevices: number;
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens and changes of email,
- * and devices that are not known any more. Deletes in small batches, so that it can run beside requests with any number of
- * rows.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens, changes of email and
+ * trusted devices, and devices that are not known any more. Deletes in small batches, so that it can run beside requests with
+ * any number of rows.
  *
  * @publicApi
  */
@@ -60,7 +62,7 @@ export class Pruning {
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0 };
+    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0, trustedDevices: 0 };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {
@@ -77,6 +79,7 @@ export class Pruning {
       await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
       await stage('passkeys', () => realm.get(PasskeyPruning).prune());
       await stage('knownDevices', () => realm.get(KnownDeviceStore).prune());
+      await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;
