@@ -59,8 +59,8 @@ export class AccountExport {
     private readonly users: TimedUserProvider,
     private readonly passkeyRows: PasskeyStore,
     private readonly emailChanges: EmailChangeRows,
-    private readonly deviceRows: KnownDeviceStore,
-    private readonly deviceRows: TrustedDeviceStore,
+    private readonly knownDevices: KnownDeviceStore,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -74,8 +74,8 @@ export class AccountExport {
       passkeys: await this.passkeys(userId),
       two_factor: await this.twoFactor(userId),
       email_changes: await this.emailChanges.list(userId),
-      known_devices: (await this.deviceRows.list(userId)).map(({ current: _, ...device }) => device),
-      trusted_devices: await this.deviceRows.list(userId).catch(noneIfMissing),
+      known_devices: (await this.knownDevices.list(userId)).map(({ current: _, ...device }) => device),
+      trusted_devices: await this.trustedDevices.list(userId).catch(noneIfMissing),
     };
   }
 

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthException } from '../../foundation/platform/errors';
-import type { LoginChallenge } from '../../foundation/ports/presenter';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
@@ -11,11 +10,10 @@ import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
 import { AttemptGuard, FailureLimits, type GuardedAttempt } from '../../request/lockout/attempt-guard';
 import { type LockKey, lockedUserId, loginLock } from '../../request/lockout/lockout.store';
 import { VerifiedEmails } from '../email-verification/verified-emails';
-import { Lockout, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
+import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
 import { PasswordReset } from '../password-reset/password-reset';
 import { ResetCleanup } from '../password-reset/reset-cleanup';
@@ -161,7 +159,7 @@ export class EmailCodeLogin {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, UnverifiedLogin, SignInRefused, HasherBusy, StoreUnavailable;
    * ValidationFailed before the code is used
    */
-  async attempt(body: CodeAnswer, request: object): Promise<SessionTokens | LoginChallenge> {
+  async attempt(body: CodeAnswer, request: object): Promise<LoginAnswer> {
     const remember = rememberIn(request, this.realm.options);
     const token = this.cookie.presented(body.code_token, request);
     // People type a code in groups.

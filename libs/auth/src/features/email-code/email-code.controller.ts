@@ -11,16 +11,16 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, map } from 'rxjs';
-import type { LoginChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { Public } from '../../request/gates/authenticated';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { requires } from '../../request/gates/route-guard';
 import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { RequestBody } from '../../request/http/request-body';
-import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
+import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import { Throttled } from '../../request/throttling/limiters';
+import type { LoginAnswer } from '../login/login';
 import { CodeAnswer, EmailCodeLogin } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
 
@@ -86,7 +86,7 @@ export class EmailCodeController {
   @Throttled('svc-email-code')
   @UseInterceptors(CodeTokenDelivery)
   @DeliversTokens()
-  verify(@RequestBody(CodeAnswer) answer: CodeAnswer, @Req() request: object): Promise<SessionTokens | LoginChallenge> {
+  verify(@RequestBody(CodeAnswer) answer: CodeAnswer, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(answer, request);
   }
 }
@@ -129,9 +129,9 @@ export class EmailCodeFlow extends Flow {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, TooManyRequests, UnverifiedLogin, SignInRefused,
    * ValidationFailed, HasherBusy, StoreUnavailable
    */
-  async verify(answer: EmailCodeAnswer, source: CallSource): Promise<SessionTokens | LoginChallenge> {
+  async verify(answer: EmailCodeAnswer, source: CallSource): Promise<LoginAnswer> {
     const login = this.get(EmailCodeLogin);
-    const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
+    const sign = async (request: ServerRequest): Promise<LoginAnswer> =>
       login.attempt(this.read(CodeAnswer, request), request);
     return this.call(EmailCodeController, 'verify', source, sign, {
       code_token: answer?.codeToken,

@@ -26,7 +26,6 @@ export const de: Catalogue = {
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
     'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
-    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
     'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
     'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',

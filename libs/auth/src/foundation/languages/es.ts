@@ -24,7 +24,6 @@ export const es: Catalogue = {
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
     'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
-    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
     'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
     'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',

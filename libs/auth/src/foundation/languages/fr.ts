@@ -24,7 +24,6 @@ export const fr: Catalogue = {
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
     'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
-    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
     'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
     'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',

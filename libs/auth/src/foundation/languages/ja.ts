@@ -23,7 +23,6 @@ export const ja: Catalogue = {
     'auth.insufficient_scope': 'この操作には {abilities} の権限が必要です。',
     'auth.confirmation_required': '続行するには本人確認を行ってください。',
     'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
-    'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
     'auth.factor_required': '続行するには第二要素でログインしてください。',
     'auth.confirm_with_passkey': 'パスキーで確認してください。',
     'auth.sign_in_refused': 'このアカウントではログインできません。サポートまでお問い合わせください。',

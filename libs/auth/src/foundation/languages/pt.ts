@@ -24,7 +24,6 @@ export const pt: Catalogue = {
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
     'auth.recent_login_required': 'Entre novamente para continuar.',
-    'auth.recent_login_required': 'Entre novamente para continuar.',
     'auth.factor_required': 'Entre com um segundo fator para continuar.',
     'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import type { EntityManager } from 'typeorm';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from './identifiers';
