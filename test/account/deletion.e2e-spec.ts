@@ -179,7 +179,13 @@ describe('DELETE /account of a host with other options', () => {
   it('works without tables that do not exist yet, and finds a table that is created later', async () => {
     account = await FullAccount.start({ features: { lockout: false, passkeys: false, knownDevices: false } });
     const { t } = account;
-    for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys', 'svc_email_changes', 'svc_known_devices']) {
+    for (const table of [
+      'svc_lockouts',
+      'svc_password_resets',
+      'svc_passkeys',
+      'svc_email_changes',
+      'svc_known_devices',
+    ]) {
       await t.database.query(`DROP TABLE ${table}`);
     }
     expect((await account.erase()).status).toBe(204);

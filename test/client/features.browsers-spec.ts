@@ -155,7 +155,8 @@ describeWithBrowser('the browser client', () => {
       });
       afterEach(() => authenticator.remove());
 
-      const only = () => tab.run<{ id: string; name: string }>('account.passkeys().then(({ passkeys }) => passkeys[0])');
+      const only = () =>
+        tab.run<{ id: string; name: string }>('account.passkeys().then(({ passkeys }) => passkeys[0])');
 
       it('adds, renames and deletes one', async () => {
         expect(await authenticator.held()).toMatchObject([{ rpId: 'localhost' }]);

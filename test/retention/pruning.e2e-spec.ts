@@ -234,7 +234,9 @@ describe('a sweep of lockout counters', () => {
       sessions: 1,
       lockoutCounters: 0,
       passkeys: 0,
-      resetTokens: 0, emailChanges: 0, knownDevices: 0,
+      resetTokens: 0,
+      emailChanges: 0,
+      knownDevices: 0,
       trustedDevices: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
@@ -243,7 +245,9 @@ describe('a sweep of lockout counters', () => {
       sessions: 0,
       lockoutCounters: 1,
       passkeys: 0,
-      resetTokens: 0, emailChanges: 0, knownDevices: 0,
+      resetTokens: 0,
+      emailChanges: 0,
+      knownDevices: 0,
       trustedDevices: 0,
     });
     await t.stop();
@@ -369,7 +373,15 @@ describe('a sweep of which one part fails', () => {
     knownDevices: await countOf(t, 'svc_known_devices'),
     trustedDevices: await countOf(t, 'svc_trusted_devices'),
   });
-  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0, trustedDevices: 0 };
+  const NONE = {
+    sessions: 0,
+    lockoutCounters: 0,
+    passkeys: 0,
+    resetTokens: 0,
+    emailChanges: 0,
+    knownDevices: 0,
+    trustedDevices: 0,
+  };
 
   it.each([
     ['sessions', 'svc_sessions'],

@@ -10,7 +10,9 @@ import { enrol } from './two-factor';
 
 const TABLES = [
   'members',
-  'svc_email_changes', 'svc_known_devices', 'svc_lockouts',
+  'svc_email_changes',
+  'svc_known_devices',
+  'svc_lockouts',
   'svc_passkeys',
   'svc_password_resets',
   'svc_sessions',
@@ -95,7 +97,13 @@ export class FullAccount {
 
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
-    for (const table of ['svc_known_devices', 'svc_lockouts', 'svc_passkeys', 'svc_email_changes', 'svc_trusted_devices'])
+    for (const table of [
+      'svc_known_devices',
+      'svc_lockouts',
+      'svc_passkeys',
+      'svc_email_changes',
+      'svc_trusted_devices',
+    ])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 

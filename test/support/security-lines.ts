@@ -165,7 +165,14 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true, emailChange: true, knownDevices: true, emailCode: true },
+        features: {
+          twoFactor: true,
+          lockout: true,
+          abilities: true,
+          emailChange: true,
+          knownDevices: true,
+          emailCode: true,
+        },
         knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
         twoFactor: { required: () => app.mustHaveFactor },

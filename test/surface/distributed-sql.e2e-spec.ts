@@ -281,8 +281,12 @@ const BOB = 'bob@example.com';
 /** Uses the routes and calls of the library that send statements. */
 async function everyFlow(): Promise<void> {
   const { t, mailbox } = await startMembers(
-    { ...PASSKEYS, knownDevices: { frontendUrl: REPORT_URL }, features: FEATURES, twoFactor: { trustedDeviceDays: 30 },
-     },
+    {
+      ...PASSKEYS,
+      knownDevices: { frontendUrl: REPORT_URL },
+      features: FEATURES,
+      twoFactor: { trustedDeviceDays: 30 },
+    },
     { tables: WITHOUT_CASE },
   );
   const id = await member(t, ADA);

@@ -85,7 +85,15 @@ describe('the mounted routes', () => {
     const features = { ...PASSKEYS.features, ...more };
     const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
     const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE, ...OF_DEVICES];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...OF_EMAIL_CHANGE, ...TWO_FACTOR, ...OF_PASSKEYS, ...OF_PASSWORDLESS];
+    const ofDefault = [
+      ...ofEvery,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      ...OF_EMAIL_CHANGE,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
+    ];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });

@@ -25,7 +25,7 @@ const MIGRATIONS = [
   'CreateSvcPasswordResets1764100000000',
   'CreateSvcEmailChanges1764200000000',
   'CreateSvcKnownDevices1764300000000',
-  'CreateSvcTrustedDevices1764200000000',
+  'CreateSvcTrustedDevices1764400000000',
 ];
 
 describe.each([

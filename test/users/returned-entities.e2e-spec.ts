@@ -7,7 +7,16 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { EmailChange, KnownDevice, Passkey, PasswordHasher, PasswordResetToken, Session, TrustedDevice, authEntities } from '@svc/auth';
+import {
+  EmailChange,
+  KnownDevice,
+  Passkey,
+  PasswordHasher,
+  PasswordResetToken,
+  Session,
+  TrustedDevice,
+  authEntities,
+} from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';

@@ -11,4 +11,12 @@ import { Session } from './identity/denylist/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, LockoutCounter, Passkey, PasswordResetToken, EmailChange, KnownDevice, TrustedDevice];
+export const authEntities = [
+  Session,
+  LockoutCounter,
+  Passkey,
+  PasswordResetToken,
+  EmailChange,
+  KnownDevice,
+  TrustedDevice,
+];

@@ -14,7 +14,14 @@ export const UNKNOWN_PARAMS = {
   hash: 'none',
 };
 
-const BROKEN = { svcSession: '%E0', svcKnownDevice: '%E0', svcPasskey: '%E0', svcDevice: '%E0', id: '%E0', hash: 'none' };
+const BROKEN = {
+  svcSession: '%E0',
+  svcKnownDevice: '%E0',
+  svcPasskey: '%E0',
+  svcDevice: '%E0',
+  id: '%E0',
+  hash: 'none',
+};
 
 const isOpen = ({ security }: DescribedOperation): boolean => security.length === 0;
 const guardOf = ({ id }: DescribedOperation): 'admin' | 'api' => (id.startsWith('admin') ? 'admin' : 'api');

@@ -29,12 +29,7 @@ export class FirstLogin {
    * @param remember as in `SessionStart`
    * @param passkey the passkey of an account without a password
    */
-  async logIn(
-    user: object,
-    request: object,
-    remember: boolean,
-    passkey?: AccountPasskey,
-  ): Promise<RegistrationAnswer> {
+  async logIn(user: object, request: object, remember: boolean, passkey?: AccountPasskey): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;

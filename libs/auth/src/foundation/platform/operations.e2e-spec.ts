@@ -7,7 +7,14 @@ const passwordless = { passkeyRegistration: true, conditionalCreate: true };
 const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
-  features: { ...PASSKEYS.features, twoFactor: true, ...passwordless, emailChange: true, knownDevices: true, emailCode: true },
+  features: {
+    ...PASSKEYS.features,
+    twoFactor: true,
+    ...passwordless,
+    emailChange: true,
+    knownDevices: true,
+    emailCode: true,
+  },
 });
 
 /** Needs another identifier than the email. */

@@ -44,7 +44,9 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
-  const feature = (['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const).find((name) => features[name]);
+  const feature = (['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const).find(
+    (name) => features[name],
+  );
   const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
   return [
     features.accountDeletion &&

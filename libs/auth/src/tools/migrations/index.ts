@@ -4,7 +4,7 @@ import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
-import { CreateSvcTrustedDevices1764200000000 } from './1764200000000-create-trusted-devices';
+import { CreateSvcTrustedDevices1764400000000 } from './1764400000000-create-trusted-devices';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /** A name instead of the classes: a package that exports values with them needs no path inside of this library. */
@@ -22,5 +22,5 @@ export const authMigrations: Migration[] = [
   CreateSvcPasswordResets1764100000000,
   CreateSvcEmailChanges1764200000000,
   CreateSvcKnownDevices1764300000000,
-  CreateSvcTrustedDevices1764200000000,
+  CreateSvcTrustedDevices1764400000000,
 ];

@@ -20,7 +20,7 @@ import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
-import { CreateSvcTrustedDevices1764200000000 } from './1764200000000-create-trusted-devices';
+import { CreateSvcTrustedDevices1764400000000 } from './1764400000000-create-trusted-devices';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /** A column that an entity has, and that the library reads or writes. */
@@ -48,7 +48,7 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [PasswordResetToken, CreateSvcPasswordResets1764100000000],
   [EmailChange, CreateSvcEmailChanges1764200000000],
   [KnownDevice, CreateSvcKnownDevices1764300000000],
-  [TrustedDevice, CreateSvcTrustedDevices1764200000000],
+  [TrustedDevice, CreateSvcTrustedDevices1764400000000],
 ]);
 
 /** The columns of the library's tables. */

@@ -62,7 +62,15 @@ export class Pruning {
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0, emailChanges: 0, knownDevices: 0, trustedDevices: 0 };
+    const pruned: Pruned = {
+      sessions: 0,
+      lockoutCounters: 0,
+      passkeys: 0,
+      resetTokens: 0,
+      emailChanges: 0,
+      knownDevices: 0,
+      trustedDevices: 0,
+    };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Creates `svc_trusted_devices`. */
-export class CreateSvcTrustedDevices1764200000000 implements MigrationInterface {
-  readonly name = 'CreateSvcTrustedDevices1764200000000';
+export class CreateSvcTrustedDevices1764400000000 implements MigrationInterface {
+  readonly name = 'CreateSvcTrustedDevices1764400000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
