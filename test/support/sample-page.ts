@@ -18,7 +18,7 @@ const UNREACHED_LIMITS = {
 };
 
 /** What a browser logs for responses that the tests expect. */
-export const REFUSALS = /responded with a status of (401|403|422|423)/;
+export const REFUSALS = /responded with a status of (401|403|409|422|423)/;
 
 /** The sample application, started as a developer starts it, and a browser that opens its page. */
 export class SampleVisit {

@@ -45,7 +45,7 @@ export class PageConfig {
     this.hasIdleTimeout = Number(sessions.idleTimeout ?? 0) > 0;
     this.trustedDeviceDays = features.twoFactor || features.passkeys ? Number(twoFactor.trustedDeviceDays) : 0;
     this.undoDays = Number(options.emailChange.undoDays ?? 7);
-    this.passkeysVerifyUsers = passkeys.userVerification === 'required';
+    this.passkeysVerifyUsers = (passkeys.userVerification ?? 'required') === 'required';
     this.confirmationHeader = options.confirm?.header ?? 'X-Svc-Confirmation';
     this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...features };
     this.passkeyOrigins = passkeys.origins ?? [];
