@@ -25,12 +25,15 @@ describeWithBrowser('the browser client', () => {
   let tab: ClientTab;
   let email: string;
 
-  beforeEach(async () => {
+  const opens = async (refreshToken: string) => {
     person = await ClientVisitor.of(visit);
-    tab = await person.tab({ refreshToken: 'cookie' });
+    tab = await person.tab({ refreshToken });
+  };
+  const registers = async (refreshToken: string) => {
+    await opens(refreshToken);
     email = await tab.registers();
     await tab.events();
-  });
+  };
   afterEach(() => person.context.close());
 
   const confirmations = () => tab.run<number>('confirmations');
@@ -44,6 +47,7 @@ describeWithBrowser('the browser client', () => {
 
   describe('in cookie mode', () => {
     visit.forTests({ ...LIMITS, SVC_COOKIE_MODE: 'true' });
+    beforeEach(() => registers('cookie'));
 
     it('verifies an address with a mailed link', async () => {
       expect(await tab.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email_verified: false } });
@@ -331,11 +335,7 @@ describeWithBrowser('the browser client', () => {
 
   describe('in body mode', () => {
     visit.forTests(LIMITS);
-
-    beforeEach(async () => {
-      tab = await person.tab({ refreshToken: 'localStorage' });
-      email = await tab.registers();
-    });
+    beforeEach(() => registers('localStorage'));
 
     it('keeps the token of the device after a sign-out, and that of a requested code until it is used', async () => {
       const kept = async () => Object.keys(await tab.storage()).toSorted();
@@ -353,15 +353,17 @@ describeWithBrowser('the browser client', () => {
   });
 
   describe('where a second factor is required', () => {
-    visit.forTests({ ...LIMITS, SVC_2FA_REQUIRED: 'true' });
-    let authenticator: VirtualAuthenticator;
+    visit.forTests({ ...LIMITS, SVC_COOKIE_MODE: 'true', SVC_2FA_REQUIRED: 'true' });
+    let accounts = 0;
 
     const enrolling = async () => {
-      const fields = { email: `required-${email}`, name: 'Ada', password: CLIENT_PASSWORD };
+      const fields = { email: `ada${++accounts}@example.com`, name: 'Ada', password: CLIENT_PASSWORD };
       await tab.run(`auth.register(${JSON.stringify(fields)}).then((answer) => void (globalThis.challenge = answer))`);
       expect(await tab.run('challenge')).toMatchObject({ enrolment_required: true, methods: ['totp', 'passkey'] });
       expect(await tab.claims()).toBeUndefined();
     };
+
+    beforeEach(() => opens('cookie'));
 
     it('signs in with an authenticator app that was set up before', async () => {
       await enrolling();
@@ -375,7 +377,7 @@ describeWithBrowser('the browser client', () => {
     });
 
     it('signs in with a passkey that was created before', async () => {
-      authenticator = await VirtualAuthenticator.of(tab.page);
+      const authenticator = await VirtualAuthenticator.of(tab.page);
       await enrolling();
       await authenticator.touch(() => tab.run('account.completeEnrolmentWithPasskey(challenge, "Laptop")'));
       expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'webauthn'] });

@@ -53,7 +53,7 @@ async function signInAgain(reason) {
       if (isTrusted) await account.endAllTrust();
       const challenge = await auth.login({ email: me.email, ...fields });
       if (!challenge) return close(true);
-      const options = { restart: begin, canTrust: false, then: () => close(true) };
+      const options = { restart: begin, canTrust: false, onDone: () => close(true) };
       place.replaceChildren(...secondStep(challenge, 'password', options));
       place.focus();
     };

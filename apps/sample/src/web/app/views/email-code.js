@@ -2,7 +2,7 @@ import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
 import { EMAIL, REMEMBER, form } from '../form.js';
 import { linkOf } from '../mailed-link.js';
-import { present, show } from '../router.js';
+import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 import { enter } from './sign-in.js';
 

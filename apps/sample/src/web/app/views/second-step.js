@@ -25,10 +25,10 @@ const TRUST = {
  * Asks for the second factor of a login challenge, which lists the factors of the user.
  *
  * @param first what was right: `password` or `code`
- * @param options `restart` begins the sign-in again; `canTrust`: whether the user may trust the device; `then` is called after
+ * @param options `restart` begins the sign-in again; `canTrust`: whether the user may trust the device; `onDone` is called after
  *   the sign-in
  */
-export function secondStep(challenge, first = 'password', { restart = show, canTrust = true, then } = {}) {
+export function secondStep(challenge, first = 'password', { restart = show, canTrust = true, onDone } = {}) {
   const { methods } = challenge;
   const trust = canTrust && config.trustedDeviceDays > 0 && field(TRUST);
   const choice = () => (trust && trust.input.checked ? { trust_device: true } : {});
@@ -40,7 +40,7 @@ export function secondStep(challenge, first = 'password', { restart = show, canT
       await restart();
       return complain(error);
     }
-    then?.();
+    onDone?.();
     if (first === 'password') await createPasskeyQuietly();
   };
   const byPasskey = () => {

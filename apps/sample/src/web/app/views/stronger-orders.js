@@ -7,7 +7,7 @@ import { afterSignIn } from '../sign-in-again.js';
 export const route = (name, gate) =>
   h('p', { class: 'route' }, h('code', {}, name), ' ', h('code', { class: 'gate' }, gate));
 
-/** What needs more than a session: `run` sends the request, `then` says what it has returned. */
+/** What needs more than a session: `run` sends the request, `resultOf` describes its answer. */
 const REQUESTS = [
   {
     title: 'See what you have spent',
@@ -16,7 +16,7 @@ const REQUESTS = [
     why: 'You must have signed in within the last ten minutes. Otherwise you sign in again, and the request is repeated.',
     label: 'Show the statement',
     run: () => auth.request('GET', '/orders/statement'),
-    then: ({ data }) =>
+    resultOf: ({ data }) =>
       data.length ? data.map(({ item, count }) => `${count} × ${item}`).join(', ') : 'Nothing ordered yet.',
   },
   {
@@ -26,7 +26,7 @@ const REQUESTS = [
     why: 'You must have signed in with a second factor.',
     label: 'Order one of everything',
     run: () => auth.request('POST', '/orders/party'),
-    then: ({ data }) => `Ordered: ${data.map(({ item }) => item).join(', ')}.`,
+    resultOf: ({ data }) => `Ordered: ${data.map(({ item }) => item).join(', ')}.`,
   },
 ];
 
@@ -43,11 +43,11 @@ export const stronger = (ordered) =>
     ),
   );
 
-function request({ title, name, gate, why, label, run, then }, ordered) {
+function request({ title, name, gate, why, label, run, resultOf }, ordered) {
   const outcome = h('p', { role: 'status' });
   const work = async () => {
     outcome.replaceChildren();
-    outcome.replaceChildren(then(await afterSignIn(run)));
+    outcome.replaceChildren(resultOf(await afterSignIn(run)));
     await ordered();
   };
   return h(
