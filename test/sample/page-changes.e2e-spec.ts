@@ -144,11 +144,12 @@ describeWithBrowser('changes on the page of the sample', () => {
       await ada.signsIn(tab);
       await tab.sees('Overview');
       const stranger = await visit.tab();
+      // The first mail is about the browser of the owner: the account was created elsewhere.
       await ada.signsIn(stranger);
       await stranger.sees('Overview');
 
       await tab.comesToFront();
-      const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in'));
+      const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in', 2));
       await report.sees('A sign-in that was not yours');
       await report.presses('It was not me: end this session');
       await report.sees('The session has ended');
@@ -281,7 +282,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       const code = tab.dialog().getByLabel('Code from your authenticator app, or a recovery code');
       for (const [given, refusal] of [
         ['000000', 'The code is not correct.'],
-        ['AAAAAAAAAA-AAAAAAAAAA', 'recovery code'],
+        ['AAAAAAAAAA-AAAAAAAAAA', 'The code is not correct.'],
       ] as const) {
         await code.fill(given);
         await tab.confirms(ada.password);

@@ -279,7 +279,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await visit.sql("UPDATE users SET password_hash = NULL WHERE email = 'grace@example.com'");
       await tab.presses('Use an authenticator app');
       await tab.sees('Sign in');
-      await tab.page.getByRole('alert').getByText('sign in again').waitFor();
+      await tab.page.getByRole('alert').getByText('Please start again.').waitFor();
     });
   });
 
@@ -321,7 +321,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await authenticator.touch(async () => {
         await remove();
         await tab.presses('Confirm with a passkey');
-        await tab.page.getByRole('alert').getByText('password').waitFor();
+        await tab.page.getByRole('alert').getByText('This is your only way to sign in.').waitFor();
       });
       await tab.goes('Password');
       await tab.fills({ 'New password': 'seven green bottles' });

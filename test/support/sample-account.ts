@@ -24,8 +24,9 @@ export class SampleAccount {
   static async of(visit: SampleVisit): Promise<SampleAccount> {
     const email = `${randomBytes(6).toString('hex')}@example.com`;
     const fields = { name: 'Ada', email, password: PASSWORD, password_confirmation: PASSWORD };
-    const { status } = await visit.sample.call('POST', '/auth/register', fields);
+    const { status, body } = await visit.sample.call('POST', '/auth/register', fields);
     expect(status).toBe(200);
+    await visit.sample.call('POST', '/auth/logout', undefined, body.access_token);
     await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${email}'`);
     return new SampleAccount(visit, email);
   }

@@ -100,16 +100,21 @@ export class SampleVisit {
     return new Tab(page);
   }
 
-  /** The link in the newest mail to `address` that contains `part`. */
-  async mailed(address: string, part: string): Promise<string> {
-    let link: string | undefined;
+  /**
+   * The link in the newest mail to `address` that contains `part`.
+   *
+   * @param count how many such mails there are
+   */
+  async mailed(address: string, part: string, count = 1): Promise<string> {
+    let links: (string | undefined)[];
     await eventually(async () => {
       const { body } = await this.sample.call('GET', '/mailbox/mails');
       const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
-      const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)?.[0]);
-      return (link = links.find((url) => url?.includes(part))) !== undefined;
+      const all = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)?.[0]);
+      links = all.filter((url) => url?.includes(part));
+      return links.length >= count;
     });
-    return link!;
+    return links![0]!;
   }
 
   /** Changes the database of the sample. */

@@ -47,7 +47,7 @@ const sent = (email, seconds) => [
     `, we have sent a code to it. It is valid for ${duration(seconds)}, in this browser only.`,
   ),
   mailboxHint(),
-  codeForm({ autofocus: true }),
+  codeForm(),
   links(),
 ];
 
