@@ -15,7 +15,7 @@ const base = {
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
     // The client is compiled to ES modules, which name each other with the extension.
-    '^(\\./(?:client|errors|fetch|http|passkeys|session|types|server\\.testkit))\\.js$': '$1.ts',
+    '^(\\./(?:account|client|errors|fetch|http|passkeys|session|types|server\\.testkit))\\.js$': '$1.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist', '<rootDir>/libs/auth-client/dist'],
   setupFiles: ['reflect-metadata'],
