@@ -4,7 +4,12 @@ import { eventually } from '../support/eventually';
 import { SampleVisit } from '../support/sample-page';
 import { codeAt, secretIn } from '../support/two-factor';
 
-const LIMITS = { SVC_REGISTER_MAX_ATTEMPTS: '1000', SVC_VERIFY_MAX_ATTEMPTS: '1000' };
+const LIMITS = {
+  SVC_REGISTER_MAX_ATTEMPTS: '1000',
+  SVC_VERIFY_MAX_ATTEMPTS: '1000',
+  SVC_CODE_MAX_ATTEMPTS: '1000',
+  SVC_EMAIL_CHANGE_MAX_ATTEMPTS: '1000',
+};
 const NEXT_PASSWORD = 'eight green bottles';
 
 const step = (): number => Math.floor(Date.now() / 30_000);
@@ -20,12 +25,15 @@ describeWithBrowser('the browser client', () => {
   let tab: ClientTab;
   let email: string;
 
-  beforeEach(async () => {
+  const opens = async (refreshToken: string) => {
     person = await ClientVisitor.of(visit);
-    tab = await person.tab({ refreshToken: 'cookie' });
+    tab = await person.tab({ refreshToken });
+  };
+  const registers = async (refreshToken: string) => {
+    await opens(refreshToken);
     email = await tab.registers();
     await tab.events();
-  });
+  };
   afterEach(() => person.context.close());
 
   const confirmations = () => tab.run<number>('confirmations');
@@ -39,6 +47,7 @@ describeWithBrowser('the browser client', () => {
 
   describe('in cookie mode', () => {
     visit.forTests({ ...LIMITS, SVC_COOKIE_MODE: 'true' });
+    beforeEach(() => registers('cookie'));
 
     it('verifies an address with a mailed link', async () => {
       expect(await tab.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email_verified: false } });
@@ -110,6 +119,18 @@ describeWithBrowser('the browser client', () => {
       await tab.run(answers({ recovery_code: enrolment.recovery_codes[0] }));
       expect(await tab.run('account.countRecoveryCodes()')).toEqual({ remaining: 7, total: 8 });
 
+      await challenged();
+      await tab.run(answers({ recovery_code: enrolment.recovery_codes[1], trust_device: true }));
+      await tab.run('auth.logout()');
+      expect(await tab.logsIn(email)).toBeNull();
+      expect(await tab.claims()).toMatchObject({ amr: ['pwd'] });
+      const [trusted] = await tab.run<{ id: string }[]>('account.trustedDevices()');
+      await tab.run(`account.endTrust("${trusted!.id}")`);
+      expect((await challenged()).methods).toContain('totp');
+      await tab.run(answers({ recovery_code: enrolment.recovery_codes[2], trust_device: true }));
+      await tab.run('account.endAllTrust()');
+      expect(await tab.run('account.trustedDevices()')).toEqual([]);
+
       const { recovery_codes: codes } = await tab.run<{ recovery_codes: string[] }>('account.newRecoveryCodes()');
       expect(codes.filter((code) => enrolment.recovery_codes.includes(code))).toEqual([]);
       await tab.run('account.disableTwoFactor()');
@@ -133,6 +154,66 @@ describeWithBrowser('the browser client', () => {
       await tab.logsIn(email);
       await tab.run('auth.endSession(auth.session.claims.fid)');
       expect(await tab.events()).toEqual(['signedIn login', 'signedOut logout']);
+    });
+
+    it('changes the address with the link of one mail, and undoes it with that of another, which ends the session', async () => {
+      const address = `new-${email}`;
+      await tab.confirmsWith(CLIENT_PASSWORD);
+      await tab.run(`account.changeEmail("${address}")`);
+      const tokenOf = async (to: string, path: string) =>
+        new URL(await visit.mailed(to, path)).searchParams.get('token')!;
+      await tab.run(`account.confirmEmailChange("${await tokenOf(address, '/confirm-email')}")`);
+      expect(await tab.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email: address } });
+      await tab.events();
+      await tab.run(`account.undoEmailChange("${await tokenOf(email, '/undo-email')}")`);
+      expect(await tab.events()).toEqual(['signedOut ended']);
+      expect(await tab.rejected('account.undoEmailChange("invalid")')).toMatchObject({ status: 422 });
+    });
+
+    describe('with a mailed code', () => {
+      const link = async () => new URL(await visit.mailed(email, '/sign-in-code'));
+      const codeIn = ({ hash }: URL) => new URLSearchParams(hash.slice(1)).get('code')!;
+
+      beforeEach(async () => {
+        await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${email}'`);
+        await tab.run('auth.logout()');
+        expect(await tab.run(`account.requestCode("${email}")`)).toEqual({ expires_in: 600 });
+      });
+
+      it('signs in, without a code in the address of the page', async () => {
+        await tab.page.evaluate(`history.replaceState(null, '', ${JSON.stringify((await link()).hash)})`);
+        expect(await tab.run('account.codeInAddress()')).toBe(codeIn(await link()));
+        expect(tab.page.url()).not.toContain('code=');
+        expect(await tab.run('account.codeInAddress()')).toBeNull();
+        expect(await tab.run(`account.signInWithCode("${codeIn(await link())}")`)).toBeNull();
+        expect(await tab.claims()).toMatchObject({ amr: ['email'] });
+      });
+
+      it('does not sign in in another browser', async () => {
+        const other = await ClientVisitor.of(visit);
+        const elsewhere = await other.tab({ refreshToken: 'cookie' });
+        const signIn = `account.signInWithCode("${codeIn(await link())}")`;
+        expect(await elsewhere.rejected(signIn)).toMatchObject({ status: 422, errors: { code: [expect.anything()] } });
+        await other.context.close();
+        expect(await tab.run(signIn)).toBeNull();
+      });
+    });
+
+    it('lists devices, and reports a sign-in on a new one, which ends its session', async () => {
+      const stranger = await ClientVisitor.of(visit);
+      const elsewhere = await stranger.tab({ refreshToken: 'cookie' });
+      await elsewhere.logsIn(email);
+      const list = () => tab.run<{ id: string; current: boolean }[]>('account.devices()');
+      expect((await list()).map(({ current }) => current)).toEqual([false, true]);
+      const token = new URL(await visit.mailed(email, '/unknown-sign-in')).searchParams.get('token');
+      await tab.run(`account.reportSignIn("${token}")`);
+      expect(await tab.events()).toEqual(['renewed']);
+      await elsewhere.run('auth.renew()');
+      expect(await elsewhere.events()).toContain('signedOut ended');
+      expect(await list()).toHaveLength(1);
+      await tab.run(`account.forgetDevice("${(await list())[0]!.id}")`);
+      expect(await list()).toEqual([]);
+      await stranger.context.close();
     });
 
     it('deletes the account after a confirmation', async () => {
@@ -198,6 +279,25 @@ describeWithBrowser('the browser client', () => {
         expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'webauthn'] });
       });
 
+      it('creates none without a question, where the browser has not filled in the password', async () => {
+        await tab.run(`account.deletePasskey("${(await only()).id}")`);
+        await tab.run('auth.logout()');
+        await tab.logsIn(email);
+        await authenticator.touch(async () => expect(await tab.run('account.createPasskeyQuietly()')).toBe(false));
+        expect(await only()).toBeUndefined();
+      });
+
+      it('creates an account with one', async () => {
+        await tab.run('auth.logout()');
+        const fields = { name: 'Ada', email: `new-${email}` };
+        await authenticator.touch(() => tab.run(`account.registerWithPasskey(${JSON.stringify(fields)})`));
+        expect(await tab.claims()).toMatchObject({ amr: ['webauthn'] });
+        await tab.run('void (answer = () => auth.confirmPasskey().then(() => true))');
+        await authenticator.touch(async () =>
+          expect(await tab.rejected(`account.deletePasskey("${(await only()).id}")`)).toMatchObject({ status: 409 }),
+        );
+      });
+
       it('offers one in the suggestions of a field, and another sign-in ends the offer', async () => {
         await tab.run('auth.logout()');
         // Firefox has suggestions for the fields of a login.
@@ -230,6 +330,58 @@ describeWithBrowser('the browser client', () => {
         });
         expect(await tab.claims()).toMatchObject({ amr: ['webauthn'] });
       });
+    });
+  });
+
+  describe('in body mode', () => {
+    visit.forTests(LIMITS);
+    beforeEach(() => registers('localStorage'));
+
+    it('keeps the token of the device after a sign-out, and that of a requested code until it is used', async () => {
+      const kept = async () => Object.keys(await tab.storage()).toSorted();
+      await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${email}'`);
+      await tab.run('auth.logout()');
+      expect(await kept()).toEqual(['svc-auth:/auth:device']);
+      await tab.run(`account.requestCode("${email}")`);
+      expect(await kept()).toEqual(['svc-auth:/auth:code', 'svc-auth:/auth:device']);
+      const { hash } = new URL(await visit.mailed(email, '/sign-in-code'));
+      const next = await person.tab({ refreshToken: 'localStorage' });
+      await next.run(`account.signInWithCode("${new URLSearchParams(hash.slice(1)).get('code')}")`);
+      expect(await kept()).toEqual(['svc-auth:/auth', 'svc-auth:/auth:device']);
+      expect(await tab.run('account.devices()')).toMatchObject([{ current: true }]);
+    });
+  });
+
+  describe('where a second factor is required', () => {
+    visit.forTests({ ...LIMITS, SVC_COOKIE_MODE: 'true', SVC_2FA_REQUIRED: 'true' });
+    let accounts = 0;
+
+    const enrolling = async () => {
+      const fields = { email: `ada${++accounts}@example.com`, name: 'Ada', password: CLIENT_PASSWORD };
+      await tab.run(`auth.register(${JSON.stringify(fields)}).then((answer) => void (globalThis.challenge = answer))`);
+      expect(await tab.run('challenge')).toMatchObject({ enrolment_required: true, methods: ['totp', 'passkey'] });
+      expect(await tab.claims()).toBeUndefined();
+    };
+
+    beforeEach(() => opens('cookie'));
+
+    it('signs in with an authenticator app that was set up before', async () => {
+      await enrolling();
+      const { otpauth_uri: uri } = await tab.run<{ otpauth_uri: string }>('account.beginEnrolment(challenge)');
+      expect(await tab.rejected('account.completeEnrolment(challenge, "000000")')).toMatchObject({
+        errors: { code: [expect.anything()] },
+      });
+      await tab.run(`account.completeEnrolment(challenge, "${codeAt(secretIn(uri), step())}")`);
+      expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'otp'] });
+      expect(await tab.events()).toEqual(['signedIn login']);
+    });
+
+    it('signs in with a passkey that was created before', async () => {
+      const authenticator = await VirtualAuthenticator.of(tab.page);
+      await enrolling();
+      await authenticator.touch(() => tab.run('account.completeEnrolmentWithPasskey(challenge, "Laptop")'));
+      expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'webauthn'] });
+      await authenticator.remove();
     });
   });
 });

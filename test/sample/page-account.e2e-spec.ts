@@ -39,6 +39,11 @@ describeWithBrowser('the page of the sample', () => {
         },
       ],
       ['Create an account', () => at('/#/register', 'Create an account')],
+      ['Create an account with a passkey', () => at('/#/register-passkey', 'Create an account with a passkey')],
+      ['Sign in with a mailed code', () => at('/#/sign-in-code', 'Sign in with a mailed code')],
+      ['Confirm your new address', () => at('/confirm-email?token=t', 'Confirm your new address')],
+      ['Restore your address', () => at('/undo-email?token=t', 'Restore your address')],
+      ['A sign-in that was not yours', () => at('/unknown-sign-in?token=t', 'A sign-in that was not yours')],
       ['Forgot your password?', () => at('/#/forgot-password', 'Forgot your password?')],
       [
         'Check your mail',
@@ -87,6 +92,8 @@ describeWithBrowser('the page of the sample', () => {
           await tab.goes('Password');
         },
       ],
+      ['Email', () => tab.goes('Email')],
+      ['Devices', () => tab.goes('Devices')],
       ['Passkeys', () => tab.goes('Passkeys')],
       ['Your data', () => tab.goes('Your data')],
       ['Two-factor, off', () => tab.goes('Two-factor')],
@@ -162,24 +169,30 @@ describeWithBrowser('the page of the sample', () => {
       ]);
     });
 
-    it.each(['/', '/reset-password?token=%22%3E%3Cscript%3E&email=x', '/verified', '/mailbox'])(
-      'runs only scripts of the server, and sends no referrer: %s',
-      async (path) => {
-        const response = await fetch(visit.url + path);
-        const [policy, text] = [response.headers.get('content-security-policy')!, await response.text()];
-        expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-        expect(policy).toContain("frame-ancestors 'none'");
-        expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
-        expect(Object.fromEntries(response.headers)).toMatchObject({
-          'referrer-policy': 'no-referrer',
-          'x-content-type-options': 'nosniff',
-          'cache-control': 'no-store',
-        });
-        expect(text).not.toMatch(/<script>|&quot;|<style| style=| on\w+=/);
-        const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!);
-        expect(addresses.filter((address) => new URL(address, visit.url).origin !== visit.url)).toEqual([]);
-      },
-    );
+    it.each([
+      '/',
+      '/reset-password?token=%22%3E%3Cscript%3E&email=x',
+      '/verified',
+      '/sign-in-code',
+      '/confirm-email?token=%22%3E%3Cscript%3E',
+      '/undo-email?token=%22%3E%3Cscript%3E',
+      '/unknown-sign-in?token=%22%3E%3Cscript%3E',
+      '/mailbox',
+    ])('runs only scripts of the server, and sends no referrer: %s', async (path) => {
+      const response = await fetch(visit.url + path);
+      const [policy, text] = [response.headers.get('content-security-policy')!, await response.text()];
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+      expect(text).not.toMatch(/<script>|&quot;|<style| style=| on\w+=/);
+      const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!);
+      expect(addresses.filter((address) => new URL(address, visit.url).origin !== visit.url)).toEqual([]);
+    });
 
     it('loads only the files of the page', async () => {
       const status = (path: string) => visit.sample.status(path);

@@ -73,6 +73,8 @@ describeWithBrowser('the quality of a page', () => {
           await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
         },
       ],
+      ['devices', () => tab.goes('Devices')],
+      ['email', () => tab.goes('Email')],
       ['passkeys', () => tab.goes('Passkeys')],
       ['your data', () => tab.goes('Your data')],
       [
@@ -80,6 +82,20 @@ describeWithBrowser('the quality of a page', () => {
         async () => {
           await tab.signsOut();
           await tab.lives('Ended');
+        },
+      ],
+      [
+        'a mailed code',
+        async () => {
+          await tab.page.goto(`${visit.url}/sign-in-code#code=12345678`);
+          await tab.sees('Sign in with a mailed code');
+        },
+      ],
+      [
+        'a mailed link with a button',
+        async () => {
+          await tab.page.goto(`${visit.url}/unknown-sign-in?token=t`);
+          await tab.sees('A sign-in that was not yours');
         },
       ],
       ['the mailbox', () => tab.page.goto(`${visit.url}/mailbox`)],

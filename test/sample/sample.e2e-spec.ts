@@ -50,6 +50,7 @@ describe('the sample, as a process', () => {
         name: 'Demo',
         email: 'demo@example.com',
         two_factor: false,
+        has_password: true,
       },
     });
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
@@ -324,6 +325,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       '/mailbox/examples/en/passwordReset',
       '/',
       '/reset-password?token=a',
+      '/unknown-sign-in?token=a',
       '/web/config',
       '/web/main.js',
     ])('answers %s only on its own host and to its own pages', async (path) => {

@@ -18,7 +18,7 @@ const UNREACHED_LIMITS = {
 };
 
 /** What a browser logs for responses that the tests expect. */
-export const REFUSALS = /responded with a status of (401|403|422|423)/;
+export const REFUSALS = /responded with a status of (401|403|409|422|423)/;
 
 /** The sample application, started as a developer starts it, and a browser that opens its page. */
 export class SampleVisit {
@@ -100,16 +100,21 @@ export class SampleVisit {
     return new Tab(page);
   }
 
-  /** The link in the newest mail to `address` that contains `part`. */
-  async mailed(address: string, part: string): Promise<string> {
-    let link: string | undefined;
+  /**
+   * The link in the newest mail to `address` that contains `part`.
+   *
+   * @param count how many such mails there are
+   */
+  async mailed(address: string, part: string, count = 1): Promise<string> {
+    let links: (string | undefined)[];
     await eventually(async () => {
       const { body } = await this.sample.call('GET', '/mailbox/mails');
       const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
-      const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)?.[0]);
-      return (link = links.find((url) => url?.includes(part))) !== undefined;
+      const all = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)?.[0]);
+      links = all.filter((url) => url?.includes(part));
+      return links.length >= count;
     });
-    return link!;
+    return links![0]!;
   }
 
   /** Changes the database of the sample. */

@@ -3,7 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, SharedThrottlerStorage } from '@svc/auth';
-import { authOptions } from './auth.options';
+import { authOptions, sampleOptions } from './auth.options';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
@@ -22,7 +22,7 @@ const PER_CLIENT = { ttl: 60_000, limit: 120 };
 export class AppModule {
   /** @param retryAttempts how many times a failed connection to the database is tried again */
   static forEnvironment(environment: Environment, databaseUrl: string, retryAttempts = 9): DynamicModule {
-    const auth = authOptions(environment);
+    const options = sampleOptions(environment);
     return {
       module: AppModule,
       imports: [
@@ -33,13 +33,13 @@ export class AppModule {
         }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         TerminusModule,
-        AuthModule.forRootAsync(auth),
+        AuthModule.forRootAsync(authOptions(environment, options)),
         // Limits the controllers with `@UseGuards(ThrottlerGuard)`. The routes of the library have their own limits.
         ThrottlerModule.forRootAsync({
           inject: [SharedThrottlerStorage],
           useFactory: (storage: SharedThrottlerStorage) => ({ throttlers: [PER_CLIENT], storage }),
         }),
-        WebModule.forPage(environment, auth.features),
+        WebModule.forPage(environment, options),
       ],
     };
   }

@@ -6,7 +6,12 @@ import { deleteUser } from './users/delete-user';
 import { User } from './users/user.entity';
 
 /** These features send mails, so they need a mailer. */
-const MAIL_FEATURES: FeatureOptions = { registration: true, emailVerification: true, passwordReset: true };
+const MAIL_FEATURES: FeatureOptions = {
+  registration: true,
+  emailVerification: true,
+  passwordReset: true,
+  emailCode: true,
+};
 
 /** Six requests a minute for each user: see `@Throttled('export')`. */
 const sixPerMinute: Limiter = (_, { guard, userId }) => ({
@@ -15,12 +20,47 @@ const sixPerMinute: Limiter = (_, { guard, userId }) => ({
   decaySeconds: 60,
 });
 
-/** The options of `AuthModule.forRootAsync`. Each `SVC_*` variable of the environment overrides the default here. */
-export function authOptions({ url, redisUrl, mailer }: Environment): AuthModuleAsyncOptions {
-  const { features, domain, ...values } = authOptionsFromEnv();
+/** Every feature whose needs are met. @param set what the environment switches on or off */
+function featuresOf(hasMailer: boolean, set: FeatureOptions = {}): FeatureOptions {
+  const features = { lockout: true, twoFactor: true, ...(hasMailer && MAIL_FEATURES), ...set };
+  const { passkeys, registration, passwordReset } = features;
+  return {
+    conditionalCreate: passkeys === true,
+    passkeyRegistration: passkeys === true && registration === true,
+    emailChange: passwordReset === true,
+    // The mail about a sign-in on a new device needs a reset of the password.
+    knownDevices: !hasMailer || passwordReset === true,
+    ...features,
+  };
+}
+
+export type SampleOptions = ReturnType<typeof sampleOptions>;
+
+/** The options that the page knows, too. Each `SVC_*` variable of the environment overrides the default here. */
+export function sampleOptions({ url, mailer }: Environment) {
+  const { features, ...values } = authOptionsFromEnv();
+  return {
+    appName: 'Orders',
+    ...values,
+    features: featuresOf(mailer !== undefined, features),
+    // A user who does not want to stay signed in is signed out after twelve hours at the latest.
+    sessions: { ttlWithoutRemember: 43_200, ...values.sessions },
+    twoFactor: { trustedDeviceDays: 30, ...values.twoFactor },
+    passkeys: { ...values.passkeys },
+    passwordReset: { frontendUrl: `${url}/reset-password`, ...values.passwordReset },
+    emailVerification: { apiUrl: url, frontendUrl: `${url}/verified`, ...values.emailVerification },
+    emailCode: { frontendUrl: `${url}/sign-in-code`, ...values.emailCode },
+    emailChange: { confirmUrl: `${url}/confirm-email`, undoUrl: `${url}/undo-email`, ...values.emailChange },
+    knownDevices: { frontendUrl: `${url}/unknown-sign-in`, ...values.knownDevices },
+  };
+}
+
+/** The options of `AuthModule.forRootAsync`. */
+export function authOptions({ redisUrl, mailer }: Environment, options: SampleOptions): AuthModuleAsyncOptions {
+  const { features, domain, ...values } = options;
   const admin = authOptionsFromEnv(process.env, 'admin');
   return {
-    features: { lockout: true, twoFactor: true, ...(mailer && MAIL_FEATURES), ...features },
+    features,
     domain,
     users: { entity: User },
     guards: {
@@ -29,7 +69,6 @@ export function authOptions({ url, redisUrl, mailer }: Environment): AuthModuleA
     imports: [CacheModule.forRedis(redisUrl)],
     inject: [SharedCache],
     useFactory: ({ cache }: SharedCache) => ({
-      appName: 'Orders',
       ...values,
       cache,
       hooks: {
@@ -40,8 +79,6 @@ export function authOptions({ url, redisUrl, mailer }: Environment): AuthModuleA
       // Mails about changes need a mailer, too.
       mail: { mailer, notices: mailer !== undefined },
       languages: true,
-      passwordReset: { frontendUrl: `${url}/reset-password`, ...values.passwordReset },
-      emailVerification: { apiUrl: url, frontendUrl: `${url}/verified`, ...values.emailVerification },
       rateLimits: { ...values.rateLimits, limiters: { export: sixPerMinute } },
     }),
   };

@@ -22,6 +22,8 @@ import {
   CurrentUser,
   Public,
   RequireConfirmation,
+  RequireFactor,
+  RequireRecentLogin,
   RequireVerifiedEmail,
   Throttled,
 } from '@svc/auth';
@@ -31,6 +33,9 @@ import { Abilities, AnyAbility } from './abilities';
 import { Order } from './order.entity';
 
 const MENU = ['tea', 'coffee', 'cake'];
+
+/** How long ago the sign-in may be for `GET /orders/statement`, in seconds. */
+const RECENT = 600;
 
 /**
  * Every route requires an access token of the default guard, except the public one. `ThrottlerGuard` is below
@@ -63,6 +68,25 @@ export class OrdersController {
   async export(@CurrentCaller() { userId }: Caller): Promise<string> {
     const rows = (await this.of(userId)).map(({ id, item, createdAt }) => [id, item, createdAt.toISOString()].join());
     return ['id,item,created_at', ...rows, ''].join('\n');
+  }
+
+  /** How much of each item was ordered, for a user who has signed in within the last ten minutes. */
+  @Get('statement')
+  @Abilities('orders.read')
+  @RequireRecentLogin(RECENT)
+  async statement(@CurrentCaller() { userId }: Caller) {
+    const items = (await this.of(userId)).map(({ item }) => item);
+    const counts = MENU.map((item) => ({ item, count: items.filter((one) => one === item).length }));
+    return { data: counts.filter(({ count }) => count > 0) };
+  }
+
+  /** Orders one of everything, for a user who has signed in with a second factor. */
+  @Post('party')
+  @Abilities('orders.write')
+  @RequireVerifiedEmail()
+  @RequireFactor('any')
+  async party(@CurrentCaller() { userId }: Caller) {
+    return { data: await this.orders.save(MENU.map((item) => ({ userId, item }))) };
   }
 
   @Post()

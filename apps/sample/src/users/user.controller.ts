@@ -29,8 +29,11 @@ export class UserController {
   /** The signed-in user and the abilities of the token. */
   @Get()
   async show(@CurrentUser() { id, name, email }: User, @CurrentCaller() caller: Caller) {
-    const confirmed = { id, twoFactorConfirmedAt: Not(IsNull()) };
-    const fields = { name, email, two_factor: await this.users.existsBy(confirmed) };
+    const [two_factor, has_password] = await Promise.all([
+      this.users.existsBy({ id, twoFactorConfirmedAt: Not(IsNull()) }),
+      this.users.existsBy({ id, passwordHash: Not(IsNull()) }),
+    ]);
+    const fields = { name, email, two_factor, has_password };
     return this.auth.userResource(caller.user, caller, fields);
   }
 

@@ -1,5 +1,5 @@
-import { type FeatureOptions, authOptionsFromEnv } from '@svc/auth';
 import library from '../../../../libs/auth/package.json';
+import type { SampleOptions } from '../auth.options';
 import { DEMO } from '../dev/demo-accounts';
 import { type Development, isProduction } from '../dev/development';
 
@@ -16,6 +16,15 @@ export class PageConfig {
   readonly cookieMode: boolean;
   /** How long an old refresh token is still accepted. */
   readonly graceSeconds: number;
+  /** The life of a session that is not to outlive the browser; 0 if there is no such choice. */
+  readonly secondsWithoutRemember: number;
+  readonly hasIdleTimeout: boolean;
+  /** How long a device is trusted after a second factor; 0 if none is. */
+  readonly trustedDeviceDays: number;
+  /** How long a change of the email can be undone. */
+  readonly undoDays: number;
+  /** Whether a sign-in with a passkey alone counts as two factors. */
+  readonly passkeysVerifyUsers: boolean;
   readonly confirmationHeader: string;
   readonly features: Readonly<Record<string, boolean>>;
   /** The origins at which passkeys work. */
@@ -27,14 +36,19 @@ export class PageConfig {
   /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;
 
-  constructor({ seedDemo, mailbox }: Development, features?: FeatureOptions) {
-    const options = authOptionsFromEnv();
-    this.appName = options.appName ?? 'Orders';
+  constructor({ seedDemo, mailbox }: Development, options: SampleOptions) {
+    const { features, passkeys, sessions, twoFactor } = options;
+    this.appName = options.appName;
     this.cookieMode = options.cookieMode ?? false;
     this.graceSeconds = Number(options.graceSeconds ?? 30);
+    this.secondsWithoutRemember = Number(sessions.ttlWithoutRemember);
+    this.hasIdleTimeout = Number(sessions.idleTimeout ?? 0) > 0;
+    this.trustedDeviceDays = features.twoFactor || features.passkeys ? Number(twoFactor.trustedDeviceDays) : 0;
+    this.undoDays = Number(options.emailChange.undoDays ?? 7);
+    this.passkeysVerifyUsers = (passkeys.userVerification ?? 'required') === 'required';
     this.confirmationHeader = options.confirm?.header ?? 'X-Svc-Confirmation';
     this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...features };
-    this.passkeyOrigins = options.passkeys?.origins ?? [];
+    this.passkeyOrigins = passkeys.origins ?? [];
     this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
     this.demo = seedDemo && mailbox ? { email: DEMO.user, password: DEMO.password } : null;

@@ -20,7 +20,7 @@ export class WebController {
   constructor(private readonly config: PageConfig) {}
 
   /** Links in mails open the page, too. Only the page reads their parameters. */
-  @Get(['', 'reset-password', 'verified'])
+  @Get(['', 'reset-password', 'verified', 'sign-in-code', 'confirm-email', 'undo-email', 'unknown-sign-in'])
   @PageHeaders()
   show(): string {
     return this.page;

@@ -34,6 +34,16 @@ export function time(when) {
   return h('time', { datetime: date.toISOString() }, format.format(date));
 }
 
+/** A time span in words, in the largest unit that fits: `12 hours`. */
+export function duration(seconds) {
+  const [unit, length] = Object.entries({ day: 86_400, hour: 3600, minute: 60, second: 1 }).find(
+    ([, given]) => seconds >= given * 2 || seconds === given,
+  ) ?? ['second', 1];
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
+    seconds / length,
+  );
+}
+
 /** Saves a text as a file. */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));

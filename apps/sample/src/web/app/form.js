@@ -1,17 +1,19 @@
-import { h, newId } from './dom.js';
+import { config } from './config.js';
+import { duration, h, newId } from './dom.js';
 import { isSilent, textOf } from './feedback.js';
 
 /**
  * A form. Each error of the API is shown once: at its field, which gets the focus, or above the form.
  *
- * @param fields `{ name, label, hint?, ...attributes of the input }`
+ * @param fields `{ name, label, hint?, ...attributes of the input }`; those that are undefined or false are left out. The value of
+ *   a checkbox is a boolean
  * @param submit `{ label, work(values), danger?, isSecond?, isWhole? }`; an error of `work` is shown. With `isWhole`,
  *   it is shown above the form, because it is not about one field. With `isSecond`, another button is the first choice
  * @param more elements beside the button
  */
 export function form(fields, submit, ...more) {
   const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
-  const rows = fields.map(field);
+  const rows = fields.filter(Boolean).map(field);
   const button = h('button', { class: submit.danger ? 'danger' : submit.isSecond ? 'wide' : 'primary' }, submit.label);
   const element = h(
     'form',
@@ -29,7 +31,10 @@ export function form(fields, submit, ...more) {
     button.setAttribute('aria-busy', 'true');
     clear();
     try {
-      await submit.work(Object.fromEntries(new FormData(element)));
+      const checks = rows
+        .filter(({ input }) => input.type === 'checkbox')
+        .map(({ name, input }) => [name, input.checked]);
+      await submit.work({ ...Object.fromEntries(new FormData(element)), ...Object.fromEntries(checks) });
     } catch (error) {
       if (!isSilent(error)) refuse(error);
     } finally {
@@ -56,19 +61,22 @@ export function form(fields, submit, ...more) {
   return element;
 }
 
-function field({ name, label, hint, type = 'text', ...attributes }) {
+/** A label, an input and the place of its error: `{ name, row, input, show(error) }`. */
+export function field({ name, label, hint, type = 'text', ...attributes }) {
   const id = newId(name);
   const [hintId, errorId] = [`${id}-hint`, `${id}-error`];
   const described = (...ids) => ids.filter(Boolean).join(' ') || null;
   const error = h('p', { id: errorId, class: 'error' });
-  const base = { id, name, type, required: true, 'aria-describedby': hint && hintId, ...attributes };
+  const isCheck = type === 'checkbox';
+  const base = { id, name, type, required: !isCheck, 'aria-describedby': hint && hintId, ...attributes };
   const input = h('input', base);
+  const caption = [h('label', { for: id }, label), hint && h('p', { id: hintId, class: 'hint' }, hint)];
   const row = h(
     'div',
-    { class: 'field' },
-    h('label', { for: id }, label),
-    hint && h('p', { id: hintId, class: 'hint' }, hint),
-    type === 'password' ? h('div', { class: 'secret' }, input, reveal(input, label)) : input,
+    { class: isCheck ? 'field check' : 'field' },
+    isCheck && input,
+    caption,
+    !isCheck && (type === 'password' ? h('div', { class: 'secret' }, input, reveal(input, label)) : input),
     error,
   );
   const show = (text = '') => {
@@ -107,6 +115,22 @@ export const NEW_PASSWORD = {
   autocomplete: 'new-password',
   minlength: 8,
   hint: 'At least 8 characters. Several words are better than a few special characters.',
+};
+
+export const CODE = {
+  name: 'code',
+  label: 'Code from your authenticator app',
+  autocomplete: 'one-time-code',
+  inputmode: 'numeric',
+  maxlength: 6,
+  class: 'code',
+};
+/** Whether the session outlives the browser. There is no such field if the server does not distinguish. */
+export const REMEMBER = config.secondsWithoutRemember && {
+  name: 'remember',
+  type: 'checkbox',
+  label: 'Stay signed in',
+  hint: `Otherwise the session ends ${config.cookieMode ? 'with the browser, and' : ''} after ${duration(config.secondsWithoutRemember)}.`,
 };
 
 /** The username for password managers, in a form without a field for it. */

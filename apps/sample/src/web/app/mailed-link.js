@@ -1,15 +1,18 @@
-/** The parameters of a link in a mail. They are kept in memory for the form that sends them. */
+import { account } from './auth.js';
+
+/** `{ path, ...parameters }` of a link in a mail. It is kept in memory for the form that sends the parameters. */
 let link = null;
 
-/** `{ token, email }` of a password reset link, or null. */
-export const resetLink = () => link;
+/** The parameters of the mailed link to a view, or null. */
+export const linkOf = (path) => (link?.path === path ? link : null);
 
 export const forgetLink = () => (link = null);
 
-/** Removes the token of a link from the URL: the browser stores URLs in its history and synchronizes them. */
+/** Removes the token or the code of a link from the URL: the browser stores URLs in its history and synchronizes them. */
 export function takeLink() {
   const { pathname, searchParams } = new URL(location.href);
-  if (pathname === '/') return;
-  if (pathname === '/reset-password') link = { token: searchParams.get('token'), email: searchParams.get('email') };
-  history.replaceState(null, '', `/#${pathname}`);
+  const code = account.codeInAddress();
+  if (code) link = { path: '/sign-in-code', code };
+  else if (pathname !== '/') link = { ...Object.fromEntries(searchParams), path: pathname };
+  if (link) history.replaceState(null, '', `/#${link.path}`);
 }

@@ -1,6 +1,7 @@
 import { takeLink } from './mailed-link.js';
 // It listens to the session before this module does.
 import { life } from './life.js';
+import { isSigningInAgain } from './sign-in-again.js';
 import './step-up.js';
 import { auth, hasPasskeys, unreachable } from './auth.js';
 import { config } from './config.js';
@@ -9,8 +10,10 @@ import { h } from './dom.js';
 import { button, complain, say } from './feedback.js';
 import { intro, productLinks, trials } from './intro.js';
 import { address, forgetAddress, present, register, show } from './router.js';
+import { emailCode } from './views/email-code.js';
 import { forgotPassword } from './views/forgot-password.js';
-import { registration } from './views/registration.js';
+import { confirmEmail, undoEmail, unknownSignIn } from './views/mailed-links.js';
+import { passkeyRegistration, registration } from './views/registration.js';
 import { resetPassword } from './views/reset-password.js';
 import { signIn } from './views/sign-in.js';
 import { lastSession } from './views/token.js';
@@ -31,19 +34,26 @@ const own = [
   ['/', 'Overview', 'in', later('overview')],
   ['/orders', 'Orders', 'in', later('orders')],
   ['/sessions', 'Sessions', 'in', later('sessions')],
+  (features.knownDevices || config.trustedDeviceDays > 0) && ['/devices', 'Devices', 'in', later('devices')],
+  features.emailChange && ['/email', 'Email', 'in', later('email')],
   features.changePassword && ['/password', 'Password', 'in', later('password')],
   features.twoFactor && ['/two-factor', 'Two-factor', 'in', later('twoFactor')],
   hasPasskeys && ['/passkeys', 'Passkeys', 'in', later('passkeys')],
-  features.accountDeletion && ['/account', 'Your data', 'in', later('account')],
+  features.accountDeletion && ['/account', 'Your data', 'in', later('yourData')],
 ].filter(Boolean);
 
 register([
   ...own,
   ['/sign-in', 'Sign in', 'out', signIn],
+  ['/sign-in-code', 'Sign in with a mailed code', 'out', emailCode],
   ['/register', 'Create an account', 'out', registration],
+  ['/register-passkey', 'Create an account with a passkey', 'out', passkeyRegistration],
   ['/forgot-password', 'Forgot your password?', 'out', forgotPassword],
   ['/reset-password', 'Choose a new password', 'any', resetPassword],
   ['/verified', 'Your address is confirmed', 'any', verified],
+  ['/confirm-email', 'Confirm your new address', 'any', confirmEmail],
+  ['/undo-email', 'Restore your address', 'any', undoEmail],
+  ['/unknown-sign-in', 'A sign-in that was not yours', 'any', unknownSignIn],
 ]);
 
 function drawFrame() {
@@ -92,12 +102,20 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 document.addEventListener('moved', drawFrame);
 document.addEventListener('moved', drawIntro);
 
-auth.on('signedIn', () => {
+/** The id of the signed-in user. */
+let shownUser = null;
+
+auth.on('signedIn', ({ session, otherTab }) => {
+  const isSame = shownUser === session.claims.sub;
+  shownUser = session.claims.sub;
+  // The view continues with a request.
+  if (isSame && !otherTab && isSigningInAgain()) return;
   closeDialogs();
   show().catch(complain);
 });
 
 auth.on('signedOut', async ({ reason, otherTab }) => {
+  shownUser = null;
   closeDialogs();
   const shown = show();
   // Whoever signs in next begins at the overview, unless this user did not want to leave.

@@ -5,17 +5,38 @@ import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { user } from './user.js';
 
-/** Asks for the password or a passkey, if the user has them. @returns whether the user confirmed */
+/** A code of the app, or a recovery code: only the first has six digits. */
+const ANY_CODE = {
+  name: 'code',
+  label: 'Code from your authenticator app, or a recovery code',
+  autocomplete: 'one-time-code',
+  autocapitalize: 'off',
+  spellcheck: 'false',
+  maxlength: 64,
+};
+const factorOf = (text) => {
+  const code = text.replaceAll(' ', '');
+  return /^\d{6}$/.test(code) ? { code } : { recovery_code: text };
+};
+
+/** Asks for the password, with a code if that is necessary, or a passkey, if the user has them. @returns whether the user confirmed */
 async function confirm(methods) {
   const { email } = await user();
-  const canUsePassword = methods.includes('password');
+  const needsCode = methods.includes('password+otp');
+  const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
   const confirmed = await openDialog('Confirm your identity', (close) => {
-    const byPassword = form(
-      [PASSWORD],
-      { label: 'Confirm', work: ({ password }) => auth.confirmPassword(password).then(() => close(true)) },
-      cancel(close),
-    );
+    const work = async ({ password, code }) => {
+      try {
+        await auth.confirmPassword(password, needsCode ? factorOf(code) : undefined);
+      } catch (error) {
+        // There is one field for both kinds of code.
+        const { recovery_code: wrong, ...errors } = error.errors ?? {};
+        throw wrong ? Object.assign(error, { errors: { ...errors, code: wrong } }) : error;
+      }
+      close(true);
+    };
+    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: 'Confirm', work }, cancel(close));
     byPassword.prepend(hiddenUsername(email));
     const byPasskey = () => auth.confirmPasskey().then(() => close(true));
     return [

@@ -2,6 +2,7 @@ import { auth, send } from '../auth.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { part } from '../router.js';
+import { route, stronger } from './stronger-orders.js';
 
 const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
 
@@ -51,7 +52,9 @@ const REFUSALS = [
 
 export async function orders() {
   const { answer: menu } = await send('GET', '/orders/menu');
+  let redraw;
   const list = await part('div', { 'aria-label': 'Your orders', role: 'group' }, async (again) => {
+    redraw = again;
     const { data } = await auth.request('GET', '/orders');
     const place = async (item) => {
       await auth.request('POST', '/orders', { item });
@@ -82,6 +85,7 @@ export async function orders() {
       h('p', { class: 'muted' }, `Your token may do this: it has the scope ${auth.session.claims.scope}.`),
       list,
     ),
+    stronger(() => redraw()),
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'refused-heading' },
@@ -90,8 +94,6 @@ export async function orders() {
     ),
   ];
 }
-
-const route = (name, gate) => h('p', { class: 'route' }, h('code', {}, name), ' ', h('code', { class: 'gate' }, gate));
 
 function row({ id, item, createdAt }, again) {
   const cancelOrder = async () => {

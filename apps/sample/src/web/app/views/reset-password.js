@@ -2,12 +2,12 @@ import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { say } from '../feedback.js';
 import { NEW_PASSWORD, form, hiddenUsername } from '../form.js';
-import { forgetLink, resetLink } from '../mailed-link.js';
+import { forgetLink, linkOf } from '../mailed-link.js';
 import { go } from '../router.js';
 
 export function resetPassword() {
-  const link = resetLink();
-  if (!link?.token) {
+  const { token, email } = linkOf('/reset-password') ?? {};
+  if (!token) {
     return [
       h(
         'p',
@@ -19,12 +19,12 @@ export function resetPassword() {
     ];
   }
   const work = async ({ password }) => {
-    await auth.resetPassword({ ...link, password });
+    await auth.resetPassword({ token, email, password });
     forgetLink();
     await go('/sign-in');
     say('Your password is changed. Sign in with the new one.');
   };
   const reset = form([NEW_PASSWORD], { label: 'Set the password', work });
-  reset.prepend(hiddenUsername(link.email));
-  return [h('p', { class: 'muted' }, 'For ', h('strong', {}, link.email ?? '')), reset];
+  reset.prepend(hiddenUsername(email));
+  return [h('p', { class: 'muted' }, 'For ', h('strong', {}, email ?? '')), reset];
 }

@@ -1,24 +1,10 @@
 import { auth } from '../auth.js';
 import { config } from '../config.js';
+import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { part } from '../router.js';
-
-const BROWSERS = ['Edg', 'OPR', 'Firefox', 'HeadlessChrome', 'Chrome', 'Safari', 'curl'];
-const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
-const NAMES = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome', 'Mac OS': 'Mac' };
-
-/** A short name for a user agent, so that users recognise their devices. Clients can send any user agent. */
-function deviceOf(userAgent) {
-  const [browser, system] = [BROWSERS, SYSTEMS].map((names) => names.find((name) => userAgent?.includes(name)));
-  return (
-    [browser, system]
-      .filter(Boolean)
-      .map((name) => NAMES[name] ?? name)
-      .join(' on ') || 'Unknown device'
-  );
-}
 
 async function everywhere() {
   const text = 'All sessions end, including this one. You have to sign in again.';
@@ -57,7 +43,10 @@ export async function sessions() {
   ];
 }
 
-function row({ id, label, user_agent, ip, created_at, last_used_at, current }, again) {
+/** When the session ends: the idle time counts from its last use. */
+const ends = (at) => [' · ends ', time(at), config.hasIdleTimeout && ' if it is not used'].filter(Boolean);
+
+function row({ id, label, user_agent, ip, created_at, last_used_at, expires_at, current }, again) {
   const name = label ?? deviceOf(user_agent);
   const end = async () => {
     if (current) return auth.logout();
@@ -72,7 +61,16 @@ function row({ id, label, user_agent, ip, created_at, last_used_at, current }, a
       'div',
       {},
       h('h2', {}, name, ' ', current && h('span', { class: 'badge good' }, 'this one')),
-      h('p', { class: 'muted' }, ip && `${ip} · `, 'last used ', time(last_used_at), ' · since ', time(created_at)),
+      h(
+        'p',
+        { class: 'muted' },
+        ip && `${ip} · `,
+        'last used ',
+        time(last_used_at),
+        ' · since ',
+        time(created_at),
+        ends(expires_at),
+      ),
     ),
     button(current ? 'Sign out' : 'End', end, {
       'aria-label': current ? 'Sign out of this session' : `End the session of ${name}`,

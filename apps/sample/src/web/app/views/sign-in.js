@@ -2,27 +2,40 @@ import { auth, hasPasskeys, storageNotice } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
-import { EMAIL, PASSWORD, form } from '../form.js';
+import { EMAIL, PASSWORD, REMEMBER, form } from '../form.js';
+import { createPasskeyQuietly } from '../quiet-passkey.js';
 import { present } from '../router.js';
+import { requiredFactor } from './required-factor.js';
 import { secondStep } from './second-step.js';
 
-/** Waits for a request that signs in, and shows the login challenge if there is one. @returns its answer */
-export async function enter(sent) {
+/**
+ * Waits for a request that signs in, and shows the next step if there is one.
+ *
+ * @param first what the request has proved: `password` or `code`
+ * @returns its answer
+ */
+export async function enter(sent, first = 'password') {
   const answer = await sent;
-  if (answer?.two_factor) await present('One more step', () => secondStep(answer));
+  if (answer?.two_factor) await present('One more step', () => secondStep(answer, first));
+  if (answer?.enrolment_required) await present('Set up a second factor', () => requiredFactor(answer));
   return answer;
 }
 
 export function signIn(left) {
-  if (hasPasskeys) void auth.autofillPasskeys(left).catch(complain);
   const { features, demo } = config;
-  const work = (credentials) => enter(auth.login(credentials));
+  const work = async (credentials) => {
+    if ((await enter(auth.login(credentials))) === null) await createPasskeyQuietly();
+  };
   const useDemo = () =>
-    work(demo).catch((error) => {
+    work({ ...demo, ...choice() }).catch((error) => {
       // Visitors can delete the account, and change its password.
       throw error.status === 422 ? new Error('Restart the sample to get the demo account again.') : error;
     });
-  const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD];
+  const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD, REMEMBER];
+  const entry = form(fields, { label: 'Sign in', work, isWhole: true, isSecond: !!demo });
+  const choice = () => (REMEMBER ? { remember: entry.elements.remember.checked } : {});
+  if (hasPasskeys) void auth.autofillPasskeys(left, choice).catch(complain);
+  const link = (to, label) => h('li', {}, h('a', { href: to }, label));
   return [
     storageNotice && h('p', { class: 'note' }, storageNotice),
     demo &&
@@ -33,13 +46,14 @@ export function signIn(left) {
         button('Use the demo account', useDemo, { class: 'wide primary' }),
       ),
     demo && h('p', { class: 'or muted' }, 'or with an account of your own'),
-    form(fields, { label: 'Sign in', work, isWhole: true, isSecond: !!demo }),
-    hasPasskeys && button('Sign in with a passkey', () => auth.loginWithPasskey(), { class: 'wide' }),
+    entry,
+    hasPasskeys && button('Sign in with a passkey', () => auth.loginWithPasskey(choice()), { class: 'wide' }),
     h(
       'ul',
       { class: 'links' },
-      features.registration && h('li', {}, h('a', { href: '#/register' }, 'Create an account')),
-      features.passwordReset && h('li', {}, h('a', { href: '#/forgot-password' }, 'Forgot your password?')),
+      features.emailCode && link('#/sign-in-code', 'Email me a code'),
+      features.registration && link('#/register', 'Create an account'),
+      features.passwordReset && link('#/forgot-password', 'Forgot your password?'),
     ),
   ];
 }

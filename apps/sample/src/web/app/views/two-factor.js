@@ -5,16 +5,8 @@ import { button, say } from '../feedback.js';
 import { form } from '../form.js';
 import { part } from '../router.js';
 import { changed, user } from '../user.js';
+import { FIRST_CODE, firstCode, scanning } from './authenticator.js';
 import { recoveryCodes } from './recovery-codes.js';
-
-const CODE = {
-  name: 'code',
-  label: 'Code from the app',
-  autocomplete: 'one-time-code',
-  inputmode: 'numeric',
-  maxlength: 6,
-  class: 'code',
-};
 
 export async function twoFactor() {
   let next = null;
@@ -43,9 +35,7 @@ export async function twoFactor() {
 function disabled(to) {
   const enrol = async () => {
     const answer = await account.enrolTwoFactor();
-    // The module that draws QR codes is large, and most visits do not need it.
-    const { qrCode } = await import('../qr-code.js');
-    await to((then) => enrolment(answer, qrCode, then));
+    await to((then) => enrolment(answer, then));
   };
   return [
     h(
@@ -57,44 +47,16 @@ function disabled(to) {
   ];
 }
 
-function enrolment({ otpauth_uri: uri, recovery_codes: codes }, qrCode, to) {
-  const secret = new URL(uri).searchParams.get('secret');
+async function enrolment(answer, to) {
   const work = async ({ code }) => {
     await account.confirmTwoFactor(code);
     await to(null);
     say('Two-factor authentication is on.');
   };
-  const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    say('Copied.');
-  };
   return [
-    h(
-      'section',
-      { class: 'card', 'aria-labelledby': 'scan-heading' },
-      h('h2', { id: 'scan-heading' }, '1. Scan this with your authenticator app'),
-      qrCode(uri, 'QR code for your authenticator app'),
-      h('p', {}, 'Or type this key into it:'),
-      h(
-        'p',
-        { class: 'row' },
-        h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
-        button('Copy the key', copy),
-      ),
-      h(
-        'details',
-        {},
-        h('summary', {}, 'The complete URI, for apps that accept it'),
-        h('p', {}, h('code', { class: 'uri' }, uri)),
-      ),
-    ),
-    numbered(recoveryCodes(codes)),
-    h(
-      'section',
-      { class: 'card', 'aria-labelledby': 'code-heading' },
-      h('h2', { id: 'code-heading' }, '3. Enter the code that the app shows'),
-      form([CODE], { label: 'Switch it on', work }),
-    ),
+    await scanning(answer, '1. Scan this with your authenticator app'),
+    numbered(recoveryCodes(answer.recovery_codes)),
+    firstCode(form([FIRST_CODE], { label: 'Switch it on', work }), '3. Enter the code that the app shows'),
   ];
 }
 

@@ -14,7 +14,7 @@ async function erase() {
   if (await ask('Delete your account?', text, 'Delete it')) await auth.deleteAccount();
 }
 
-export const account = () => [
+export const yourData = () => [
   h(
     'section',
     { class: 'card', 'aria-labelledby': 'export-heading' },

@@ -1,0 +1,13 @@
+import { account, hasPasskeys } from './auth.js';
+import { config } from './config.js';
+import { say } from './feedback.js';
+
+/**
+ * After a sign-in with the password: the password manager may create a first passkey, without a question. There is no message
+ * if it does not, because the user did not ask for a passkey.
+ */
+export async function createPasskeyQuietly() {
+  if (!config.features.conditionalCreate || !hasPasskeys) return;
+  if (await account.createPasskeyQuietly())
+    say('Your password manager created a passkey. You can sign in with it next time.', 'plain');
+}

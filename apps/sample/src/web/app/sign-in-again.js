@@ -1,0 +1,94 @@
+import { account, auth, hasPasskeys } from './auth.js';
+import { config } from './config.js';
+import { cancel, openDialog } from './dialog.js';
+import { h } from './dom.js';
+import { button } from './feedback.js';
+import { PASSWORD, REMEMBER, form, hiddenUsername } from './form.js';
+import { hasPasskey, user } from './user.js';
+import { secondStep } from './views/second-step.js';
+
+/** What the user is asked, by the reason of the refusal (401). */
+const QUESTIONS = {
+  recent_login_required: 'You signed in some time ago. Sign in again for this.',
+  factor_required: 'Your password alone is not enough for this. Sign in again with your second factor.',
+};
+const TRUSTED = 'The trust in your devices ends, because on them your password would be enough.';
+
+let isOpen = false;
+
+/** Whether the user signs in again, for a request of the current view. */
+export const isSigningInAgain = () => isOpen;
+
+const cancelled = () => Object.assign(new Error('Not signed in again.'), { reason: 'cancelled' });
+
+/**
+ * Sends a request of the signed-in user. If the server refuses it because the sign-in was too long ago or too weak, the user
+ * signs in again, and the request is sent once more.
+ *
+ * @param send sends the request, and returns a promise
+ */
+export async function afterSignIn(send) {
+  try {
+    return await send();
+  } catch (error) {
+    if (!QUESTIONS[error.reason]) throw error;
+    const { sub } = auth.session.claims;
+    if (!(await signInAgain(error.reason)) || auth.session?.claims.sub !== sub) throw cancelled();
+    return send();
+  }
+}
+
+async function signInAgain(reason) {
+  const me = await user();
+  const needsFactor = reason === 'factor_required';
+  const ownsPasskey = await hasPasskey();
+  if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
+  const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
+  const former = auth.session.claims.fid;
+  isOpen = true;
+  const done = await openDialog('Sign in again', (close) => {
+    const place = h('div', { role: 'group', 'aria-label': 'Sign in again', tabindex: -1 });
+    const begin = () => place.replaceChildren(...firstStep());
+    const byPassword = async (fields) => {
+      if (isTrusted) await account.endAllTrust();
+      const challenge = await auth.login({ email: me.email, ...fields });
+      if (!challenge) return close(true);
+      const options = { restart: begin, canTrust: false, onDone: () => close(true) };
+      place.replaceChildren(...secondStep(challenge, 'password', options));
+      place.focus();
+    };
+    const byPasskey = () => auth.loginWithPasskey().then(() => close(true));
+    const firstStep = () => {
+      const entry = form([PASSWORD, REMEMBER], { label: 'Continue', work: byPassword }, cancel(close));
+      entry.prepend(hiddenUsername(me.email));
+      return [
+        h('p', {}, QUESTIONS[reason]),
+        isTrusted && h('p', { class: 'note' }, TRUSTED),
+        me.has_password && entry,
+        ownsPasskey &&
+          (!needsFactor || config.passkeysVerifyUsers) &&
+          button('Sign in with a passkey', byPasskey, { class: 'wide' }),
+        !me.has_password && h('p', { class: 'row' }, cancel(close)),
+      ].filter(Boolean);
+    };
+    begin();
+    return [place];
+  });
+  isOpen = false;
+  // The new session replaces the former one.
+  if (done && auth.session?.claims.fid !== former) await auth.endSession(former).catch(() => undefined);
+  return done === true;
+}
+
+/** @returns false: after the set-up, the user sends the request again */
+const setUpFirst = () =>
+  openDialog('A second factor is needed', (close) => [
+    h('p', {}, 'Your account has no second factor. Set one up, then sign in with it.'),
+    h(
+      'p',
+      { class: 'row' },
+      config.features.twoFactor && h('a', { href: '#/two-factor', onclick: () => close() }, 'Authenticator app'),
+      hasPasskeys && h('a', { href: '#/passkeys', onclick: () => close() }, 'Passkey'),
+      cancel(close),
+    ),
+  ]).then(() => false);

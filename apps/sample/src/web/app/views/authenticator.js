@@ -1,0 +1,42 @@
+import { h } from '../dom.js';
+import { button, say } from '../feedback.js';
+import { CODE } from '../form.js';
+
+/** The field of the first code. */
+export const FIRST_CODE = { ...CODE, label: 'Code from the app' };
+
+/** Loads the module that draws QR codes: it is large, and most visits do not need it. */
+const loadQrCode = async () => (await import('../qr-code.js')).qrCode;
+
+/** What the user scans or types into the authenticator app. @param title the heading */
+export async function scanning({ otpauth_uri: uri }, title) {
+  const qrCode = await loadQrCode();
+  const secret = new URL(uri).searchParams.get('secret');
+  const copy = async () => {
+    await navigator.clipboard.writeText(secret);
+    say('Copied.');
+  };
+  return h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'scan-heading' },
+    h('h2', { id: 'scan-heading' }, title),
+    qrCode(uri, 'QR code for your authenticator app'),
+    h('p', {}, 'Or type this key into it:'),
+    h(
+      'p',
+      { class: 'row' },
+      h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
+      button('Copy the key', copy),
+    ),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'The complete URI, for apps that accept it'),
+      h('p', {}, h('code', { class: 'uri' }, uri)),
+    ),
+  );
+}
+
+/** The form for the first code. @param title the heading */
+export const firstCode = (codeForm, title) =>
+  h('section', { class: 'card', 'aria-labelledby': 'code-heading' }, h('h2', { id: 'code-heading' }, title), codeForm);

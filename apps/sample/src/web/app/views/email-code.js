@@ -1,0 +1,60 @@
+import { account, storageNotice } from '../auth.js';
+import { duration, h } from '../dom.js';
+import { EMAIL, REMEMBER, form } from '../form.js';
+import { linkOf } from '../mailed-link.js';
+import { present } from '../router.js';
+import { mailboxHint } from './registration.js';
+import { enter } from './sign-in.js';
+
+const CODE = {
+  name: 'code',
+  label: 'Code from the mail',
+  autocomplete: 'one-time-code',
+  inputmode: 'numeric',
+  maxlength: 16,
+  class: 'code',
+};
+
+/** Asks for a mailed code, or for the confirmation of the one in a mailed link. */
+export function emailCode() {
+  const code = linkOf('/sign-in-code')?.code;
+  if (code) {
+    return [
+      h('p', { class: 'muted' }, 'The link is valid once, and only in the browser in which you asked for it.'),
+      codeForm({ value: code }),
+      links(),
+    ];
+  }
+  const work = async ({ email }) => {
+    const { expires_in } = await account.requestCode(email);
+    await present('Enter the code', () => sent(email, expires_in));
+  };
+  return [
+    storageNotice && h('p', { class: 'note' }, storageNotice),
+    h('p', { class: 'muted' }, 'We will mail you a code. It signs you in without your password.'),
+    form([EMAIL], { label: 'Mail the code', work }),
+    links(),
+  ];
+}
+
+// The same text for every address: it must not show whether there is an account.
+const sent = (email, seconds) => [
+  h(
+    'p',
+    {},
+    'If there is an account for ',
+    h('strong', {}, email),
+    `, we have sent a code to it. It is valid for ${duration(seconds)}, in this browser only.`,
+  ),
+  mailboxHint(),
+  codeForm(),
+  links(),
+];
+
+const codeForm = (more) =>
+  form([{ ...CODE, ...more }, REMEMBER], {
+    label: 'Sign in',
+    work: ({ code, ...fields }) => enter(account.signInWithCode(code, fields), 'code'),
+  });
+
+const links = () => h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'Back to sign in')));

@@ -1,0 +1,62 @@
+import { auth } from '../auth.js';
+import { h } from '../dom.js';
+import { button } from '../feedback.js';
+import { afterSignIn } from '../sign-in-again.js';
+
+/** A route and its decorator. */
+export const route = (name, gate) =>
+  h('p', { class: 'route' }, h('code', {}, name), ' ', h('code', { class: 'gate' }, gate));
+
+/** What needs more than a session: `run` sends the request, `resultOf` describes its answer. */
+const REQUESTS = [
+  {
+    title: 'See what you have spent',
+    name: 'GET /orders/statement',
+    gate: '@RequireRecentLogin(600)',
+    why: 'You must have signed in within the last ten minutes. Otherwise you sign in again, and the request is repeated.',
+    label: 'Show the statement',
+    run: () => auth.request('GET', '/orders/statement'),
+    resultOf: ({ data }) =>
+      data.length ? data.map(({ item, count }) => `${count} × ${item}`).join(', ') : 'Nothing ordered yet.',
+  },
+  {
+    title: 'Order for a party',
+    name: 'POST /orders/party',
+    gate: "@RequireFactor('any')",
+    why: 'You must have signed in with a second factor.',
+    label: 'Order one of everything',
+    run: () => auth.request('POST', '/orders/party'),
+    resultOf: ({ data }) => `Ordered: ${data.map(({ item }) => item).join(', ')}.`,
+  },
+];
+
+/** @param ordered is called after an order */
+export const stronger = (ordered) =>
+  h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'stronger-heading' },
+    h('h2', { id: 'stronger-heading' }, 'What needs more than a session'),
+    h(
+      'ul',
+      { class: 'refusals' },
+      REQUESTS.map((one) => request(one, ordered)),
+    ),
+  );
+
+function request({ title, name, gate, why, label, run, resultOf }, ordered) {
+  const outcome = h('p', { role: 'status' });
+  const work = async () => {
+    outcome.replaceChildren();
+    outcome.replaceChildren(resultOf(await afterSignIn(run)));
+    await ordered();
+  };
+  return h(
+    'li',
+    {},
+    h('h3', {}, title),
+    route(name, gate),
+    h('p', { class: 'note' }, why),
+    button(label, work),
+    outcome,
+  );
+}
