@@ -2,11 +2,11 @@ import { type AuthModuleOptions } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { TestApp } from '../support/app';
 import { startMembers } from '../support/members';
-import { ORIGIN,PASSKEYS,PasskeyApp } from '../support/passkeys';
-import { confirmEnrolment,enrolmentToken,startEnrolment } from '../support/required-factor';
-import { RACES_MS,rounds } from '../support/rounds';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
+import { RACES_MS, rounds } from '../support/rounds';
 import { routesOf } from '../support/routes';
-import { ADA,PASSWORD } from '../support/user-entities';
+import { ADA, PASSWORD } from '../support/user-entities';
 
 /** What `twoFactor.required` answers. */
 let answer: (user: { email: string }, context: { guard: string }) => unknown = () => true;
