@@ -12,20 +12,17 @@ const WRONG = 'wrong-horse-battery';
 const UNTIMED = 5;
 
 /** Sends failing logins one after the other, alternately for a known and an unknown user. */
-export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>, count: number): Promise<LoginTiming> {
-  const timed = async (email: string): Promise<number> => {
-    const start = performance.now();
-    const answer = await fetch(server.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password: WRONG }),
-      signal: AbortSignal.timeout(10_000),
-    });
-    await answer.arrayBuffer();
-    const milliseconds = performance.now() - start;
-    if (answer.status !== 401 && answer.status !== 422) throw new Error(`a wrong password answered ${answer.status}`);
+export function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>, count: number): Promise<LoginTiming> {
+  const login = async (email: string): Promise<number> => {
+    const { status, milliseconds } = await timedPost(server.url + path, { email, password: WRONG });
+    if (status !== 401 && status !== 422) throw new Error(`a wrong password answered ${status}`);
     return milliseconds;
   };
+  return timePairs(login, count);
+}
+
+/** Times a request for the first user and for unknown ones, alternately. */
+export async function timePairs(timed: (email: string) => Promise<number>, count: number): Promise<LoginTiming> {
   const timing: LoginTiming = { known: [], unknown: [] };
   for (let i = -UNTIMED; i < count; i++) {
     // Every unknown address is used once, so that nothing cached for an address has an effect.
@@ -38,6 +35,22 @@ export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>
     }
   }
   return timing;
+}
+
+/** Posts JSON, and returns the answer with its duration. */
+export async function timedPost(
+  url: string,
+  body: object,
+): Promise<{ status: number; text: string; milliseconds: number }> {
+  const start = performance.now();
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, milliseconds: performance.now() - start };
 }
 
 /** Median, 5th and 95th percentile, and how well the duration of one response identifies an unknown user. */

@@ -57,12 +57,22 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Throttling', 'rateLimits', 'hooks.rateLimitKey'],
   ['Abilities', 'features.abilities', 'features.gateAuthRoutes', 'hooks.abilities'],
   ['Two-factor', 'features.twoFactor', 'twoFactor'],
-  ['Passkeys', 'features.passkeys', 'passkeys'],
+  ['Passkeys', 'features.passkeys', 'features.conditionalCreate', 'passkeys'],
   ['Step-up', 'confirm'],
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],
-  ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
+  ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
+  [
+    'Registration',
+    'features.registration',
+    'features.passkeyRegistration',
+    'registration',
+    'hooks.register',
+    'hooks.registerRules',
+  ],
+  ['Known devices', 'features.knownDevices', 'knownDevices'],
   ['Email verification', 'features.emailVerification', 'emailVerification'],
+  ['Change of email and username', 'features.emailChange', 'emailChange', 'features.usernameChange'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
   ['Mail and messages', 'mail', 'languages', 'messages'],
   [
@@ -222,7 +232,7 @@ const memberOf = (block: string, name: string): string =>
 /** The variable of a member among those of its block: of `maxAttempts`, the one that ends in `_MAX_ATTEMPTS`. */
 const variableOf = (block: string, name: string): string => {
   const ending = { maxAttempts: 'MAX_ATTEMPTS', decaySeconds: 'DECAY' }[name];
-  return ending ? (new RegExp(`\`SVC_[A-Z0-9]+_${ending}\``).exec(block)?.[0] ?? '') : '';
+  return ending ? (new RegExp(`\`SVC_[A-Z0-9_]+_${ending}\``).exec(block)?.[0] ?? '') : '';
 };
 
 /** Whether a type is a union of literals. */

@@ -27,7 +27,10 @@ const URL = 'https://app.example.com';
 const PAGES: Readonly<Record<string, string>> = {
   account: 'account.md',
   'change-password': 'passwords.md',
+  'email-change': 'email-change.md',
+  'email-code': 'email-code.md',
   'email-verification': 'email-verification.md',
+  'known-devices': 'known-devices.md',
   login: 'rate-limits.md',
   sessions: 'sessions.md',
   'login-challenge': 'two-factor.md',
@@ -36,6 +39,7 @@ const PAGES: Readonly<Record<string, string>> = {
   registration: 'registration.md',
   'step-up': 'step-up.md',
   'two-factor': 'two-factor.md',
+  'username-change': 'email-change.md',
 };
 
 const REMEMBER = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
@@ -48,17 +52,30 @@ const NOTES: Readonly<Record<string, string>> = {
   sessions_list: 'Lists 100 sessions at most.',
   session_end: 'A session of another user is 404.',
   sessions_end_all: 'A 503 can have ended some of the sessions: repeat the request.',
+  device_forget: 'Ends no session. An id that is unknown has no effect.',
+  sign_in_report: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
   jwks: 'The list is empty under HS256.',
   password_change: 'Ends all other sessions.',
   password_forgot: 'Gives the same answer whether the account exists or not.',
   password_reset:
     'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
+  email_change_request: 'Gives the same answer for a free, a taken and the own address.',
+  email_change_confirm: 'Ends all other sessions. Every link that is not accepted gets the same text.',
+  email_change_undo: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
+  email_code_send:
+    'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
+  email_code_login: `Every code that is not accepted gets the same text. ${REMEMBER}`,
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
   email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
   register:
     'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
     `always the same with \`registration.concealExisting\`. ${REMEMBER}`,
+  register_passkey: `Answers as \`POST /register\`, and never with a challenge. ${REMEMBER}`,
+  passkey_conditional_options:
+    'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
+  passkey_register_conditional: 'Needs the same login. Only the first passkey of a user is stored.',
+  passkey_delete: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
   passkey_login: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER}`,
   account_export: 'Returns the data that the library has of the account.',
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
@@ -74,6 +91,7 @@ const NEEDS: Readonly<Record<string, string>> = {
 @Entity()
 class Account extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column({ unique: true }) username!: string;
   @Column() name!: string;
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true }) emailVerifiedAt!: Date | null;
 }
@@ -274,6 +292,15 @@ Generated from the manifests and the OpenAPI description of the library, with ev
 
 /** The routes page. It is generated without stores, because none of its content depends on them. */
 export async function routesPage(): Promise<string> {
+  // Needs another identifier than the email.
+  const ofUsernames = 'usernameChange';
+  const flags = Object.keys(DEFAULT_FEATURES).filter((flag) => flag !== ofUsernames);
+  const [{ all, document }, other] = [await describedWith(flags), await describedWith([ofUsernames], 'username')];
+  const more = other.all.filter(({ capability: { feature } }) => feature.flags?.includes(ofUsernames));
+  return pageOf([...all, ...more], document);
+}
+
+async function describedWith(flags: readonly string[], username = 'email') {
   const testing = await Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
@@ -281,10 +308,13 @@ export async function routesPage(): Promise<string> {
         secret: 'of-a-document-that-signs-nothing-0123456789',
         encryption: { key: 'of-a-document-that-encrypts-nothing-012345' },
         users: { entity: Account },
-        features: Object.fromEntries(Object.keys(DEFAULT_FEATURES).map((flag) => [flag, true])),
+        username,
+        features: Object.fromEntries(flags.map((flag) => [flag, true])),
         passkeys: { rpId: 'example.com', rpName: 'Example', origins: [URL] },
         passwordReset: { frontendUrl: URL },
         emailVerification: { apiUrl: URL, frontendUrl: URL },
+        emailChange: { confirmUrl: URL, undoUrl: URL },
+        knownDevices: { frontendUrl: URL },
         mail: { mailer: { send: async () => undefined } },
       }),
     ],
@@ -296,12 +326,8 @@ export async function routesPage(): Promise<string> {
     .compile();
   const app = testing.createNestApplication({ logger: false });
   const document = describeAuth(app, { openapi: '3.0.0', paths: {} }) as unknown as Document;
-  return pageOf(mountedRoutes(app.get(ModulesContainer), new MetadataScanner()), app.get(Realms), document);
-}
-
-function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Document): string {
-  const list = capabilities();
-  const all = routes.map((route): Described => {
+  const [list, realms] = [capabilities(), app.get(Realms)];
+  const all = mountedRoutes(app.get(ModulesContainer), new MetadataScanner()).map((route): Described => {
     const capability = list.find((entry) =>
       controllersOf(entry).includes(Object.getPrototypeOf(route.controller) as Type),
     );
@@ -312,8 +338,12 @@ function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Docum
     const limits = limitsOf(route, realms, needs.includes(NEEDS.authentication!));
     return { route, capability, operation, needs, limits };
   });
+  return { all, document };
+}
+
+function pageOf(all: readonly Described[], document: Document): string {
   const shared = sharedCauses(all, document);
-  const sections = [...new Set(list.map(({ folder }) => folder))].flatMap((folder) => {
+  const sections = [...new Set(capabilities().map(({ folder }) => folder))].flatMap((folder) => {
     const own = all.filter(({ capability }) => capability.folder === folder);
     return own.length ? [sectionOf(folder, own, document, shared)] : [];
   });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import { apiSidebar } from './api.mts';
 import { withPolicy } from './content-security-policy.mts';
+import { withDiagrams } from './diagrams.mts';
 import { adaptedToSite, slugify } from './links.mts';
 import { pathOnSite, sidebar, srcExclude, withOpenGroup } from './pages.mts';
 import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
@@ -50,7 +51,10 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify },
     toc: { slugify },
-    config: adaptedToSite,
+    config(markdown) {
+      adaptedToSite(markdown);
+      withDiagrams(markdown);
+    },
     languageAlias: { env: 'dotenv' },
   },
   transformHtml: (html, _, { pageData, siteData: { base } }) =>

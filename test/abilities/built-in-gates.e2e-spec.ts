@@ -20,8 +20,16 @@ const GATES: Record<string, string> = {
   'DELETE sessions': 'svc.sessions',
   'DELETE sessions/others': 'svc.sessions',
   'DELETE sessions/:svcSession': 'svc.sessions',
+  'GET devices': 'svc.sessions',
+  'DELETE devices/:svcKnownDevice': 'svc.sessions',
+  'POST sessions/report': NONE,
   'POST confirm-password': 'svc.account',
   'POST two-factor-challenge': NONE,
+  'POST two-factor-enrolment': NONE,
+  'POST two-factor-enrolment/confirm': NONE,
+  'GET trusted-devices': 'svc.account',
+  'DELETE trusted-devices': 'svc.account',
+  'DELETE trusted-devices/:svcDevice': 'svc.account',
 };
 /** The same table for the routes of the default guard alone. */
 const GATES_OF_DEFAULT: Record<string, string> = {
@@ -37,6 +45,8 @@ const GATES_OF_DEFAULT: Record<string, string> = {
   'POST passkeys/login': NONE,
   'POST passkeys/login-options': NONE,
   'POST passkeys/registration-options': NONE,
+  'POST two-factor-enrolment/passkey': NONE,
+  'POST two-factor-enrolment/passkey-options': NONE,
   'PATCH passkeys/:svcPasskey': NONE,
   'DELETE passkeys/:svcPasskey': NONE,
   'POST password': 'svc.account',
@@ -57,8 +67,8 @@ const SUBJECT: Record<string, string> = { api: '7f0c9f4e-5a51-4a55-9d3c-0d3f6f1f
 const START_OPTIONS: Partial<AuthModuleOptions> = { tokenIds: 'any', hooks: { abilities: () => ['anything'] } };
 
 const start = async (options: Partial<AuthModuleOptions> = START_OPTIONS): Promise<TestApp> => {
-  const features = { ...PASSKEYS.features, twoFactor: true };
-  const { t } = await startMembers({ ...PASSKEYS, ...options, features });
+  const features = { ...PASSKEYS.features, twoFactor: true, knownDevices: true };
+  const { t } = await startMembers({ ...PASSKEYS, ...options, knownDevices: { mail: false }, features });
   await member(t, 'ada@example.com', { id: SUBJECT.api });
   await t.person('root@example.com', 'admin');
   return t;

@@ -21,6 +21,9 @@ const DELETE: DeleteUser = async (user, { manager }) => {
   await manager.query('DELETE FROM members WHERE id = $1', [(user as Member).id]);
 };
 
+/** The trust in devices ends together with the sessions. The row of the other guard remains. */
+const WITHOUT_DEVICES = { svc_trusted_devices: 1 };
+
 describe('DELETE /account', () => {
   const account = FullAccount.forFile();
   const { t } = account;
@@ -35,7 +38,7 @@ describe('DELETE /account', () => {
     // The rows of the other guard belong to another account.
     await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
-    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0]);
+    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0, 0]);
     await t.get('/private', other.accessToken).expect(401);
     await t.refresh(other.refreshToken).expect(401);
     await t.get('/private', account.token).expect(401);
@@ -132,7 +135,7 @@ describe('DELETE /account', () => {
     const { status, text } = await account.erase(proof);
     expect(status).toBe(expected);
     expect(text).not.toContain('secret detail');
-    expect(await account.rows()).toEqual(rowsBefore);
+    expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES });
     expect(deleted).toEqual([]);
     await t.get('/private', account.token).expect(401);
     await t.login(ADA).expect(200);
@@ -174,9 +177,15 @@ describe('DELETE /account of a host with other options', () => {
   });
 
   it('works without tables that do not exist yet, and finds a table that is created later', async () => {
-    account = await FullAccount.start({ features: { lockout: false, passkeys: false } });
+    account = await FullAccount.start({ features: { lockout: false, passkeys: false, knownDevices: false } });
     const { t } = account;
-    for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys']) {
+    for (const table of [
+      'svc_lockouts',
+      'svc_password_resets',
+      'svc_passkeys',
+      'svc_email_changes',
+      'svc_known_devices',
+    ]) {
       await t.database.query(`DROP TABLE ${table}`);
     }
     expect((await account.erase()).status).toBe(204);
@@ -243,7 +252,7 @@ describe('hooks.deleteUser', () => {
     const proof = await account.prove();
     const rowsBefore = await account.rows();
     expect((await account.erase(proof)).status).toBe(expected);
-    expect(await account.rows()).toEqual(rowsBefore);
+    expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES });
     expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'Ada' }]);
     expect(deleted).toEqual([]);
     // The user can sign in again and delete the account.

@@ -12,7 +12,9 @@ const KEYS = [
   'account',
   'account.id',
   'account.identifier',
+  'email_changes',
   'generated_at',
+  'known_devices',
   'passkeys',
   'passkeys.credential_id',
   'passkeys.last_used_at',
@@ -23,6 +25,7 @@ const KEYS = [
   'sessions.last_rotated_at',
   'sessions.revoked_at',
   'sessions.session',
+  'trusted_devices',
   'two_factor',
   'two_factor.confirmed_at',
   'two_factor.enabled',
@@ -60,7 +63,16 @@ describe('GET /account/export', () => {
     const { access_token: token } = await t.session();
     const { body, headers } = await exported(token);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
-    expect(Object.keys(body)).toEqual(['generated_at', 'account', 'sessions', 'passkeys', 'two_factor']);
+    expect(Object.keys(body)).toEqual([
+      'generated_at',
+      'account',
+      'sessions',
+      'passkeys',
+      'two_factor',
+      'email_changes',
+      'known_devices',
+      'trusted_devices',
+    ]);
     expect(body.generated_at).toMatch(ISO);
     // A number, as the column of the entity. The token contains it as a string.
     expect(claimsOf(token).sub).toBe('1');

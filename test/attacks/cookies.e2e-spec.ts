@@ -7,12 +7,23 @@ import { describeWithRedis } from '../support/with-redis';
 const PAGE = 'https://app.example.com';
 
 /** The routes that return tokens, and so set the cookie. */
-const SETTING = ['login', 'refresh', 'register', 'passkeys/login', 'two-factor-challenge'];
+const SETTING = [
+  'login',
+  'login/code/verify',
+  'refresh',
+  'register',
+  'passkeys/login',
+  'two-factor-challenge',
+  'two-factor-enrolment/confirm',
+  'two-factor-enrolment/passkey',
+];
 /** The routes that remove the cookie. */
 const CLEARING = ['POST logout', 'DELETE sessions', 'DELETE sessions/:svcSession', 'DELETE account'];
 
 const short = ({ name }: Route): string => name.replace(/\/(admin\/)?auth\//, '');
 const setting = ROUTES.filter((route) => SETTING.some((one) => short(route) === `POST ${one}`));
+/** The routes that only own pages can use: those, and the route that sets the cookie of a mailed code. */
+const ofOwnPages = [...setting, routeNamed('POST /auth/login/code')];
 
 /** Headers that browsers send for a page of another site, or that such a page can cause. */
 const FOREIGN: readonly Record<string, string>[] = [
@@ -49,7 +60,8 @@ describeWithRedis('cookie mode', () => {
   });
   afterAll(() => host.stop());
 
-  const cookiesOf = ({ headers }: Answer): string[] => headers['set-cookie'] ?? [];
+  const isOfCode = (one: string): boolean => one.startsWith('__Host-refresh.code=');
+  const cookiesOf = ({ headers }: Answer): string[] => (headers['set-cookie'] ?? []).filter((one) => !isOfCode(one));
   const nameAt = (guard: string): string => (guard === 'api' ? '__Host-refresh' : `__Host-refresh-${guard}`);
   const cookie = ({ guard, refresh }: Visitor): string => `${nameAt(guard)}=${refresh}`;
 
@@ -57,7 +69,12 @@ describeWithRedis('cookie mode', () => {
     for (const route of setting.filter(({ name }) => answers.has(name))) {
       const answer = answers.get(route.name)!;
       const [only, ...more] = cookiesOf(answer);
-      expect([route.name, more]).toEqual([route.name, []]);
+      // A sign-in also sets the cookie of the device.
+      const device = new RegExp(
+        `^${nameAt(route.guard)}\\.device=[0-9a-f.]{129}; Max-Age=34560000; Path=/; HttpOnly; Secure; SameSite=Strict$`,
+      );
+      const others = short(route) === 'POST refresh' ? [] : [expect.stringMatching(device)];
+      expect([route.name, more]).toEqual([route.name, others]);
       const [pair, ...attributes] = only!.split('; ');
       expect(pair).toMatch(new RegExp(`^${nameAt(route.guard)}=[\\w-]{71}$`));
       const age = attributes.find((one) => one.startsWith('Max-Age='))!;
@@ -69,6 +86,22 @@ describeWithRedis('cookie mode', () => {
         'token_type',
       ]);
     }
+  });
+
+  it('sets and removes the cookie of a mailed code on the two routes of codes only', () => {
+    const set = [...answers].flatMap(([name, { headers }]) =>
+      (headers['set-cookie'] ?? []).filter(isOfCode).map((one) => [name, one]),
+    );
+    expect(set).toEqual([
+      [
+        'POST /auth/login/code',
+        expect.stringMatching(/=[0-9a-f]{64}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Strict$/),
+      ],
+      [
+        'POST /auth/login/code/verify',
+        expect.stringMatching(/=; Max-Age=0; Path=\/; Expires=Thu, 01 Jan 1970.*; HttpOnly; Secure; SameSite=Strict$/),
+      ],
+    ]);
   });
 
   it('sets or removes the cookie on no other route', () => {
@@ -119,7 +152,7 @@ describeWithRedis('cookie mode', () => {
       { body: 'email=a@example.com&password=x', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
       { headers: {} },
     ];
-    const attacks = setting.flatMap((route) =>
+    const attacks = ofOwnPages.flatMap((route) =>
       FOREIGN.flatMap((page) =>
         bodies(route).map(({ body, headers }): Attack => ({
           name: `${route.name} ${JSON.stringify(page)}`,
@@ -174,7 +207,7 @@ describeWithRedis('cookie mode', () => {
   });
 
   it('does not check the origin on routes that require a bearer token', async () => {
-    const others = ROUTES.filter((route) => !setting.includes(route) && !route.ends && route.method !== 'DELETE');
+    const others = ROUTES.filter((route) => !ofOwnPages.includes(route) && !route.ends && route.method !== 'DELETE');
     const attacks = others.map((route): Attack => {
       const visitor = visitors[route.guard]!;
       const { method, path, refuses, done } = route;

@@ -188,6 +188,7 @@ describeWithRedis('a hostile value in a request', () => {
       ['DELETE', '/admin/auth/sessions/', 404],
       ['PATCH', '/auth/passkeys/', 404],
       ['DELETE', '/auth/passkeys/', 204],
+      ['DELETE', '/auth/trusted-devices/', 204],
       ['GET', '/auth/email/verify/00000000-0000-4000-8000-000000000000/', 403],
       ['GET', '/auth/email/verify/x/', 403],
     ];

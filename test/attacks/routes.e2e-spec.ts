@@ -57,8 +57,10 @@ describeWithRedis('the routes of the packed library in a host', () => {
 
   it('answer valid requests with the listed status and cache headers', async () => {
     const answers = await sendValidRequests(host);
-    // Only the default guard has the routes to enrol.
-    const expectedRoutes = ROUTES.filter(({ name }) => name !== 'POST /admin/auth/two-factor-challenge');
+    // Only the default guard has the routes to enrol, and no user must have a second factor.
+    const isAnswered = (name: string): boolean =>
+      name !== 'POST /admin/auth/two-factor-challenge' && !name.includes('two-factor-enrolment');
+    const expectedRoutes = ROUTES.filter(({ name }) => isAnswered(name));
     expect([...answers.keys()].toSorted()).toEqual(expectedRoutes.map(({ name }) => name).toSorted());
     const faults = expectedRoutes.flatMap((route) => {
       const answer = answers.get(route.name)!;
@@ -262,6 +264,7 @@ describeWithRedis('the default rate limits', () => {
     ['svc-confirm', 5, (_, i) => [i % 2 ? '/auth/confirm-password' : '/auth/password', {}], 422],
     ['svc-email-verification', 6, () => ['/auth/email/verification-notification', {}], 202],
     ['svc-password-reset', 6, (_, i) => [i % 2 ? '/auth/reset-password' : '/auth/forgot-password', {}], 422],
+    ['svc-email-code', 10, () => ['/auth/login/code/verify', { code_token: 'f'.repeat(64), code: '1' }], 422],
     ['svc-register', 10, () => ['/auth/register', {}], 422],
     ['svc-admin-login', 30, (_, i) => ['/admin/auth/login', { email: `nobody-${i}@example.com`, password: 'x' }], 422],
     ['svc-admin-refresh', 30, (_, i) => ['/admin/auth/refresh', { refresh_token: String(i) }], 401],

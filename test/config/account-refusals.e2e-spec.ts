@@ -4,7 +4,7 @@ import type { AuthModuleOptions } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
 import { HostModule } from '../support/host.module';
-import { API_URL, Mailbox, RESET_URL } from '../support/members';
+import { API_URL, EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/members';
 import { Member, Person } from '../support/user-entities';
 import {
   MinimalProvider,
@@ -52,7 +52,73 @@ describe('the module refuses to start', () => {
   const members = { users: { entity: Member }, mail };
   const reset = { ...members, features: { passwordReset: true }, passwordReset: { frontendUrl: RESET_URL } };
   const verify = { ...members, features: { emailVerification: true }, emailVerification: { apiUrl: API_URL } };
+  const change = {
+    ...reset,
+    features: { passwordReset: true, emailChange: true, accountDeletion: false },
+    emailChange: EMAIL_CHANGE,
+  };
+  const rename = {
+    ...members,
+    features: { usernameChange: true, accountDeletion: false },
+    guards: { admin: { username: 'email' } },
+  };
+  const devices = {
+    ...reset,
+    features: { ...reset.features, knownDevices: true },
+    knownDevices: { frontendUrl: RESET_URL },
+  };
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
+    [
+      'with the change of email and without the reset of a password',
+      { ...change, features: { emailChange: true } },
+      /features\.emailChange needs features\.passwordReset at the guard "api"/,
+    ],
+    [
+      'with the change of email and without the page that confirms it',
+      { ...change, emailChange: { ...EMAIL_CHANGE, confirmUrl: '' } },
+      /emailChange\.confirmUrl \(SVC_EMAIL_CHANGE_CONFIRM_URL\) is missing/,
+    ],
+    [
+      'with the change of email and a page for the undo over plain HTTP',
+      { ...change, emailChange: { ...EMAIL_CHANGE, undoUrl: 'http://app.example.com' } },
+      /emailChange\.undoUrl \(SVC_EMAIL_CHANGE_UNDO_URL\) is "http:/,
+    ],
+    ['with the change of email and without a mailer', { ...change, mail: {} }, /needs mail\.mailer/],
+    [
+      'with links for a change of email that are valid for two days',
+      { ...change, emailChange: { ...EMAIL_CHANGE, expireMinutes: 2880 } },
+      /emailChange\.expireMinutes/,
+    ],
+    [
+      'with an undo of a change of email for no day',
+      { ...change, emailChange: { ...EMAIL_CHANGE, undoDays: 0 } },
+      /emailChange\.undoDays/,
+    ],
+    [
+      'with the change of email, and an email that is not unique beside the identifier',
+      { ...change, username: 'handle', users: { entity: UniqueHandle }, guards: { admin: { username: 'email' } } },
+      /features\.emailChange needs one account per email.*no unique index on UniqueHandle\.email/,
+    ],
+    [
+      'with the change of email, and a provider that changes none',
+      { ...change, users: { provider: IdentifierProvider } },
+      /cannot get another email\. Implement changesEmails and changeEmail/,
+    ],
+    [
+      'with the change of a username that is the email',
+      rename,
+      /features\.usernameChange is on, but the email of the users .* is their email/,
+    ],
+    [
+      'with the change of a username under another name that is the email',
+      { ...rename, username: 'login', users: { provider: IdentifierProvider } },
+      /but the login of the users .* is their email/,
+    ],
+    [
+      'with the change of a username, and a provider that changes none',
+      { ...rename, username: 'login', users: { provider: EmailProvider } },
+      /cannot get another login\. Implement changesIdentifiers and changeIdentifier/,
+    ],
     [
       'with a page that is not a URL',
       { ...reset, passwordReset: { frontendUrl: 'javascript:alert(1)' } },
@@ -87,6 +153,21 @@ describe('the module refuses to start', () => {
       'with a verified page that is not a URL',
       { ...verify, emailVerification: { apiUrl: API_URL, frontendUrl: '/verified' } },
       /emailVerification\.frontendUrl.*"\/verified"/,
+    ],
+    [
+      'with mails about new sign-ins, and without the reset of passwords',
+      { ...devices, features: { knownDevices: true } },
+      /features\.knownDevices needs features\.passwordReset at the guard "api".*or set knownDevices\.mail/,
+    ],
+    [
+      'with mails about new sign-ins, and without a page',
+      { ...devices, knownDevices: {} },
+      /^knownDevices\.frontendUrl \(SVC_KNOWN_DEVICES_URL\) is missing.*SVC_KNOWN_DEVICES_MAIL\) to false/,
+    ],
+    [
+      'with mails about new sign-ins, and without a mailer',
+      { ...devices, mail: {}, knownDevices: { ...devices.knownDevices, mail: true } },
+      /knownDevices\.mail \(SVC_KNOWN_DEVICES_MAIL\) needs mail\.mailer/,
     ],
     ['without a mailer to verify addresses', { ...verify, mail: {} }, /features\.emailVerification needs mail\.mailer/],
     [
@@ -136,6 +217,11 @@ describe('the module refuses to start', () => {
       /one account per email.*no unique index on UniqueHandle\.email/,
     ],
     [
+      'with mailed codes, and an email that is not unique',
+      { ...members, users: { entity: DuplicateEmails }, features: { emailCode: true } },
+      /features\.emailCode needs one account per email.*no unique index on DuplicateEmails\.email/,
+    ],
+    [
       'with hooks.register and users without a date',
       { users: { entity: Person }, features: { registration: true }, hooks: { register: async () => null } },
       /a creation date.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
@@ -178,6 +264,11 @@ describe('the module refuses to start', () => {
       'with password reset for users without an address',
       { ...reset, users: { provider: MinimalProvider }, features: { ...reset.features, accountDeletion: false } },
       /features\.passwordReset mails its users\. Implement emailOf/,
+    ],
+    [
+      'with mailed codes for users without an address',
+      { mail, users: { provider: MinimalProvider }, features: { emailCode: true, accountDeletion: false } },
+      /features\.emailCode mails its users\. Implement emailOf/,
     ],
     [
       'with notices for users without an address',

@@ -105,6 +105,11 @@ describe('the module refuses to start', () => {
       { guards: { admin: { cookie: { refreshName: '__Host-refresh' } } } },
       /share the cookie __Host-refresh.*guards\.admin\.cookie\.refreshName/,
     ],
+    [
+      'with the cookie of devices of another guard',
+      { guards: { admin: { cookie: { refreshName: '__Host-refresh.device' } } } },
+      /share the cookie __Host-refresh\.device.*guards\.admin\.cookie\.refreshName/,
+    ],
     ['with a guard name that is not a valid cookie name', { guard: 'a b;c' }, /guard name "a b;c"/],
     [
       'with several of these, and names all of them',

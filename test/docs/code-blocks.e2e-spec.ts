@@ -69,6 +69,20 @@ stateDiagram
   live -> ended
 \`\`\`
 
+\`\`\`mermaid
+sequenceDiagram
+  participant P as Page
+  P->S: POST /login
+  Q->>P: 200
+\`\`\`
+
+\`\`\`mermaid
+sequenceDiagram
+  participant P as Page
+  alt no answer
+    P-->>P: waits
+\`\`\`
+
 \`\`\`prisma
 model User {
   id String
@@ -106,6 +120,27 @@ const HTTP_LINE = /^(?:HTTP\/1\.1 \d{3}.*|(?:GET|POST|PATCH|DELETE) \/\S* HTTP\/
 
 /** A transition of a state diagram of Mermaid, or the name of a state. */
 const DIAGRAM_LINE = /^ *(?:(?:\[\*\]|\w+) --> (?:\[\*\]|\w+)(?: : [^:;]+)?|state "[^"]+" as \w+|direction (?:LR|TB))$/;
+
+/** A message of a sequence diagram of Mermaid, with its two participants. */
+const MESSAGE_LINE = /^ *(\w+)--?>>(\w+): [^;]+$/;
+
+/** The lines that are no part of a sequence diagram of Mermaid, and the parts without an end. */
+function mistakesOfSequence(lines: readonly string[]): string[] {
+  const known = new Set<string>();
+  let open = 0;
+  const wrong = lines.filter((line) => {
+    const [, participant] = /^ *participant (\w+) as [^:;]+$/.exec(line) ?? [];
+    if (participant) return !known.add(participant);
+    const [, part] = /^ *(alt|else|end)\b/.exec(line) ?? [];
+    if (part) return part === 'alt' ? ++open === 0 : part === 'end' ? --open < 0 : open === 0;
+    const [, from, to] = MESSAGE_LINE.exec(line) ?? [];
+    return !known.has(from!) || !known.has(to!);
+  });
+  return [
+    ...wrong.map((line) => `not a line of a sequence diagram: ${line}`),
+    ...(open > 0 ? ['a part has no end'] : []),
+  ];
+}
 
 async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   const database = await createDatabase();
@@ -160,6 +195,7 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
   mermaid: (checked) =>
     checked.flatMap(({ place, text }) => {
       const [kind, ...lines] = text.trim().split('\n');
+      if (kind === 'sequenceDiagram') return mistakesOfSequence(lines).map((mistake) => `${place}: ${mistake}`);
       const wrong = lines.filter((line) => !DIAGRAM_LINE.test(line));
       return [...(kind === 'stateDiagram-v2' ? [] : [kind]), ...wrong].map(
         (line) => `${place}: not a line of a state diagram: ${line}`,
@@ -181,7 +217,7 @@ const ON_PURPOSE: Record<string, number> = {
   env: 1,
   sql: 1,
   http: 1,
-  mermaid: 2,
+  mermaid: 5,
   prisma: 1,
 };
 

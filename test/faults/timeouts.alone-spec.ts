@@ -24,6 +24,10 @@ const BODIES: Record<string, object> = {
   'POST reset-password': { email: ADA, token: 'f'.repeat(64), ...CHOSEN },
   'POST two-factor/confirm': { code: '000000' },
   'POST two-factor-challenge': { code: '000000', challenge_token: 'none' },
+  'POST two-factor-enrolment': { enrolment_token: 'none' },
+  'POST two-factor-enrolment/confirm': { code: '000000', enrolment_token: 'none' },
+  'POST two-factor-enrolment/passkey': { credential: {}, enrolment_token: 'none' },
+  'POST two-factor-enrolment/passkey-options': { enrolment_token: 'none' },
   'POST passkeys/login': { ceremony_id: randomUUID(), credential: {} },
   'PATCH passkeys/:svcPasskey': { name: 'phone' },
 };

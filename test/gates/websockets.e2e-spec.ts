@@ -11,6 +11,7 @@ import {
   CurrentCaller,
   CurrentUser,
   RequireConfirmation,
+  RequireFactor,
   RequireRecentLogin,
   SecurityStore,
   Throttled,
@@ -65,6 +66,12 @@ class Handlers {
   @RequireRecentLogin(600)
   burn() {
     return { event: 'burn', data: 'done' };
+  }
+
+  @SubscribeMessage('seal')
+  @RequireFactor('any')
+  seal() {
+    return { event: 'seal', data: 'done' };
   }
 
   @SubscribeMessage('limited')
@@ -203,6 +210,16 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
       data: { code: 'UNAUTHENTICATED', statusCode: 401, reason: 'recent_login_required' },
     });
     expect(await connection.say('me')).toMatchObject({ event: 'me' });
+  });
+
+  it('refuses a session without a second factor', async () => {
+    const connection = await connect((await t.session()).access_token);
+    expect(await connection.say('seal')).toMatchObject({
+      event: 'exception',
+      data: { code: 'UNAUTHENTICATED', statusCode: 401, reason: 'factor_required' },
+    });
+    const both = await connect((await t.auth.startSession(1, { amr: ['pwd', 'otp'] })).accessToken);
+    expect(await both.say('seal')).toEqual({ event: 'seal', data: 'done' });
   });
 
   it('refuses by a guard class, and knows what the user of a message may do', async () => {

@@ -53,7 +53,7 @@ describe('a presenter of the host', () => {
     options: memberOptions(mailbox, {
       presenter: HostPresenter,
       imports: [GreetingModule],
-      features: { twoFactor: true, passkeys: true },
+      features: { twoFactor: true, passkeys: true, passkeyRegistration: true },
       passkeys: PASSKEYS.passkeys,
     }),
   }));
@@ -82,6 +82,15 @@ describe('a presenter of the host', () => {
     const { body: goodbye } = await t.call('post', '/auth/logout', refreshed.token).expect(200);
     expect(goodbye).toEqual({ goodbye: body.userId });
     await t.get('/private', refreshed.token).expect(401);
+  });
+
+  it('reshapes the answer to a registration with a passkey as that to any registration', async () => {
+    const fields = { name: 'Grace', email: 'grace@example.com' };
+    const { ceremony_id, options } = (await t.http.post('/auth/register/passkey/options').send(fields).expect(200))
+      .body;
+    const credential = new SoftAuthenticator(ORIGIN).create(options);
+    const answer = t.http.post('/auth/register/passkey').send({ ...fields, ceremony_id, credential });
+    expect((await answer.expect(200)).body).toMatchObject({ account: 'created', access_token: expect.any(String) });
   });
 
   it('reshapes a challenge and the tokens that complete it', async () => {

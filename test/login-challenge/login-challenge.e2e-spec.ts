@@ -324,8 +324,12 @@ describe('the second factor of several guards', () => {
       'DELETE /auth/two-factor',
       'GET /auth/two-factor/recovery-codes',
       'POST /admin/auth/two-factor-challenge',
+      'POST /admin/auth/two-factor-enrolment',
+      'POST /admin/auth/two-factor-enrolment/confirm',
       'POST /auth/two-factor',
       'POST /auth/two-factor-challenge',
+      'POST /auth/two-factor-enrolment',
+      'POST /auth/two-factor-enrolment/confirm',
       'POST /auth/two-factor/confirm',
       'POST /auth/two-factor/recovery-codes',
     ]);

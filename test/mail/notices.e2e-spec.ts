@@ -4,7 +4,7 @@ import { SoftAuthenticator } from '@svc/auth/testing';
 import { Mailbox, WAITING, hangingMails, linkIn, member, membersForFile } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { asConfirmed, codeOf, enrol, twoFactorForFile } from '../support/two-factor';
+import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge, twoFactorForFile } from '../support/two-factor';
 import { Member, PASSWORD } from '../support/user-entities';
 import type { TestApp } from '../support/app';
 
@@ -19,6 +19,7 @@ const hostOptions = (mail: AuthModuleOptions['mail']): Partial<AuthModuleOptions
   appName: 'Acme',
   lockout: { maxAttempts: 3 },
   passkeys: PASSKEYS.passkeys,
+  twoFactor: { trustedDeviceDays: 30 },
   features: { lockout: true, twoFactor: true, passkeys: true },
 });
 
@@ -48,7 +49,12 @@ async function resetPassword(t: TestApp, mailbox: Mailbox): Promise<void> {
 }
 
 /** The kinds of notices whose preparation is mailed, too. */
-const PREPARED: readonly NoticeKind[] = ['twoFactorDisabled', 'recoveryCodesReplaced', 'passkeyRemoved'];
+const PREPARED: readonly NoticeKind[] = [
+  'twoFactorDisabled',
+  'recoveryCodesReplaced',
+  'passkeyRemoved',
+  'deviceTrusted',
+];
 
 const LAST = 'last@example.com';
 
@@ -96,6 +102,16 @@ const CHANGES: readonly (readonly [
   ],
   ['passkeyAdded', 'a new passkey', async (t) => () => withPasskey(t)],
   ['passkeyRemoved', 'the removal of a passkey', async (t) => (await withPasskey(t)).remove],
+  [
+    'deviceTrusted',
+    'a device that is trusted from now on',
+    async (t) => {
+      const { recoveryCodes } = await enrol(t);
+      const challenge_token = await startChallenge(t);
+      const answer = { challenge_token, recovery_code: recoveryCodes[0], trust_device: true };
+      return async () => completeChallenge(t, answer).expect(200);
+    },
+  ],
   ['accountLocked', 'a lock', async (t) => () => wrongLogins(t, 3)],
   [
     'accountDeleted',
@@ -110,11 +126,14 @@ const CHANGES: readonly (readonly [
 /** The beginning of the German subject of each notice. */
 const GERMAN: Readonly<Record<NoticeKind, string>> = {
   passwordChanged: 'Ihr Passwort bei Acme wurde geändert',
+  // Its users have an identifier besides the email: test/email-change/username.
+  usernameChanged: 'Ihr Benutzername bei Acme wurde geändert',
   twoFactorEnabled: 'Zwei-Faktor-Authentifizierung bei Acme aktiviert',
   twoFactorDisabled: 'Zwei-Faktor-Authentifizierung bei Acme deaktiviert',
   recoveryCodesReplaced: 'Ihre Wiederherstellungscodes bei Acme wurden ersetzt',
   passkeyAdded: 'Ihrem Konto bei Acme wurde ein Passkey hinzugefügt',
   passkeyRemoved: 'Aus Ihrem Konto bei Acme wurde ein Passkey entfernt',
+  deviceTrusted: 'Ein Gerät ist bei Acme jetzt vertrauenswürdig',
   accountLocked: 'Ihr Konto bei Acme wurde gesperrt',
   accountDeleted: 'Ihr Konto bei Acme wurde gelöscht',
 };

@@ -9,7 +9,15 @@ import { createEmptyDatabase } from '../support/database';
 const { folderOf } = require('../support/other-versions.cjs') as { folderOf: (name: string) => string };
 
 const ROOT = join(__dirname, '../..');
-const TABLES = ['svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = [
+  'svc_email_changes',
+  'svc_known_devices',
+  'svc_lockouts',
+  'svc_passkeys',
+  'svc_password_resets',
+  'svc_sessions',
+  'svc_trusted_devices',
+];
 const NAMES = authMigrations.map(({ name }) => name);
 
 describe('the migrations of the library', () => {

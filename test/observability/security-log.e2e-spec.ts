@@ -1,15 +1,16 @@
-import { ForbiddenException, type LoggerService } from '@nestjs/common';
+import { ForbiddenException } from '@nestjs/common';
 import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
-import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { eventually } from '../support/eventually';
+import { mailedCode, requestCode, sendCode } from '../support/email-code';
 import { API_URL, linkIn, member } from '../support/members';
 import { forge } from '../support/forge';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
 import { confirmationTokenOf } from '../support/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 
@@ -115,7 +116,7 @@ describe('the security log records that', () => {
     const sessionLines = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
     const started = sessionLines(await log.during(() => app.session()));
     const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-    expect(started).toEqual([{ event: 'auth.session.started', ...known }]);
+    expect(started).toEqual([{ event: 'auth.session.started', ...known, purpose: 'new' }]);
     const [{ access_token: first }, { access_token: second }] = [await app.session(), await app.session()];
     const ended = (purpose: string, token: string) => ({
       event: 'auth.session.ended',
@@ -194,6 +195,8 @@ describe('the security log records that', () => {
     });
     const reset = { token: 'x', email: app.email, password: body.password, password_confirmation: body.password };
     expect((await log.lineOf(() => t.http.post('/auth/reset-password').send(reset), 422)).reason).toBe('reset_failed');
+    const report = () => t.http.post('/auth/sessions/report').send({ token: 'x' });
+    expect((await log.lineOf(report, 422)).reason).toBe('report_failed');
     const own = await app.confirmed();
     const endUnknown = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
     expect((await log.lineOf(endUnknown, 404)).reason).toBe('no_such_session');
@@ -256,6 +259,32 @@ describe('the security log records that', () => {
     expect(lines).toEqual([{ event: 'auth.email.verified', guard: 'api', user_id: app.id }]);
   });
 
+  it('an email was changed, or its change was undone or failed, without the addresses', async () => {
+    const own = await app.confirmed();
+    const request = () => app.call('post', '/auth/email/change', own).send({ email: 'ada@new.example' });
+    expect(await log.lineOf(request, 202)).toMatchObject({
+      event: 'auth.email_change_request.succeeded',
+      user_id: app.id,
+    });
+    const post = (link: string, token: string | null) => t.http.post(`/auth/email/change/${link}`).send({ token });
+    expect(await log.lineOf(() => post('confirm', 'x'), 422)).toMatchObject({
+      event: 'auth.email_change_confirm.failed',
+      reason: 'email_change_failed',
+    });
+    const confirm = linkIn(await app.mailbox.to('ada@new.example')).searchParams.get('token');
+    expect(await log.during(() => post('confirm', confirm).expect(200))).toEqual([
+      { event: 'auth.email.changed', guard: 'api', user_id: app.id },
+    ]);
+    const undo = linkIn(await app.mailbox.to(app.email)).searchParams.get('token');
+    const other = await member(t, app.email);
+    expect((await log.lineOf(() => post('undo', undo), 409)).reason).toBe('former_email_taken');
+    await t.database.query('DELETE FROM members WHERE id = $1', [other]);
+    expect(await log.during(() => post('undo', undo).expect(200))).toEqual([
+      expect.objectContaining({ event: 'auth.session.ended', purpose: 'email_undo' }),
+      { event: 'auth.email.change_undone', guard: 'api', user_id: app.id },
+    ]);
+  });
+
   it('a second factor was wrong, missing or already enrolled', async () => {
     const { secret, recoveryCodes, ...own } = await enrol(t, app.email);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor', own), 409)).reason).toBe('already_enrolled');
@@ -283,11 +312,51 @@ describe('the security log records that', () => {
     );
   });
 
+  it('a mailed code was requested, wrong or used', async () => {
+    const [requested] = await log.during(() => requestCode(t, app.email).expect(202));
+    expect(requested).toEqual({ event: 'auth.email_code_send.succeeded', guard: 'api', ip: '127.0.0.1' });
+    await app.mailbox.nth(1);
+    const mailed = await mailedCode(t, app.mailbox, app.email);
+    expect(await log.lineOf(() => sendCode(t, { ...mailed, code: 'x' }), 422)).toMatchObject({
+      event: 'auth.email_code_login.failed',
+      reason: 'wrong_email_code',
+      user_id: app.id,
+    });
+    const used = await log.during(() => sendCode(t, mailed).expect(200));
+    expect(used.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.session.started', 'auth.email_code_login.succeeded']),
+    );
+    expect(used.at(-1)).toMatchObject({ user_id: app.id, session_id: expect.any(String) });
+  });
+
+  it('a user must have a second factor, enrolled one, and could not remove it', async () => {
+    const own = await app.confirmed();
+    expect(await log.lineOf(() => t.get('/with-factor', own.token), 401)).toMatchObject({
+      event: 'auth.guard.refused',
+      reason: 'factor_required',
+      user_id: app.id,
+    });
+    app.mustHaveFactor = true;
+    const challenged = await log.during(() => t.login(app.email).expect(200));
+    expect(challenged.at(-1)).toMatchObject({ event: 'auth.login.challenged', user_id: app.id });
+    const enrolment_token = await enrolmentToken(t, app.email);
+    const secret = await startEnrolment(t, enrolment_token);
+    const enrolled = await log.during(() => confirmEnrolment(t, enrolment_token, secret).expect(200));
+    expect(enrolled.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.two_factor.enabled', 'auth.enrolment_confirm.succeeded']),
+    );
+    expect((await log.lineOf(() => confirmEnrolment(t, enrolment_token, secret), 422)).reason).toBe('bad_enrolment');
+    expect((await log.lineOf(() => app.call('delete', '/auth/two-factor', own), 409)).reason).toBe(
+      'second_factor_required',
+    );
+    app.mustHaveFactor = false;
+  });
+
   it('a passkey was refused', async () => {
-    const passkeys = await PasskeyApp.start(log.options);
+    const passkeys = await PasskeyApp.start({ ...log.options, passkeys: { keepLast: true } });
     const authenticator = new SoftAuthenticator(ORIGIN);
     const [ada, bob] = [await passkeys.confirmed(), await passkeys.confirmed('bob@example.com')];
-    await passkeys.enrol(ada, authenticator);
+    const id = await passkeys.enrol(ada, authenticator);
     await passkeys.register(ada, { id: 'x' }).expect(422);
     await passkeys.login('x', { id: 'x' }).expect(422);
     await passkeys.call('patch', 'passkeys/x', ada).send({ name: 'x' }).expect(404);
@@ -295,7 +364,11 @@ describe('the security log records that', () => {
       .call('post', 'confirm-passkey', bob)
       .send(await passkeys.answer(authenticator))
       .expect(422);
-    await passkeys.signIn(authenticator);
+    await passkeys.t.database.query('UPDATE people SET password_hash = NULL WHERE id = 1');
+    const session = await passkeys.signIn(authenticator);
+    const answer = await passkeys.answer(authenticator);
+    const { body } = await passkeys.call('post', 'confirm-passkey', { ...session, proof: '' }).send(answer);
+    await passkeys.call('delete', `passkeys/${id}`, { ...session, proof: body.confirmation_token }).expect(409);
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
     await passkeys.stop();
@@ -316,139 +389,5 @@ describe('the security log records that', () => {
 
   it('a request was refused: the tests above produced every reason, and no secret', () => {
     expect(reasonsIn(log.lines)).toEqual(ALL_REASONS);
-  });
-});
-
-/** A logger of a host that records every call. */
-function recordingLogger() {
-  const given: { level: string; args: unknown[] }[] = [];
-  const at =
-    (level: string) =>
-    (...args: unknown[]) =>
-      void given.push({ level, args });
-  const logger: LoggerService = { log: at('log'), warn: at('warn'), error: at('error'), debug: at('debug') };
-  return { given, logger };
-}
-
-describe('the security log', () => {
-  it('is written to Nest`s logger, one object per line, without secrets', async () => {
-    const { given, logger } = recordingLogger();
-    const t = await TestApp.start({ prepare: (app) => app.useLogger(logger) });
-    await t.person('ada@example.com');
-    const { access_token, refresh_token } = await t.session();
-    await t.login('ada@example.com', 'wrong-horse').expect(422);
-    await t.get('/private', `${access_token}x`).expect(401);
-    await t.refresh(refresh_token.replace(/./, 'x')).expect(401);
-    const lines = given.filter(({ args }) => args.at(-1) === 'AuthSecurity');
-    expect(lines.map(({ level, args: [line] }) => [level, (line as { event: string }).event])).toEqual([
-      ['log', 'auth.session.started'],
-      ['log', 'auth.login.succeeded'],
-      ['warn', 'auth.login.failed'],
-      ['warn', 'auth.guard.refused'],
-      ['warn', 'auth.refresh.failed'],
-    ]);
-    const all = JSON.stringify(given);
-    for (const secret of [PASSWORD, 'wrong-horse', access_token, refresh_token, 'ada@example.com']) {
-      expect(all).not.toContain(secret);
-    }
-    await t.stop();
-  });
-
-  it('alone reports a full hash queue: a flood fills no other log', async () => {
-    const { given, logger } = recordingLogger();
-    const t = await TestApp.start({
-      options: { securityLog: { maxPerMinute: 2 } },
-      prepare: (app) => app.useLogger(logger),
-    });
-    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(new HasherBusy());
-    given.splice(0);
-    for (let i = 0; i < 10; i++) await t.login('unknown@example.com').expect(503);
-    expect(given.map(({ args }) => args.at(-1))).toEqual(['AuthSecurity', 'AuthSecurity']);
-    await t.stop();
-  });
-
-  it('can be disabled', async () => {
-    const { given, logger } = recordingLogger();
-    const options = { securityLog: { enabled: false } };
-    const t = await TestApp.start({ options, prepare: (app) => app.useLogger(logger) });
-    await t.login('unknown@example.com').expect(422);
-    expect(given.filter(({ args }) => args.at(-1) === 'AuthSecurity')).toEqual([]);
-    await t.stop();
-  });
-
-  it('does not affect requests when the host`s sink throws or rejects', async () => {
-    let sink: () => unknown = () => JSON.parse('no');
-    const t = await TestApp.start({ options: { securityLog: { sink: () => sink() } } });
-    await t.person('ada@example.com');
-    await t.session();
-    sink = async () => JSON.parse('no');
-    await t.session();
-    await t.login('ada@example.com', 'wrong').expect(422);
-    await t.stop();
-  });
-
-  it('contains no address if a client sends another text, and IPv4 for an address that contains it', async () => {
-    const log = new SecurityLines();
-    const t = await startRateLimited(log.options);
-    const ipOf = async (from: string): Promise<string | undefined> =>
-      (await log.lineOf(() => t.login('unknown@example.com').set('X-Forwarded-For', from), 422)).ip;
-    const evil = `6.6.6.6\u0085{"event":"auth.login.succeeded"}${'x'.repeat(1000)}`;
-    for (const text of [evil, 'a', '203.0.113.7:443', 'unknown']) expect(await ipOf(text)).toBeUndefined();
-    for (const mapped of ['::ffff:203.0.113.7', '::FFFF:cb00:7107', '0:0:0:0:0:ffff:203.0.113.7'])
-      expect(await ipOf(mapped)).toBe('203.0.113.7');
-    expect(await ipOf('2001:db8::7')).toBe('2001:db8::7');
-    await t.stop();
-  });
-
-  it('has the successes of a user although another user has many, and bounds those of each user', async () => {
-    const log = new SecurityLines();
-    const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 3 } });
-    const [own, victim] = [await t.person('eve@example.com'), await t.person('ada@example.com')];
-    const login = (email: string) => t.login(email).set('X-Forwarded-For', randomAddress()).expect(200);
-    for (let i = 0; i < 5; i++) await login('eve@example.com');
-    for (let i = 0; i < 2; i++) await login('ada@example.com');
-    await t.stop();
-    const linesOf = (event: string, id: string) =>
-      log.lines.filter((line) => line.event === event && line.user_id === id).map(({ suppressed }) => suppressed);
-    for (const event of ['auth.login.succeeded', 'auth.session.started']) {
-      expect([event, linesOf(event, victim)]).toEqual([event, [undefined, undefined]]);
-      expect([event, linesOf(event, own)]).toEqual([event, [undefined, undefined, undefined, 2]]);
-    }
-  });
-
-  it('has the alarm of a user although another user has many', async () => {
-    const log = new SecurityLines();
-    const t = await startRateLimited({ graceSeconds: 0, securityLog: { ...log.options.securityLog, maxPerMinute: 3 } });
-    for (const email of ['eve@example.com', 'ada@example.com']) await t.person(email);
-    const reuse = async (userId: number): Promise<unknown> => {
-      const { accessToken, refreshToken } = await t.auth.startSession(userId);
-      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(200);
-      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(401);
-      return claimsOf(accessToken).fid;
-    };
-    for (let i = 0; i < 5; i++) await reuse(1);
-    const session = await reuse(2);
-    await t.stop();
-    expect(log.lines).toContainEqual({ event: 'auth.refresh_token.reused', guard: 'api', session_id: session });
-  });
-
-  it('is bounded under a flood, and reports how many lines were suppressed', async () => {
-    const log = new SecurityLines();
-    const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
-    const guess = () =>
-      t.http.post('/auth/login').set('X-Forwarded-For', randomAddress()).send({ email: 'unknown@example.com' });
-    for (let i = 0; i < 30; i++) await guess();
-    await t.get('/private').expect(401);
-    const failed = () => log.lines.filter(({ reason }) => reason === 'unknown_user');
-    expect(failed()).toHaveLength(5);
-    expect(log.lines.at(-1)).toMatchObject({ event: 'auth.guard.refused' });
-    await t.stop();
-    expect(failed()).toHaveLength(6);
-    expect(failed().at(-1)).toEqual({
-      event: 'auth.login.failed',
-      reason: 'unknown_user',
-      guard: 'api',
-      suppressed: 25,
-    });
   });
 });

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
+import { codeIn } from '../support/email-code';
 import { forge } from '../support/forge';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
@@ -14,11 +15,18 @@ const ADA = 'ada@example.com';
 const GRACE = 'grace@example.com';
 const NEW_PASSWORD = 'another-horse-battery';
 
+/** A user who must have a second factor. */
+const IVY = 'ivy@example.com';
+const mustHave = (user: object): boolean =>
+  ['ivy@example.com', 'lead@example.com'].includes((user as { email: string }).email);
+
 const start = (more: Parameters<typeof startMembers>[0] = {}) =>
   startMembers({
     ...PASSKEYS,
-    features: { ...PASSKEYS.features, twoFactor: true },
+    features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true },
+    knownDevices: { mail: false },
     lockout: { maxAttempts: 2 },
+    twoFactor: { required: mustHave },
     keyPrefix: `${randomUUID()}:`,
     ...more,
     emailVerification: {
@@ -140,6 +148,11 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_reset', 200, { body: { ...newPassword, token: reset } });
     await contract.expect(t, 'api_password_reset', 422, { body: { ...newPassword, token: reset } });
 
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: GRACE } })).body;
+    const code = codeIn(await mailbox.nth(3));
+    await contract.expect(t, 'api_email_code_login', 422, { body: { code_token, code: 'x' } });
+    await contract.expect(t, 'api_email_code_login', 200, { body: { code_token, code } });
+
     const last = await token(GRACE);
     await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });
   });
@@ -213,6 +226,42 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_two_factor_disable', 204, confirmed);
   });
 
+  it('to a user who must have a second factor', async () => {
+    const id = await member(t, IVY, verified);
+    const begin = async () =>
+      (await contract.expect(t, 'api_login', 200, { body: { email: IVY, password: PASSWORD } })).body.enrolment_token;
+    const enrolment_token = await begin();
+    const { body } = await contract.expect(t, 'api_enrolment_start', 200, { body: { enrolment_token } });
+    const device = new SoftAuthenticator(ORIGIN);
+    const options = await contract.expect(t, 'api_enrolment_passkey_options', 200, { body: { enrolment_token } });
+    const passkey = { body: { enrolment_token, credential: device.create(options.body) } };
+    const confirm = { body: { enrolment_token, code: codeOf(t, secretIn(body.otpauth_uri)) } };
+    await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [id]);
+    await contract.expect(t, 'api_enrolment_start', 403, { body: { enrolment_token } });
+    await contract.expect(t, 'api_enrolment_confirm', 403, confirm);
+    await contract.expect(t, 'api_enrolment_passkey_options', 403, { body: { enrolment_token } });
+    await contract.expect(t, 'api_enrolment_passkey', 403, passkey);
+    await t.database.query('UPDATE members SET email_verified_at = now() WHERE id = $1', [id]);
+    const { body: tokens } = await contract.expect(t, 'api_enrolment_confirm', 200, confirm);
+    await contract.expect(t, 'api_enrolment_confirm', 422, confirm);
+    const own = { token: tokens.access_token, proof: await prove(tokens.access_token) };
+    await contract.expect(t, 'api_two_factor_disable', 409, own);
+    await t.auth.twoFactor.disable(id);
+    const next = await begin();
+    const again = await contract.expect(t, 'api_enrolment_passkey_options', 200, { body: { enrolment_token: next } });
+    const credential = device.create(again.body);
+    await contract.expect(t, 'api_enrolment_passkey', 200, { body: { enrolment_token: next, credential } });
+    const params = { svcPasskey: credential.id };
+    await contract.expect(t, 'api_passkey_delete', 409, { ...own, params });
+    await t.database.query('DELETE FROM svc_passkeys');
+    const last = { body: { enrolment_token: await begin(), code: '000000' } };
+    for (const status of [422, 422, 423]) await contract.expect(t, 'api_enrolment_confirm', status, last);
+    for (const operation of ['api_trusted_devices_list'])
+      await contract.expect(t, operation, 200, { token: tokens.access_token });
+    await contract.expect(t, 'api_trusted_device_forget', 204, { token: tokens.access_token, params: UNKNOWN_PARAMS });
+    await contract.expect(t, 'api_trusted_devices_forget_all', 204, { token: tokens.access_token });
+  });
+
   it('to a user who is locked out', async () => {
     const hal = 'hal@example.com';
     await member(t, hal, verified);
@@ -223,6 +272,28 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_change', 423, { token: own, body: change });
     const login = { body: { email: hal, password: 'wrong' } };
     for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
+    const { code_token } = (await contract.expect(t, 'api_email_code_send', 202, { body: { email: hal } })).body;
+    await contract.expect(t, 'api_email_code_login', 423, { body: { code_token, code: 'x' } });
+  });
+
+  it('to the devices of a user, and to the report of a sign-in', async () => {
+    const ida = 'ida@example.com';
+    await member(t, ida, verified);
+    const operator = (await t.auth.guard('admin').startSession(1, { request: { headers: {} } })).accessToken;
+    for (const [guard, own] of [
+      ['api', await token(ida)],
+      ['admin', operator],
+    ] as const) {
+      const { body } = await contract.expect(t, `${guard}_devices_list`, 200, { token: own });
+      const params = { svcKnownDevice: body.data[0].id };
+      await contract.expect(t, `${guard}_device_forget`, 204, { token: own, params });
+      await t.database.query('UPDATE svc_known_devices SET link_hash = $2 WHERE id = $1', [
+        params.svcKnownDevice,
+        createHash('sha256').update(guard).digest('hex'),
+      ]);
+      await contract.expect(t, `${guard}_sign_in_report`, 200, { body: { token: guard } });
+      await contract.expect(t, `${guard}_sign_in_report`, 422, { body: { token: 'none' } });
+    }
   });
 
   it('at another guard', () => operators.checkOperatorSessions(t, contract));
@@ -236,7 +307,12 @@ describe('the routes answer as the OpenAPI document says', () => {
 
   it('and every documented answer was received', () => {
     // Operators have no email to verify.
-    expect(contract.unmet).toEqual(['admin_login 403', 'admin_challenge 403']);
+    expect(contract.unmet).toEqual([
+      'admin_login 403',
+      'admin_challenge 403',
+      'admin_enrolment_start 403',
+      'admin_enrolment_confirm 403',
+    ]);
   });
 });
 

@@ -90,7 +90,7 @@ describe('the OpenAPI document', () => {
     );
     const login = contract.op('api_login');
     expect(login.path).toBe('/api/v1/sign-in/login');
-    expect(Object.keys(login.body!.properties)).toEqual(['name', 'password']);
+    expect(Object.keys(login.body!.properties)).toEqual(['name', 'password', 'trusted_device_token']);
     expect(contract.op('api_jwks').path).toBe('/v1/sign-in/jwks');
     expect(document.components?.securitySchemes).toHaveProperty('api_confirmation.name', 'X-Proof');
   });

@@ -7,7 +7,15 @@ import { storePasskey } from '../support/passkeys';
 import { PausePoint, whilePaused } from '../support/pause-point';
 import { userProvidersOf } from '../support/user-reads';
 
-const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+const NONE = {
+  sessions: 0,
+  lockoutCounters: 0,
+  passkeys: 0,
+  resetTokens: 0,
+  emailChanges: 0,
+  knownDevices: 0,
+  trustedDevices: 0,
+};
 
 describe('a run of the pruning', () => {
   const t = TestApp.forFile();

@@ -38,14 +38,14 @@ const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
 describe('SessionStarted', () => {
   it('is emitted once for a login, with the client and the authentication methods', async () => {
     const { access_token: access } = await login();
-    expect(started).toEqual([{ guard: 'api', userId: id, familyId: idOf(access), client, amr: ['pwd'] }]);
+    expect(started).toEqual([{ guard: 'api', userId: id, familyId: idOf(access), client, amr: ['pwd'], device: null }]);
   });
 
   it('is emitted once for a registration that signs in', async () => {
     const body = { name: 'Bob', email: 'bob@example.com', ...CHOSEN };
     const { body: tokens } = await t.http.post('/auth/register').set('User-Agent', AGENT).send(body);
     const { sub, fid } = claimsOf(tokens.access_token);
-    expect(started).toEqual([{ guard: 'api', userId: sub, familyId: fid, client, amr: ['pwd'] }]);
+    expect(started).toEqual([{ guard: 'api', userId: sub, familyId: fid, client, amr: ['pwd'], device: null }]);
   });
 
   it('is emitted once for a session that server code starts, with its guard', async () => {
@@ -57,6 +57,7 @@ describe('SessionStarted', () => {
         familyId: idOf(accessToken),
         client: { ip: null, userAgent: null },
         amr: ['sms'],
+        device: null,
       },
     ]);
   });

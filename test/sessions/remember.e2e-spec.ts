@@ -1,8 +1,9 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
+import { mailedCode, sendCode } from '../support/email-code';
 import { member, membersForFile } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, codeOf, completeChallenge, enrolledForFile } from '../support/two-factor';
+import { ADA, codeOf, completeChallenge, enrol, enrolledForFile } from '../support/two-factor';
 import { PASSWORD } from '../support/user-entities';
 
 const DAY = 86_400;
@@ -163,6 +164,37 @@ describe('a login with a passkey', () => {
     };
     expect(await t.auth.passkeys.login(answer, { ip: '192.0.2.1' })).toMatchObject({ remembered: false });
     expect(PASSKEYS.passkeys?.rpId).toBe('example.com');
+  });
+});
+
+describe('a login with a mailed code', () => {
+  const { t, mailbox } = membersForFile({ ...REMEMBER, features: { emailCode: true, twoFactor: true } });
+  beforeEach(() => member(t, ADA, { emailVerifiedAt: new Date() }));
+
+  it('takes remember, and refuses an invalid value before the code is used', async () => {
+    const mailed = await mailedCode(t, mailbox);
+    const { body: refused } = await sendCode(t, { ...mailed, remember: 'maybe' }).expect(422);
+    expect(refused.errors).toEqual({ remember: ['The remember field is invalid.'] });
+    const { body } = await sendCode(t, { ...mailed, remember: false }).expect(200);
+    expect(await ttlOf(t, body.access_token)).toBe(DAY);
+    const { body: usual } = await sendCode(t, await mailedCode(t, mailbox)).expect(200);
+    expect(await ttlOf(t, usual.access_token)).toBe(MONTH);
+    const { code, code_token: codeToken } = await mailedCode(t, mailbox);
+    expect(await t.auth.emailCode.verify({ codeToken, code, remember: false }, {})).toMatchObject({
+      remembered: false,
+    });
+  });
+
+  it.each([
+    [false, DAY],
+    [true, MONTH],
+  ])('keeps remember: %j and the method of the first step after a second factor', async (remember, ttl) => {
+    const { secret } = await enrol(t);
+    const { body } = await sendCode(t, { ...(await mailedCode(t, mailbox)), remember }).expect(200);
+    const { challenge_token } = body;
+    const answer = await completeChallenge(t, { challenge_token, code: codeOf(t, secret), remember: !remember });
+    expect(await ttlOf(t, answer.body.access_token)).toBe(ttl);
+    expect(claimsOf(answer.body.access_token)).toMatchObject({ amr: ['email', 'otp'] });
   });
 });
 

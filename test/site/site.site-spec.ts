@@ -9,6 +9,11 @@ import { ROOT } from '../support/package';
 import { LOOKS, ObservedPage } from '../support/page-quality';
 import { BuiltSite } from '../support/site';
 
+/** The part of a page that the compiler of the tests does not know. */
+interface Styles {
+  getComputedStyle(element: unknown): { fill: string };
+}
+
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
 /** Pages of every kind: home, text, code, wide tables, generated. */
@@ -182,6 +187,22 @@ describe('the built site', () => {
       expect(await shown()).toMatch(/sample-light/);
       await page.getByRole('switch').first().click();
       await eventually(async () => /sample-dark/.test(await shown()));
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('draws a state diagram in the colors of the mode, with its text below, and the chart of the benchmark in its size', async () => {
+      const page = await open('/sessions.html', { colorScheme: 'light' });
+      const line = page.locator('.diagram svg text').first();
+      const color = () => line.evaluate((text) => (globalThis as unknown as Styles).getComputedStyle(text).fill);
+      await line.scrollIntoViewIfNeeded();
+      const light = await color();
+      await page.getByRole('switch').first().click();
+      await eventually(async () => (await color()) !== light);
+      await page.getByText('As text').first().click();
+      await page.getByText('[*] --> live').first().waitFor();
+      await page.goto(`${site.origin}/performance.html`);
+      expect(await page.getByRole('img', { name: /^Guarded requests/ }).getAttribute('width')).toBe('760');
       expect(complaints).toEqual([]);
       await page.context().close();
     });

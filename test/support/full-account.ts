@@ -1,21 +1,32 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { TestApp, TestAppOptions } from './app';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
+import { knownDeviceOptions } from './known-devices';
 import { type Mailbox, member, membersForFile, startMembers } from './members';
 import { tablesContaining } from './find-texts';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+const TABLES = [
+  'members',
+  'svc_email_changes',
+  'svc_known_devices',
+  'svc_lockouts',
+  'svc_passkeys',
+  'svc_password_resets',
+  'svc_sessions',
+  'svc_trusted_devices',
+];
 
 /** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
 
 const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  ...knownDeviceOptions({ knownDevices: { mail: false } }),
   passkeys: PASSKEYS.passkeys,
   ...options,
-  features: { lockout: true, twoFactor: true, passkeys: true, ...options.features },
+  features: { knownDevices: true, lockout: true, twoFactor: true, passkeys: true, ...options.features },
 });
 
 /** A signed-in member of a host with all features. */
@@ -63,15 +74,36 @@ export class FullAccount {
        ON CONFLICT DO NOTHING`,
       [[id, `id:${id}`, `idn:${ADA}`]],
     );
+    await t.database.query(
+      `INSERT INTO svc_email_changes SELECT gen_random_uuid(), g, $1, 's', $2, true, $2, 'requested', g, NULL, 'x', now(), NULL,
+              NULL, now() + interval '1 day' FROM unnest('{api,admin}'::text[]) g`,
+      [id, ADA],
+    );
     const passkeys = new PasskeyApp(t);
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
     await storePasskey(t, 'staff', id, 'admin');
+    await t.database.query(
+      `INSERT INTO svc_known_devices (id, guard, user_id, device_hash, session_id, first_seen_at, last_seen_at)
+       VALUES (gen_random_uuid(), 'admin', $1, 'x', gen_random_uuid(), now(), now())`,
+      [id],
+    );
     await enrol(t, ADA);
+    await t.database.query(
+      `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
+         FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
   }
 
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
-    for (const table of ['svc_lockouts', 'svc_passkeys'])
+    for (const table of [
+      'svc_known_devices',
+      'svc_lockouts',
+      'svc_passkeys',
+      'svc_email_changes',
+      'svc_trusted_devices',
+    ])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 

@@ -28,6 +28,11 @@ export class Mailbox extends MailRecorder {
 
 export const API_URL = 'https://api.example.test';
 export const RESET_URL = 'https://app.example.test/reset';
+/** The pages of the links of a change of email. */
+export const EMAIL_CHANGE = {
+  confirmUrl: 'https://app.example.test/confirm-email',
+  undoUrl: 'https://app.example.test/undo-email',
+};
 
 /** A host with members and every account feature. */
 export async function startMembers(
@@ -57,6 +62,7 @@ export const memberOptions = (mailer: Mailer, options: Partial<AuthModuleOptions
   ...options,
   passwordReset: { frontendUrl: RESET_URL, ...options.passwordReset },
   emailVerification: { apiUrl: API_URL, ...options.emailVerification },
+  emailChange: { ...EMAIL_CHANGE, ...options.emailChange },
   features: { registration: true, passwordReset: true, emailVerification: true, ...options.features },
 });
 

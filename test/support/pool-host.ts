@@ -4,7 +4,9 @@ import {
   type AuthModuleOptions,
   Authenticated,
   CurrentUser,
+  type EmailReplacement,
   type NewAccount,
+  type ReplacementResult,
   type StoredCredentials,
   type StoredSecondFactor,
   UserProvider,
@@ -21,6 +23,8 @@ interface Customer {
 /** The table of the users of {@link PoolHost}. */
 export const CUSTOMERS = `CREATE TABLE customers (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, email text NOT NULL UNIQUE,
   name text NOT NULL, password_hash text, secret text, codes text, confirmed_at timestamptz)`;
+
+type Manager = Parameters<UserProvider['delete']>[1];
 
 /** Users in plain SQL. */
 @Injectable()
@@ -99,11 +103,25 @@ class Customers extends UserProvider<Customer> {
     return rows[0] ?? null;
   }
 
+  override changesEmails(): boolean {
+    return true;
+  }
+
+  override async changeEmail(id: string, { from, to }: EmailReplacement, manager: Manager): Promise<ReplacementResult> {
+    try {
+      const statement = 'UPDATE customers SET email = $3 WHERE id::text = $1 AND email = $2';
+      return (await manager.query(statement, [id, from, to]))[1] === 1 ? 'changed' : 'stale';
+    } catch (error) {
+      if ((error as { code?: unknown }).code === '23505') return 'taken';
+      throw error;
+    }
+  }
+
   override deletesAccounts(): boolean {
     return true;
   }
 
-  override async delete(id: string, manager: Parameters<UserProvider['delete']>[1]) {
+  override async delete(id: string, manager: Manager) {
     return (await manager.query('DELETE FROM customers WHERE id::text = $1', [id]))[1] === 1;
   }
 

@@ -1,5 +1,7 @@
-import { QueryFailedError } from 'typeorm';
+import type { EmailReplacement } from '@svc/auth';
+import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 import { type Mistake, cached, isNotNull, trueForIds, userOf, withoutVerification } from './provider-mistakes';
+import { Member } from './user-entities';
 
 /** Mistakes that hosts make with the life of an account, by the check that finds them. */
 export const ACCOUNT_MISTAKES: Record<string, Record<string, Mistake>> = {
@@ -17,6 +19,20 @@ export const ACCOUNT_MISTAKES: Record<string, Record<string, Mistake>> = {
       create: async (account: object) => withoutVerification(await real.create(account as never)),
     }),
     'remembers that there is no user': (real) => ({ findByIdentifier: cached((text) => real.findByIdentifier(text)) }),
+  },
+  'create stores an account without a password': {
+    'stores an empty hash': (real) => ({
+      create: (account: { passwordHash: string | null }) =>
+        real.create({ ...account, passwordHash: account.passwordHash ?? '' } as never),
+    }),
+    'stores the word null': (real) => ({
+      create: (account: { passwordHash: string | null }) =>
+        real.create({ ...account, passwordHash: String(account.passwordHash) } as never),
+    }),
+    'creates no account without a password': (real) => ({
+      create: async (account: { passwordHash: string | null }) =>
+        account.passwordHash === null ? null : real.create(account as never),
+    }),
   },
   'create does not answer an error with null': {
     'answers every error of the database with null': (real) => ({
@@ -177,5 +193,52 @@ export const ACCOUNT_MISTAKES: Record<string, Record<string, Mistake>> = {
     'throws an error that is answered 500': (real) => ({
       findById: (id: string) => real.findById(id).catch(() => Promise.reject(new TypeError('no rows'))),
     }),
+    'reports that the user has another email': (real) => ({
+      changeEmail: (id: string, change: never, manager: never) =>
+        real.changeEmail(id, change, manager).catch(() => 'stale'),
+    }),
+  },
+  'changeEmail and changeIdentifier replace the former value, and only that of the user': {
+    'stores nothing': () => ({ changeEmail: async () => 'changed' }),
+    'does not verify the new email': (_, source) => ({
+      changeEmail: async (id: string, { from, to }: EmailReplacement) =>
+        (await changedEmail(source, 'id = $1 AND email = $2', [id, from, to])) ? 'changed' : 'stale',
+    }),
+    'keeps users in memory': (real) => ({ findByEmail: cached((text) => real.findByEmail(text)) }),
+  },
+  'changeEmail and changeIdentifier change nothing for a value that is taken, and for another former value': {
+    'throws for a taken email': (real) => ({
+      changeEmail: async (id: string, change: EmailReplacement, manager: never) => {
+        const result = await real.changeEmail(id, change, manager);
+        if (result === 'taken') throw new Error('duplicate key value violates unique constraint');
+        return result;
+      },
+    }),
+    'does not compare the former email': (real) => ({
+      changeEmail: async (id: string, change: EmailReplacement, manager: never) => {
+        const user = await real.findById(id);
+        return real.changeEmail(id, { ...change, from: user && real.emailOf(user) }, manager);
+      },
+    }),
+  },
+  'changeEmail and changeIdentifier let one of concurrent calls with one former value succeed': {
+    'reads, and then writes': (real) => ({
+      changeEmail: async (id: string, change: EmailReplacement, manager: EntityManager) => {
+        const user = await real.findById(id);
+        if (!user || real.emailOf(user) !== change.from) return 'stale';
+        await manager.update(Member, { id }, { email: change.to, emailVerifiedAt: change.verifiedAt });
+        return 'changed';
+      },
+    }),
+  },
+  'changeEmail is undone if its transaction is rolled back': {
+    'writes on another connection': (_, source) => ({
+      changeEmail: async (id: string, { from, to }: EmailReplacement) =>
+        (await changedEmail(source, 'id = $1 AND email = $2', [id, from, to])) ? 'changed' : 'stale',
+    }),
   },
 };
+
+/** Whether a statement has changed the email of a user. */
+const changedEmail = async (source: DataSource, where: string, values: unknown[]): Promise<boolean> =>
+  (await source.query(`UPDATE members SET email = $3 WHERE ${where}`, values))[1] === 1;

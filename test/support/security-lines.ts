@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
   type AuthModuleOptions,
+  RequireFactor,
   RequireRecentLogin,
   RequireVerifiedEmail,
   type Reason,
@@ -19,6 +20,12 @@ class GatedController {
   @Get('able')
   @Abilities('orders.read')
   able() {
+    return {};
+  }
+
+  @Get('with-factor')
+  @RequireFactor('any')
+  factor() {
     return {};
   }
 
@@ -46,16 +53,21 @@ const REASONS: Record<Reason, true> = {
   account_locked: true,
   already_enrolled: true,
   bad_challenge: true,
+  bad_enrolment: true,
   bad_link: true,
   confirmation_required: true,
   confirmation_session_mismatch: true,
   deletion_busy: true,
+  email_change_failed: true,
   email_unverified: true,
   expired_token: true,
+  former_email_taken: true,
+  factor_required: true,
   hasher_busy: true,
   idle_session: true,
   identifier_taken: true,
   insufficient_scope: true,
+  last_passkey: true,
   invalid_token: true,
   missing_token: true,
   no_session: true,
@@ -68,9 +80,11 @@ const REASONS: Record<Reason, true> = {
   passkey_not_verified: true,
   passkey_not_yours: true,
   recent_login_required: true,
+  report_failed: true,
   reset_failed: true,
   reused_token: true,
   revoked_token: true,
+  second_factor_required: true,
   sign_in_refused: true,
   store_unavailable: true,
   too_many_failures: true,
@@ -82,6 +96,7 @@ const REASONS: Record<Reason, true> = {
   validation_failed: true,
   wrong_code: true,
   wrong_credentials: true,
+  wrong_email_code: true,
   wrong_password: true,
 };
 
@@ -137,6 +152,8 @@ export class LoggingApp {
   hook: () => object = () => ({});
   /** Whether the host refuses sign-ins. */
   mayNotSignIn = false;
+  /** Whether a second factor is required of every user. */
+  mustHaveFactor = false;
 
   private constructor(
     readonly t: TestApp,
@@ -148,8 +165,17 @@ export class LoggingApp {
     const { t, mailbox } = membersForFile(
       {
         ...log.options,
-        features: { twoFactor: true, lockout: true, abilities: true },
+        features: {
+          twoFactor: true,
+          lockout: true,
+          abilities: true,
+          emailChange: true,
+          knownDevices: true,
+          emailCode: true,
+        },
+        knownDevices: { mail: false },
         emailVerification: { blockUnverifiedLogin: true },
+        twoFactor: { required: () => app.mustHaveFactor },
         hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
           login: { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
@@ -158,6 +184,9 @@ export class LoggingApp {
           refresh: unlimited,
           passwordReset: unlimited,
           emailVerification: unlimited,
+          emailChange: unlimited,
+          emailCode: unlimited,
+          emailCodeMails: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

@@ -24,7 +24,7 @@ export class UnverifiedAccount {
   userId!: string;
   readonly t: TestApp;
   readonly app: PasskeyApp;
-  private readonly mailbox: Mailbox;
+  readonly mailbox: Mailbox;
 
   private constructor({ t, mailbox }: { t: TestApp; mailbox: Mailbox }) {
     [this.t, this.app, this.mailbox] = [t, new PasskeyApp(t), mailbox];

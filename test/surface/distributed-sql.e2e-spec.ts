@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
-import { API_URL, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
+import { REPORT_URL, report } from '../support/known-devices';
+import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
 import { recordStatements } from '../support/query-plans';
 import { type StatementKeys, loadParser, statementKeys } from '../support/statement-keys';
@@ -20,6 +21,15 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   svc_sessions: [['id'], ['guard', 'user_id']],
   svc_passkeys: [['credential_id'], ['guard', 'user_id']],
   svc_password_resets: [['guard', 'user_id']],
+  svc_email_changes: [
+    ['id'],
+    ['guard', 'user_id'],
+    ['guard', 'confirm_hash'],
+    ['guard', 'undo_hash'],
+    ['guard', 'old_email'],
+  ],
+  svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
+  svc_trusted_devices: [['guard', 'user_id']],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -70,9 +80,20 @@ const STATEMENTS: Record<string, RegExp> = {
   redeemReset: /^UPDATE "svc_password_resets" SET token_hash = 'used:'/,
   removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2$/,
   pruneResets: /^WITH .* \(DELETE FROM "svc_password_resets"/,
+  requestEmailChange: /^INSERT INTO "svc_email_changes"/,
+  findEmailChange: /^SELECT id, user_id AS "userId", session_id .* FROM "svc_email_changes"/,
+  confirmEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undo_hash/,
+  undoEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undone_at/,
+  supersedeEmailChanges: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND user_id = \$2/,
+  advanceEmailChange: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND id = \$2/,
+  findHeldEmail: /^SELECT user_id AS "userId" FROM "svc_email_changes"/,
+  exportEmailChanges: /^SELECT old_email AS "from"/,
+  removeEmailChanges: /^DELETE FROM "svc_email_changes" WHERE guard = \$1 AND user_id = \$2$/,
+  pruneEmailChanges: /^WITH .* \(DELETE FROM "svc_email_changes"/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
-  findPasskey: /^SELECT user_id AS "userId", public_key/,
+  findPasskey: /^SELECT user_id AS "userId", user_handle/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
+  lockPasskeysOfUser: /^SELECT credential_id AS id FROM .* FOR UPDATE$/,
   touchPasskey: /^UPDATE "svc_passkeys" SET sign_count/,
   listPasskeys: /^SELECT credential_id AS id, name/,
   hasPasskeys: /^SELECT 1 FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2 LIMIT 1$/,
@@ -82,6 +103,27 @@ const STATEMENTS: Record<string, RegExp> = {
   removePasskeysOfUser: /^DELETE FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2/,
   pagePasskeys: /^SELECT credential_id AS id, user_id AS "userId"/,
   removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
+  recordDevice: /^WITH live AS .* INSERT INTO "svc_known_devices"/,
+  removeSurplusDevices: /^DELETE FROM "svc_known_devices" WHERE id = ANY\(ARRAY\(/,
+  linkDevice: /^UPDATE "svc_known_devices" SET link_hash/,
+  findReport: /^SELECT id, user_id AS "userId", session_id AS "familyId"/,
+  closeReport: /^UPDATE "svc_known_devices" SET reported_at/,
+  listKnownDevices: /^SELECT id, first_seen_at AS "firstSeenAt"/,
+  forgetDevice: /^UPDATE "svc_known_devices" SET device_hash = NULL, user_agent = NULL WHERE id/,
+  forgetDevices: /^UPDATE "svc_known_devices" SET device_hash = NULL, user_agent = NULL WHERE guard/,
+  eraseDevices: /^DELETE FROM "svc_known_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  pageDevices: /^SELECT id, user_id AS "userId", last_seen_at/,
+  removeOldDevices: /^DELETE FROM "svc_known_devices" WHERE id IN \(/,
+  addDevice: /^INSERT INTO "svc_trusted_devices"/,
+  removeFormerDevices: /^DELETE FROM "svc_trusted_devices" .* \(binding <> \$3/,
+  findDevice: /^SELECT 1 FROM "svc_trusted_devices"/,
+  listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
+  removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
+  removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  removeDevicesOfGuard:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 LIMIT/,
+  pruneDevices:
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 AND expires_at/,
   probeInsert:
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
@@ -99,7 +141,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -112,7 +154,12 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneSessions: ['svc_sessions in every shard'],
   pruneLockouts: ['svc_lockouts in every shard'],
   pruneResets: ['svc_password_resets in every shard'],
+  pruneEmailChanges: ['svc_email_changes in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
+  recordDevice: ['svc_known_devices and svc_sessions in one statement'],
+  pageDevices: ['svc_known_devices in every shard'],
+  removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
+  pruneDevices: ['svc_trusted_devices in every shard'],
   isTaken: ['members in every shard'],
 };
 
@@ -228,19 +275,29 @@ async function ok<Answer extends { status: number }>(call: PromiseLike<Answer>):
 /** An email in capitals, and an index that refuses it in another case: a registration has to find out which value is taken. */
 const WITHOUT_CASE = `CREATE UNIQUE INDEX members_email_without_case ON members (lower(email));
   INSERT INTO members (name, email) VALUES ('Eve', 'Eve@example.com')`;
-const FEATURES = { lockout: true, twoFactor: true, passkeys: true };
+const FEATURES = { lockout: true, twoFactor: true, passkeys: true, emailChange: true, knownDevices: true };
 const BOB = 'bob@example.com';
 
 /** Uses the routes and calls of the library that send statements. */
 async function everyFlow(): Promise<void> {
-  const { t, mailbox } = await startMembers({ ...PASSKEYS, features: FEATURES }, { tables: WITHOUT_CASE });
+  const { t, mailbox } = await startMembers(
+    {
+      ...PASSKEYS,
+      knownDevices: { frontendUrl: REPORT_URL },
+      features: FEATURES,
+      twoFactor: { trustedDeviceDays: 30 },
+    },
+    { tables: WITHOUT_CASE },
+  );
   const id = await member(t, ADA);
   await ofSessions(t, id);
   await ofAccounts(t, mailbox);
   await ofFactors(t);
+  await ofDevices(t, mailbox);
   await ofMaintenance(t);
   await t.stop();
   await ofConcealedRegistration();
+  await ofPasswordlessUsers();
   await ofUsersElsewhere();
 }
 
@@ -280,17 +337,41 @@ async function ofAccounts(t: TestApp, mailbox: Mailbox): Promise<void> {
   await eventually(async () => mailed() !== undefined);
   const reset = linkIn(mailed()!).searchParams.get('token');
   await ok(t.http.post('/auth/reset-password').send({ token: reset, email: BOB, ...passwords }));
+  await ofEmailChanges(t, mailbox);
   const { access_token: last } = await t.session(BOB);
   const proof = await confirmationTokenOf(t, last);
   await ok(t.get('/auth/account/export', last).set(CONFIRMATION_HEADER, proof));
   await ok(asConfirmed(t, 'delete', '/auth/account', last, proof));
 }
 
+/** Changes the email of Bob, and undoes the change. Bob has the usual password afterwards. */
+async function ofEmailChanges(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const tokenIn = async (url: string, number = 1): Promise<string> => {
+    const mails = () => mailbox.mails.filter(({ text }) => text.includes(url));
+    await eventually(async () => mails().length >= number);
+    return linkIn(mails()[number - 1]!).searchParams.get('token')!;
+  };
+  const { access_token: token } = await t.session(BOB);
+  const proof = await confirmationTokenOf(t, token);
+  const request = asConfirmed(t, 'post', '/auth/email/change', token, proof);
+  await ok(request.send({ email: 'bob@new.example' }));
+  await ok(t.http.post('/auth/email/change/confirm').send({ token: await tokenIn(EMAIL_CHANGE.confirmUrl) }));
+  await ok(t.http.post('/auth/email/change/undo').send({ token: await tokenIn(EMAIL_CHANGE.undoUrl) }));
+  const passwords = { password: PASSWORD, password_confirmation: PASSWORD };
+  const reset = { token: await tokenIn(RESET_URL, 2), email: BOB, ...passwords };
+  await ok(t.http.post('/auth/reset-password').send(reset));
+}
+
 async function ofFactors(t: TestApp): Promise<void> {
   const { secret, recoveryCodes, token, proof } = await enrol(t);
   await ok(t.get('/auth/two-factor/recovery-codes', token));
   const challenge = (): Promise<string> => startChallenge(t);
-  await ok(completeChallenge(t, { challenge_token: await challenge(), code: codeOf(t, secret) }));
+  const answered = { challenge_token: await challenge(), code: codeOf(t, secret), trust_device: true };
+  const { trusted_device_token } = (await ok(completeChallenge(t, answered))).body;
+  await ok(t.http.post('/auth/login').send({ email: ADA, password: PASSWORD, trusted_device_token }));
+  await ok(t.get('/auth/trusted-devices', token));
+  await ok(t.call('delete', `/auth/trusted-devices/${randomUUID()}`, token));
+  await ok(t.call('delete', '/auth/trusted-devices', token));
   await ok(completeChallenge(t, { challenge_token: await challenge(), recovery_code: recoveryCodes[0] }));
   await ok(asConfirmed(t, 'delete', '/auth/two-factor', token, proof));
   const passkeys = new PasskeyApp(t);
@@ -303,6 +384,21 @@ async function ofFactors(t: TestApp): Promise<void> {
   const answer = await passkeys.answer(authenticator);
   await ok(t.call('post', '/auth/confirm-passkey', user.access_token).send(answer));
   await ok(passkeys.call('delete', `passkeys/${id}`, user));
+}
+
+async function ofDevices(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const email = 'dan@example.com';
+  await member(t, email);
+  await t.session(email);
+  const { access_token: token } = await t.session(email);
+  const { data } = (await ok(t.get('/auth/devices', token))).body;
+  await ok(t.call('delete', `/auth/devices/${data[0].id}`, token));
+  await ok(report(t, linkIn(await mailbox.to(email)).searchParams.get('token')));
+  const reset = () => mailbox.mails.find(({ to, text }) => to === email && text.includes(RESET_URL));
+  await eventually(async () => reset() !== undefined);
+  const passwords = { password: `${PASSWORD}2`, password_confirmation: `${PASSWORD}2` };
+  const { searchParams } = linkIn(reset()!);
+  await ok(t.http.post('/auth/reset-password').send({ ...Object.fromEntries(searchParams), ...passwords }));
 }
 
 async function ofMaintenance(t: TestApp): Promise<void> {
@@ -326,6 +422,21 @@ async function ofConcealedRegistration(): Promise<void> {
   await member(t, ADA);
   const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
   await ok(t.http.post('/auth/register').send(form));
+  await t.stop();
+}
+
+async function ofPasswordlessUsers(): Promise<void> {
+  const features = { passkeys: true, passkeyRegistration: true };
+  const { t } = await startMembers({ ...PASSKEYS, features });
+  const device = new SoftAuthenticator(ORIGIN);
+  const fields = { name: 'Bob', email: BOB };
+  const { ceremony_id, options } = (await ok(t.http.post('/auth/register/passkey/options').send(fields))).body;
+  const body = { ...fields, ceremony_id, credential: device.create(options) };
+  const { access_token } = (await ok(t.http.post('/auth/register/passkey').send(body))).body;
+  const answer = await new PasskeyApp(t).answer(device);
+  const confirmed = await ok(t.call('post', '/auth/confirm-passkey', access_token).send(answer));
+  const path = `/auth/passkeys/${body.credential.id}`;
+  await asConfirmed(t, 'delete', path, access_token, confirmed.body.confirmation_token).expect(409);
   await t.stop();
 }
 

@@ -18,17 +18,28 @@ const OF_EVERY_GUARD = [
 ];
 /** Routes that only the default guard mounts. */
 const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
-/** Routes that `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+/** Routes that `features.registration`, `features.passwordReset`, `features.emailVerification` and `features.emailCode` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
   'POST forgot-password',
+  'POST login/code',
+  'POST login/code/verify',
   'POST register',
   'POST reset-password',
 ];
+/** Routes that `features.emailChange` adds to the default guard. `features.usernameChange` adds one where the email is not the identifier. */
+const OF_EMAIL_CHANGE = ['POST email/change', 'POST email/change/confirm', 'POST email/change/undo'];
 /** Routes that `features.twoFactor` adds to every guard, and to the default guard. */
-const CHALLENGE = 'POST two-factor-challenge';
+const CHALLENGE = [
+  'DELETE trusted-devices',
+  'DELETE trusted-devices/:svcDevice',
+  'GET trusted-devices',
+  'POST two-factor-challenge',
+  'POST two-factor-enrolment',
+  'POST two-factor-enrolment/confirm',
+];
 const TWO_FACTOR = [
   'DELETE two-factor',
   'GET two-factor/recovery-codes',
@@ -46,7 +57,18 @@ const OF_PASSKEYS = [
   'POST passkeys/login',
   'POST passkeys/login-options',
   'POST passkeys/registration-options',
+  'POST two-factor-enrolment/passkey',
+  'POST two-factor-enrolment/passkey-options',
 ];
+/** Routes that `features.passkeyRegistration` and `features.conditionalCreate` add to it. */
+const OF_PASSWORDLESS = [
+  'POST passkeys/conditional',
+  'POST passkeys/conditional-options',
+  'POST register/passkey',
+  'POST register/passkey/options',
+];
+/** Routes that `features.knownDevices` adds to every guard. */
+const OF_DEVICES = ['DELETE devices/:svcKnownDevice', 'GET devices', 'POST sessions/report'];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -58,9 +80,20 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
-    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
-    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    const passwordless = { passkeyRegistration: true, conditionalCreate: true };
+    const more = { twoFactor: true, emailChange: true, knownDevices: true, emailCode: true, ...passwordless };
+    const features = { ...PASSKEYS.features, ...more };
+    const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
+    const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE, ...OF_DEVICES];
+    const ofDefault = [
+      ...ofEvery,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      ...OF_EMAIL_CHANGE,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
+    ];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
@@ -112,7 +145,16 @@ describe('the mounted routes', () => {
 
   it('are all in docs/routes.md', () => {
     const page = readFileSync(join(__dirname, '../../docs/routes.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [
+      ...OF_EVERY_GUARD,
+      ...OF_THE_DEFAULT_GUARD,
+      ...LIFE,
+      ...CHALLENGE,
+      ...OF_DEVICES,
+      ...TWO_FACTOR,
+      ...OF_PASSKEYS,
+      ...OF_PASSWORDLESS,
+    ])
       expect(page).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

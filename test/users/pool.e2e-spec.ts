@@ -23,6 +23,9 @@ const MIGRATIONS = [
   'CreateSvcLockouts1763800000000',
   'CreateSvcPasskeys1764000000000',
   'CreateSvcPasswordResets1764100000000',
+  'CreateSvcEmailChanges1764200000000',
+  'CreateSvcKnownDevices1764300000000',
+  'CreateSvcTrustedDevices1764400000000',
 ];
 
 describe.each([

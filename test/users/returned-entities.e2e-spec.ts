@@ -7,7 +7,16 @@ import {
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
-import { Passkey, PasswordHasher, PasswordResetToken, Session, authEntities } from '@svc/auth';
+import {
+  EmailChange,
+  KnownDevice,
+  Passkey,
+  PasswordHasher,
+  PasswordResetToken,
+  Session,
+  TrustedDevice,
+  authEntities,
+} from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/app';
 import { storePasskey } from '../support/passkeys';
@@ -22,7 +31,10 @@ const SHOWN = { id: 1, email: ADA, twoFactorConfirmedAt: null };
 const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
+  [KnownDevice, ['deviceHash', 'linkHash']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
+  [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint']],
+  [TrustedDevice, ['tokenHash', 'binding']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
@@ -98,7 +110,18 @@ describe.each([
     await t.login(ADA).expect(200);
     await storePasskey(t, 'credential', '1');
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'HASH', 'HASH', now())");
+    await t.database.query(
+      `INSERT INTO svc_email_changes VALUES
+       (gen_random_uuid(), 'api', '1', 's', 'a', 'b', 'requested', 'HASH', 'HASH', 'HASH', now(), now(), now(), now())`,
+    );
+    await t.database.query(
+      `INSERT INTO svc_known_devices
+       VALUES (gen_random_uuid(), 'api', '1', 'HASH', gen_random_uuid(), null, now(), now(), 'HASH', null)`,
+    );
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', 'id:1', 'api', 1, NULL, now(), now())");
+    await t.database.query(
+      "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now())",
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

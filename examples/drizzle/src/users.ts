@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type EmailReplacement,
   type NewAccount,
+  type ReplacementResult,
   type StoredCredentials,
   type StoredSecondFactor,
   UserProvider,
@@ -148,6 +150,30 @@ export class DrizzleUsers extends UserProvider<User> {
       .onConflictDoNothing({ target: users.email })
       .returning(SHOWN);
     return user ?? null;
+  }
+
+  override changesEmails(): boolean {
+    return true;
+  }
+
+  // In the transaction that also records the change. The unique index decides between two users.
+  override async changeEmail(
+    id: string,
+    { from, to }: EmailReplacement,
+    transaction: Transaction,
+  ): Promise<ReplacementResult> {
+    if (!isId(id)) return 'stale';
+    try {
+      const [, count] = await transaction.query(
+        'UPDATE users SET email = $3 WHERE id = $1 AND email = $2',
+        [id, from, to],
+      );
+      return count === 1 ? 'changed' : 'stale';
+    } catch (error) {
+      // 23505: another user has the email.
+      if ((error as { code?: unknown }).code === '23505') return 'taken';
+      throw error;
+    }
   }
 
   override deletesAccounts(): boolean {

@@ -47,7 +47,10 @@ describe('the account client', () => {
   /** The answer of a sign-in of the server. */
   const tokensOf = async (): Promise<object> => {
     await server.client().login({ email: 'ada' });
-    const { access_token, refresh_token } = { access_token: 'a.eyJzdWIiOiJhZGEiLCJmaWQiOiJmIn0.c', refresh_token: 'token.1' };
+    const { access_token, refresh_token } = {
+      access_token: 'a.eyJzdWIiOiJhZGEiLCJmaWQiOiJmIn0.c',
+      refresh_token: 'token.1',
+    };
     return { access_token, refresh_token, expires_in: 900 };
   };
 
@@ -99,7 +102,10 @@ describe('the account client', () => {
   describe('completes a sign-in that needs a second factor', () => {
     it('with an authenticator app', async () => {
       answers('/auth/two-factor-enrolment', { otpauth_uri: 'otpauth://', recovery_codes: ['r'] });
-      expect(await account.beginEnrolment(ENROLMENT as never)).toEqual({ otpauth_uri: 'otpauth://', recovery_codes: ['r'] });
+      expect(await account.beginEnrolment(ENROLMENT as never)).toEqual({
+        otpauth_uri: 'otpauth://',
+        recovery_codes: ['r'],
+      });
       expect(server.last.body).toEqual({ enrolment_token: 'e' });
       answers('/auth/two-factor-enrolment/confirm', await tokensOf());
       await account.completeEnrolment(ENROLMENT as never, '123456');
@@ -129,7 +135,10 @@ describe('the account client', () => {
       answers('/auth/passkeys/conditional-options', CREATION);
       expect(await account.createPasskeyQuietly()).toBe(true);
       expect(asked).toEqual([{ publicKey: CREATION, mediation: 'conditional' }]);
-      expect(server.last).toMatchObject({ path: '/auth/passkeys/conditional', body: { credential: { id: 'credential' } } });
+      expect(server.last).toMatchObject({
+        path: '/auth/passkeys/conditional',
+        body: { credential: { id: 'credential' } },
+      });
     });
 
     it('sends no request if the browser cannot, and shows no error if it does not', async () => {
@@ -164,7 +173,10 @@ describe('the account client', () => {
     open('localStorage');
     const device = { device_token: 'd', trusted_device_token: 't' };
     answers('/auth/two-factor-challenge', { ...(await tokensOf()), ...device });
-    await auth.answerChallenge({ two_factor: true, challenge_token: 'c', methods: ['totp'] }, { code: '1', trust_device: true });
+    await auth.answerChallenge(
+      { two_factor: true, challenge_token: 'c', methods: ['totp'] },
+      { code: '1', trust_device: true },
+    );
     expect(server.last.body).toEqual({ challenge_token: 'c', code: '1', trust_device: true });
     expect(JSON.parse(values[DEVICE]!)).toEqual(device);
     await auth.login({ email: 'ada' });

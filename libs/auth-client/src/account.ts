@@ -228,11 +228,13 @@ export function createAccountClient(auth: AuthClient): AccountClient {
 
     async passkeys() {
       const list = await call<PasskeyList>('GET', '/passkeys');
-      void api?.signalAllAcceptedCredentials?.({
-        rpId: list.rp_id,
-        userId: list.user_handle,
-        allAcceptedCredentialIds: list.all_accepted_credential_ids,
-      }).catch(() => undefined);
+      void api
+        ?.signalAllAcceptedCredentials?.({
+          rpId: list.rp_id,
+          userId: list.user_handle,
+          allAcceptedCredentialIds: list.all_accepted_credential_ids,
+        })
+        .catch(() => undefined);
       return list;
     },
     async addPasskey(name) {

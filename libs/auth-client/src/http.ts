@@ -47,10 +47,10 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
     if (response.ok) throw unreachable();
   }
   if (response.ok) return content;
-  const { message = UNREACHABLE, errors = {}, reason = null } = content ?? {};
+  const { message = UNREACHABLE, errors, reason = null } = content ?? {};
   throw new AuthError(message, {
     status: response.status,
-    errors,
+    errors: errors ?? {},
     retryAfter: retryAfterOf(response.headers),
     reason: isOwn && !content ? 'unreachable' : reason,
   });

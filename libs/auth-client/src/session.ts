@@ -99,9 +99,12 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return {};
     }
   };
-  const keepDevice = (tokens: Device) => {
+  const keepDevice = ({ device_token, trusted_device_token }: Device) => {
+    // `undefined` is not in the JSON, so it replaces nothing.
+    const tokens = JSON.stringify({ device_token, trusted_device_token });
     try {
-      if (place === 'localStorage') localStorage.setItem(`${name}:device`, JSON.stringify({ ...deviceTokens(), ...tokens }));
+      if (place === 'localStorage' && tokens !== '{}')
+        localStorage.setItem(`${name}:device`, JSON.stringify({ ...deviceTokens(), ...JSON.parse(tokens) }));
     } catch {
       // The next sign-in is one on a new device.
     }
@@ -176,15 +179,14 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     const sentAt = Date.now();
     const answer = await send<Tokens & T>(url + path, body, more);
     if (!answer?.access_token) return answer;
-    const { access_token: token, refresh_token, expires_in, device_token, trusted_device_token } = answer;
+    const { access_token: token, refresh_token, expires_in } = answer;
     if (isCookie === !!refresh_token)
       throw new Error(`The server is ${isCookie ? 'not ' : ''}in cookie mode: see \`refreshToken\`.`);
     const lifetime = expires_in * 1000;
     // The clock of the server has no part in it: only differences of the local clock are used.
     const session = { token, claims: claimsOf(token), lifetime, expiresAt: sentAt + lifetime };
     store(isCookie ? '1' : refresh_token!);
-    // `undefined` is not in the JSON, so it replaces nothing.
-    keepDevice(JSON.parse(JSON.stringify({ device_token, trusted_device_token })));
+    keepDevice(answer);
     tell({ session, reason, kept });
     use(session, reason, false);
     return null;

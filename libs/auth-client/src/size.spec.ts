@@ -18,7 +18,9 @@ it('the minified modules are below their limits, with gzip at its default and at
 
 it('the names that the minifier shortens are in no type of the package', () => {
   const names = /INTERNAL =\s+\/\^\(([\w|]+)\)/.exec(readFileSync(BUILD, 'utf8'))![1]!.split('|');
-  const types = ['types', 'errors', 'index', 'account'].map((file) => readFileSync(join(__dirname, `${file}.ts`), 'utf8')).join();
+  const types = ['types', 'errors', 'index', 'account']
+    .map((file) => readFileSync(join(__dirname, `${file}.ts`), 'utf8'))
+    .join();
   expect(names.length).toBeGreaterThan(1);
   expect(names.filter((name) => new RegExp(`^ +(?:readonly )?${name}[?!:<(]`, 'm').test(types))).toEqual([]);
 });

@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountFlow } from './features/account/account.controller';
 import { PasswordChangeFlow } from './features/change-password/change-password.controller';
+import { EmailChangeFlow } from './features/email-change/email-change.controller';
+import { EmailCodeFlow } from './features/email-code/email-code.controller';
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
+import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
 import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
@@ -12,8 +16,10 @@ import { PasswordResetFlow } from './features/password-reset/password-reset.cont
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { Language } from './foundation/platform/language';
+import { UsernameChangeFlow } from './features/username-change/username-change.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
@@ -32,14 +38,20 @@ import { TwoFactor } from './features/two-factor/two-factor';
 export const FLOWS = [
   LoginFlow,
   ChallengeFlow,
+  RequiredEnrolmentFlow,
+  TrustedDeviceFlow,
   SessionFlow,
+  KnownDeviceFlow,
   ConfirmationFlow,
   EnrolmentFlow,
   PasskeyFlow,
   RegistrationFlow,
   PasswordChangeFlow,
   PasswordResetFlow,
+  EmailCodeFlow,
   EmailVerificationFlow,
+  EmailChangeFlow,
+  UsernameChangeFlow,
   AccountFlow,
 ];
 
@@ -134,9 +146,24 @@ export class Auth {
     return this.flow(ChallengeFlow);
   }
 
+  /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+  get requiredEnrolment(): RequiredEnrolmentFlow {
+    return this.flow(RequiredEnrolmentFlow);
+  }
+
+  /** The trusted devices of a caller. */
+  get trustedDevices(): TrustedDeviceFlow {
+    return this.flow(TrustedDeviceFlow);
+  }
+
   /** Refresh, logout, list and end of the sessions of a caller. */
   get sessions(): SessionFlow {
     return this.flow(SessionFlow);
+  }
+
+  /** The known devices of a caller, and the report of a sign-in. */
+  get knownDevices(): KnownDeviceFlow {
+    return this.flow(KnownDeviceFlow);
   }
 
   /** Step-up with the password. */
@@ -169,9 +196,24 @@ export class Auth {
     return this.flow(PasswordResetFlow);
   }
 
+  /** Sign-in with a mailed code. */
+  get emailCode(): EmailCodeFlow {
+    return this.flow(EmailCodeFlow);
+  }
+
   /** Verification of an email address. */
   get emailVerification(): EmailVerificationFlow {
     return this.flow(EmailVerificationFlow);
+  }
+
+  /** Change of the email of a caller. */
+  get emailChange(): EmailChangeFlow {
+    return this.flow(EmailChangeFlow);
+  }
+
+  /** Change of the identifier of a caller, where it is not the email. */
+  get usernameChange(): UsernameChangeFlow {
+    return this.flow(UsernameChangeFlow);
   }
 
   /** Export and deletion of the account of a caller. */

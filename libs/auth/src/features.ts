@@ -1,6 +1,7 @@
 import type { FeatureOptions } from './foundation/config/auth-options';
 import { http } from './request/http/http.feature';
 import { changePassword } from './features/change-password/change-password.feature';
+import { emailChange } from './features/email-change/email-change.feature';
 import { mail } from './features/mail/mail.feature';
 import { passwordReset } from './features/password-reset/password-reset.feature';
 import { password } from './identity/password/password.feature';
@@ -9,16 +10,19 @@ import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
-import { registration } from './features/registration/registration.feature';
+import { emailCode } from './features/email-code/email-code.feature';
+import { passkeyRegistration, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
+import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
-import { passkeys } from './features/passkeys/passkeys.feature';
+import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
+import { usernameChange } from './features/username-change/username-change.feature';
 import { denylist, tokens } from './identity/tokens/tokens.feature';
 
 /** All features of the library, in the order in which their routes are mounted. */
@@ -38,14 +42,24 @@ export const FEATURES: readonly Feature[] = [
   loginChallenge,
   twoFactor,
   passkeys,
+  conditionalCreate,
   mail,
   changePassword,
   passwordReset,
+  emailCode,
+  knownDevices,
   emailVerification,
+  emailChange,
+  usernameChange,
   registration,
+  passkeyRegistration,
   account,
   notices,
 ];
 
 /** Features that only the default guard can have; extra guards do not inherit them. */
-export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys'];
+export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = [
+  'passkeys',
+  'passkeyRegistration',
+  'conditionalCreate',
+];

@@ -17,19 +17,28 @@ export { Auth, type StartOptions } from './auth';
 export { ChallengeFlow, type SecondFactorAnswer } from './features/login-challenge/challenge.controller';
 export { type LoginInput, LoginFlow } from './features/login/login.controller';
 export { SessionFlow } from './features/sessions/sessions.controller';
+export { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+export { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
+export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration.controller';
 export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
+export { type EmailCodeAnswer, EmailCodeFlow } from './features/email-code/email-code.controller';
+export type { RequestedCode } from './features/email-code/email-code-requests';
 export {
   EmailVerificationFlow,
   type VerificationLink,
 } from './features/email-verification/email-verification.controller';
+export { EmailChangeFlow } from './features/email-change/email-change.controller';
+export { UsernameChangeFlow } from './features/username-change/username-change.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
+export type { ExportedEmailChange } from './features/email-change/email-change.store';
+export type { ExportedDevice, ListedKnownDevice } from './features/known-devices/known-device.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
@@ -57,6 +66,8 @@ export type { TokenSource } from './identity/tokens/caller';
 export { UserResource } from './request/abilities/user-resource';
 export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
 export { RecentLoginGuard, RequireRecentLogin } from './features/step-up/require-recent-login';
+export { FactorGuard, RequireFactor } from './features/step-up/require-factor';
+export type { RequiredFactor } from './features/step-up/step-up.policy';
 export { RequireVerifiedEmail, VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
@@ -67,8 +78,16 @@ export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
-export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
-export type { SessionTokens } from './request/http/route.interceptor';
+export type { ListedDevice } from './features/sessions/trusted-device.store';
+export type { LoginAnswer } from './features/login/login';
+export type {
+  EnrolmentChallenge,
+  EnrolmentMethod,
+  LoginChallenge,
+  SecondFactorMethod,
+} from './foundation/ports/presenter';
+export type { SignInDevice } from './features/sessions/sign-ins';
+export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
@@ -90,17 +109,24 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
+export { EmailChange } from './features/email-change/email-change.entity';
+export type { EmailChangeState } from './features/email-change/email-change.policy';
+export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
+export { TrustedDevice } from './features/sessions/trusted-device.entity';
 export { Session } from './identity/denylist/session.entity';
 
 // Events
 export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
+export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
+export { SignInReported } from './features/known-devices/sign-in-report';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
 export { Verified } from './features/email-verification/verified-emails';
+export { UsernameChanged } from './features/username-change/username-change';
 export { PasswordReset } from './features/password-reset/password-reset';
 export { PasswordChanged } from './features/change-password/change-password';
 export { AccountLocked } from './request/lockout/lockout';
@@ -111,6 +137,7 @@ export { RecoveryCodeUsed } from './features/two-factor/two-factor.events';
 export { RecoveryCodesReplaced } from './features/two-factor/two-factor.events';
 export { TwoFactorDisabled } from './features/two-factor/two-factor.events';
 export { TwoFactorEnabled, TwoFactorUnusable } from './features/two-factor/two-factor.events';
+export { DeviceTrusted } from './features/login-challenge/trusted-devices';
 export { PasskeyAdded } from './features/passkeys/passkeys.events';
 export { PasskeyBackupChanged } from './features/passkeys/passkeys.events';
 export { PasskeyCloneDetected } from './features/passkeys/passkeys.events';
@@ -127,7 +154,10 @@ export {
 
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
+export { EmailChangeFailed } from './features/email-change/email-change';
+export { FormerEmailTaken } from './features/email-change/email-change-undo';
 export { IdentifierTaken } from './features/registration/registration-form';
+export { ReportFailed } from './features/known-devices/sign-in-report';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {
   AuthConfigError,
@@ -138,21 +168,27 @@ export {
 } from './foundation/platform/errors';
 
 export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
+export { BadEnrolment } from './features/login-challenge/login-enrolments';
+export { SecondFactorRequired } from './features/login-challenge/required-factors';
 export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
 export {
   ConfirmationOfAnotherSession,
   ConfirmationRequired,
   RecentLoginRequired,
+  FactorRequired,
+  PasskeyConfirmationRequired,
 } from './features/step-up/step-up.errors';
 export { DeletionBusy } from './features/account/account-deletion';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
+export { LastPasskey } from './features/passkeys/passkeys.errors';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
+export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions.errors';
 export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
+export { WrongEmailCode } from './features/email-code/email-code-login';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';
@@ -200,5 +236,10 @@ export {
   type Tally,
 } from './foundation/security-store/security-store';
 
-export type { StoredSecondFactor } from './foundation/ports/user-provider';
+export type {
+  EmailReplacement,
+  ReplacementResult,
+  Replacing,
+  StoredSecondFactor,
+} from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';

@@ -1,9 +1,12 @@
 import type { Type } from '@nestjs/common';
 import { AccountDeleted } from './features/account/account.events';
+import { EmailChangeUndone, EmailChanged } from './features/email-change/email-change.events';
 import { Verified } from './features/email-verification/verified-emails';
+import { DeviceTrusted } from './features/login-challenge/trusted-devices';
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout';
 import { lockedUserId } from './request/lockout/lockout.store';
+import { SignInReported } from './features/known-devices/sign-in-report';
 import { MailFailed } from './features/mail/mail-queue';
 import type { SECURITY_EVENTS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';
@@ -42,7 +45,7 @@ const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });
 
-type OfSession = SessionRecovered | SessionStarted | RefreshFamilyForked;
+type OfSession = SessionRecovered | SessionStarted | RefreshFamilyForked | SignInReported;
 
 const ofSession = ({ guard, userId, familyId }: OfSession): LineDetails => ({
   guard,
@@ -67,13 +70,18 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
     session_id: familyId,
   }));
   logEvent(RefreshFamilyForked, 'warning', 'auth.session.forked', ofSession);
-  logEvent(SessionStarted, 'info', 'auth.session.started', ofSession);
+  logEvent(SessionStarted, 'info', 'auth.session.started', (event) => ({
+    ...ofSession(event),
+    ...(event.device && { purpose: event.device }),
+  }));
   logEvent(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
   logEvent(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
+  logEvent(SignInReported, 'warning', 'auth.sign_in.reported', ofSession);
   logEvent(AccountLocked, 'warning', 'auth.account.locked', locked);
   // Each success with a password clears its own counted attempt: usually nothing was locked.
   logEvent(AccountReleased, 'info', 'auth.account.failures_cleared', locked);
   logEvent(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
+  logEvent(DeviceTrusted, 'info', 'auth.device.trusted', ofUser);
   logEvent(PasskeyAdded, 'info', 'auth.passkey.added', ofUser);
   logEvent(PasskeyRemoved, 'info', 'auth.passkey.removed', ofUser);
   logEvent(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);
@@ -84,6 +92,8 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   logEvent(RecoveryCodesReplaced, 'info', 'auth.recovery_codes.replaced', ofUser);
   logEvent(AccountDeleted, 'info', 'auth.account.deleted', ofUser);
   logEvent(MailFailed, 'warning', 'auth.mail.failed', ({ kind, guard }) => ({ purpose: kind, guard }));
+  logEvent(EmailChanged, 'info', 'auth.email.changed', ofUser);
+  logEvent(EmailChangeUndone, 'warning', 'auth.email.change_undone', ofUser);
   // Only the default guard verifies email addresses.
   logEvent(Verified, 'info', 'auth.email.verified', ({ user }) => ({
     user_id: realms.default.get(UserProvider).idOf(user),

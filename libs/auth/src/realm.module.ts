@@ -69,7 +69,8 @@ export class RealmModule implements NestModule {
     const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
     const has = (flag: keyof FeatureOptions): boolean =>
       switches[flag] && (isDefault || !DEFAULT_GUARD_FEATURES.includes(flag));
-    const isOn = ({ flags }: Feature): boolean => flags === undefined || flags.some(has);
+    const isOn = ({ flags, needs = [] }: Feature): boolean =>
+      (flags === undefined || flags.some(has)) && needs.every(has);
     const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>
       isDefault ? [...controllers, ...defaultGuardControllers] : controllers;
     const on = FEATURES.filter(isOn);

@@ -6,7 +6,8 @@ import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
 import { UNLIMITED } from '../../support/host.module';
-import { API_URL, RESET_URL } from '../../support/members';
+import { REPORT_URL } from '../../support/known-devices';
+import { API_URL, EMAIL_CHANGE, RESET_URL } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
 import { sharedRedisUrl } from '../../support/with-redis';
@@ -59,6 +60,9 @@ const FEATURES: AuthModuleOptions['features'] = {
   registration: true,
   passwordReset: true,
   emailVerification: true,
+  emailChange: true,
+  knownDevices: true,
+  emailCode: true,
   abilities: true,
 };
 
@@ -69,6 +73,8 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   rateLimits: UNLIMITED,
   passwordReset: { frontendUrl: RESET_URL },
   emailVerification: { apiUrl: API_URL },
+  emailChange: EMAIL_CHANGE,
+  knownDevices: { frontendUrl: REPORT_URL },
 };
 
 /** A host application in its own process, and its output during the attacks. */

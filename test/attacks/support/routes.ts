@@ -37,8 +37,8 @@ const OF_EVERY_GUARD: Record<string, Target> = {
     needs: 'nothing',
     refuses: 422,
     done: 200,
-    fields: ['email', 'password'],
-    optional: ['email', 'password'],
+    fields: ['email', 'password', 'trusted_device_token'],
+    optional: ['email', 'password', 'trusted_device_token'],
     body: ({ email }) => ({ email, password: PASSWORD }),
     cache: 'no-store',
   },
@@ -55,11 +55,22 @@ const OF_EVERY_GUARD: Record<string, Target> = {
   'DELETE sessions': { needs: 'token', refuses: 204, done: 204, cache: 'no-store', ends: true },
   'DELETE sessions/others': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
   'DELETE sessions/:svcSession': { needs: 'token', refuses: 404, done: 204, cache: 'no-store' },
+  'GET devices': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'DELETE devices/:svcKnownDevice': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
+  'POST sessions/report': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['token'],
+    body: () => ({ token: 'f'.repeat(64) }),
+    cache: 'no-store',
+  },
   'POST confirm-password': {
     needs: 'token',
     refuses: 422,
     done: 200,
-    fields: ['password'],
+    fields: ['password', 'code', 'recovery_code'],
+    optional: ['code', 'recovery_code'],
     body: () => ({ password: PASSWORD }),
     cache: 'no-store',
   },
@@ -72,6 +83,24 @@ const OF_EVERY_GUARD: Record<string, Target> = {
     optional: ['code', 'recovery_code', 'ceremony_id', 'credential'],
     cache: 'no-store',
   },
+  'POST two-factor-enrolment': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['enrolment_token'],
+    cache: 'no-store',
+  },
+  'POST two-factor-enrolment/confirm': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['enrolment_token', 'code'],
+    optional: ['code'],
+    cache: 'no-store',
+  },
+  'GET trusted-devices': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'DELETE trusted-devices': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
+  'DELETE trusted-devices/:svcDevice': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
 };
 
 const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
@@ -127,6 +156,23 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     cache: 'no-store',
   },
   'DELETE passkeys/:svcPasskey': { needs: 'proof', refuses: 204, done: 204, cache: 'no-store' },
+  'POST two-factor-enrolment/passkey-options': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['enrolment_token'],
+    cache: 'no-store',
+  },
+  'POST two-factor-enrolment/passkey': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['enrolment_token', 'credential', 'name'],
+    objects: ['credential'],
+    optional: ['name'],
+    body: () => ({ credential: CREDENTIAL }),
+    cache: 'no-store',
+  },
   'POST password': {
     needs: 'token',
     refuses: 422,
@@ -161,6 +207,47 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     body: ({ email }) => ({ token: 'f'.repeat(64), email, ...CHOSEN }),
     cache: 'no-store',
   },
+  'POST email/change': {
+    needs: 'proof',
+    refuses: 422,
+    done: 202,
+    fields: ['email'],
+    body: () => ({ email: `${randomUUID()}@example.com` }),
+    cache: 'no-store',
+  },
+  'POST email/change/confirm': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['token'],
+    body: () => ({ token: 'f'.repeat(64) }),
+    cache: 'no-store',
+  },
+  'POST email/change/undo': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['token'],
+    body: () => ({ token: 'f'.repeat(64) }),
+    cache: 'no-store',
+  },
+  'POST login/code': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 202,
+    fields: ['email'],
+    body: ({ email }) => ({ email }),
+    cache: 'no-store',
+  },
+  'POST login/code/verify': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['code_token', 'code'],
+    optional: ['code_token', 'code'],
+    body: () => ({ code_token: 'f'.repeat(64), code: '00000000' }),
+    cache: 'no-store',
+  },
   'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };
@@ -177,7 +264,14 @@ export interface Route extends Target {
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 /** The default values of path parameters. */
-const PARAMETERS: Record<string, string> = { svcSession: NOBODY, svcPasskey: 'AAAA', id: NOBODY, hash: 'a'.repeat(40) };
+const PARAMETERS: Record<string, string> = {
+  svcSession: NOBODY,
+  svcKnownDevice: NOBODY,
+  svcPasskey: 'AAAA',
+  svcDevice: NOBODY,
+  id: NOBODY,
+  hash: 'a'.repeat(40),
+};
 
 const at = (guard: string, prefix: string, table: Record<string, Target>): Route[] =>
   Object.entries(table).map(([key, target]) => {

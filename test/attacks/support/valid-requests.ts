@@ -1,4 +1,5 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { createHash } from 'node:crypto';
 import { linkIn } from '../../support/members';
 import { ORIGIN } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
@@ -25,6 +26,7 @@ class ValidRequests {
     await this.twoFactor();
     await this.passkeys();
     await this.mails();
+    await this.emailChange();
     await this.ends();
     return this.answers;
   }
@@ -42,8 +44,23 @@ class ValidRequests {
   private async sessions(guard: string): Promise<void> {
     const at = this.host.paths[guard]!;
     const visitor = await this.host.visitor(guard);
-    for (const route of ['GET {}/jwks', 'POST {}/login', 'POST {}/confirm-password', 'GET {}/sessions'])
+    for (const route of [
+      'GET {}/jwks',
+      'POST {}/login',
+      'POST {}/confirm-password',
+      'GET {}/sessions',
+      'GET {}/devices',
+      'DELETE {}/devices/:svcKnownDevice',
+      'GET {}/trusted-devices',
+      'DELETE {}/trusted-devices',
+      'DELETE {}/trusted-devices/:svcDevice',
+    ])
       await this.call(route.replace('{}', at), visitor);
+    await this.host.sql(
+      `UPDATE svc_known_devices SET link_hash = '${createHash('sha256').update(guard).digest('hex')}'
+        WHERE id = (SELECT id FROM svc_known_devices WHERE guard = '${guard}' ORDER BY first_seen_at DESC LIMIT 1)`,
+    );
+    await this.call(`POST ${at}/sessions/report`, visitor, { body: { token: guard } });
     // Each mode reads one of both.
     const Cookie = `__Host-refresh${guard === 'api' ? '' : `-${guard}`}=${visitor.refresh}`;
     await this.call(`POST ${at}/refresh`, visitor, { headers: { Cookie } });
@@ -95,6 +112,24 @@ class ValidRequests {
     const token = linkIn(await this.host.mailTo(visitor.email, 2)).searchParams.get('token');
     const body = { ...routeNamed('POST /auth/reset-password').body!(visitor), token };
     await this.call('POST /auth/reset-password', visitor, { body });
+    const { code_token } = await this.call('POST /auth/login/code', visitor);
+    const [code] = /\b\d{8}\b/.exec((await this.host.mailTo(visitor.email, 3)).text)!;
+    // Each mode reads one of both.
+    const [Cookie = ''] = this.answers.get('POST /auth/login/code')!.headers['set-cookie'] ?? [];
+    const headers = { Cookie: Cookie.split(';')[0]! };
+    await this.call('POST /auth/login/code/verify', visitor, { body: { code_token, code }, headers });
+  }
+
+  private async emailChange(): Promise<void> {
+    const visitor = await this.host.visitor();
+    // An address that was never verified gets no link that undoes the change.
+    await this.host.sql('UPDATE members SET email_verified_at = now() WHERE id = $1', [visitor.id]);
+    const email = `new.${visitor.email}`;
+    await this.call('POST /auth/email/change', visitor, { body: { email } });
+    const confirm = linkIn(await this.host.mailTo(email, 1)).searchParams.get('token');
+    await this.call('POST /auth/email/change/confirm', visitor, { body: { token: confirm } });
+    const undo = linkIn(await this.host.mailTo(visitor.email, 1)).searchParams.get('token');
+    await this.call('POST /auth/email/change/undo', visitor, { body: { token: undo } });
   }
 
   private async ends(): Promise<void> {

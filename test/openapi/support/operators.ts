@@ -41,6 +41,16 @@ export async function checkOperatorFactors(t: TestApp, contract: DocumentChecker
   const body = { challenge_token: await challenge(), code: codeOf(t, secret) };
   await contract.expect(t, 'admin_challenge', 200, { body });
 
+  await contract.expect(t, 'admin_trusted_devices_list', 200, { token: (await guard.startSession(1)).accessToken });
+  await contract.expect(t, 'admin_trusted_device_forget', 204, {
+    token: (await guard.startSession(1)).accessToken,
+    params: UNKNOWN_PARAMS,
+  });
+  await contract.expect(t, 'admin_trusted_devices_forget_all', 204, {
+    token: (await guard.startSession(1)).accessToken,
+  });
+  await checkOperatorEnrolment(t, contract);
+
   const wrong = { challenge_token: await challenge(), code: '000000' };
   for (const status of [422, 422, 423]) await contract.expect(t, 'admin_challenge', status, { body: wrong });
   const { accessToken } = await guard.startSession(1);
@@ -48,4 +58,19 @@ export async function checkOperatorFactors(t: TestApp, contract: DocumentChecker
   for (const status of [422, 422, 423]) await contract.expect(t, 'admin_confirm_password', status, guess);
   const login = { body: { email: OPERATOR_EMAIL, password: 'wrong' } };
   for (const status of [422, 422, 423]) await contract.expect(t, 'admin_login', status, login);
+}
+
+/** Checks the enrolment of an operator who must have a second factor, and its lock after two failures. */
+async function checkOperatorEnrolment(t: TestApp, contract: DocumentChecker): Promise<void> {
+  const lead = 'lead@example.com';
+  await t.person(lead, 'admin');
+  const begin = async (): Promise<string> =>
+    (await contract.expect(t, 'admin_login', 200, { body: { email: lead, password: PASSWORD } })).body.enrolment_token;
+  const enrolment_token = await begin();
+  const { body } = await contract.expect(t, 'admin_enrolment_start', 200, { body: { enrolment_token } });
+  const code = codeOf(t, secretIn(body.otpauth_uri));
+  await contract.expect(t, 'admin_enrolment_confirm', 200, { body: { enrolment_token, code } });
+  await t.auth.guard('admin').twoFactor.disable('2');
+  const wrong = { body: { enrolment_token: await begin(), code: '000000' } };
+  for (const status of [422, 422, 423]) await contract.expect(t, 'admin_enrolment_confirm', status, wrong);
 }

@@ -5,9 +5,23 @@ import type { TestApp } from '../../support/app';
 import type { DocumentChecker, DescribedOperation } from './document-checker';
 
 /** Path parameters that match no record. */
-export const UNKNOWN_PARAMS = { svcSession: randomUUID(), svcPasskey: 'none', id: 'none', hash: 'none' };
+export const UNKNOWN_PARAMS = {
+  svcSession: randomUUID(),
+  svcKnownDevice: randomUUID(),
+  svcPasskey: 'none',
+  svcDevice: 'none',
+  id: 'none',
+  hash: 'none',
+};
 
-const BROKEN = { svcSession: '%E0', svcPasskey: '%E0', id: '%E0', hash: 'none' };
+const BROKEN = {
+  svcSession: '%E0',
+  svcKnownDevice: '%E0',
+  svcPasskey: '%E0',
+  svcDevice: '%E0',
+  id: '%E0',
+  hash: 'none',
+};
 
 const isOpen = ({ security }: DescribedOperation): boolean => security.length === 0;
 const guardOf = ({ id }: DescribedOperation): 'admin' | 'api' => (id.startsWith('admin') ? 'admin' : 'api');
@@ -108,6 +122,8 @@ export const ONE_EACH: AuthModuleOptions['rateLimits'] = {
   registration: oneAttempt,
   passwordReset: oneAttempt,
   emailVerification: oneAttempt,
+  emailChange: oneAttempt,
+  emailCode: oneAttempt,
 };
 
 /** Expects 429 under the limits of {@link ONE_EACH}. */

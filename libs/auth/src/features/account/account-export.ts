@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
+import { EmailChangeRows, type ExportedEmailChange } from '../email-change/email-change.store';
+import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';
+import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -23,6 +26,12 @@ export interface ExportedAccount {
   /** `last_used_at` in unix seconds. */
   passkeys: { credential_id: string; name: string | null; last_used_at: number | null }[];
   two_factor: { enabled: boolean; confirmed_at: string | null };
+  /** Requested and made changes of the email, until their links expire. */
+  email_changes: ExportedEmailChange[];
+  /** The devices on which the user has signed in. */
+  known_devices: ExportedDevice[];
+  /** Also devices that are not trusted any more and not deleted yet. */
+  trusted_devices: readonly ListedDevice[];
 }
 
 /** Number of sessions that one statement reads. */
@@ -49,6 +58,9 @@ export class AccountExport {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly passkeyRows: PasskeyStore,
+    private readonly emailChanges: EmailChangeRows,
+    private readonly knownDevices: KnownDeviceStore,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -61,6 +73,9 @@ export class AccountExport {
       sessions: await this.sessions(userId),
       passkeys: await this.passkeys(userId),
       two_factor: await this.twoFactor(userId),
+      email_changes: await this.emailChanges.list(userId),
+      known_devices: (await this.knownDevices.list(userId)).map(({ current: _, ...device }) => device),
+      trusted_devices: await this.trustedDevices.list(userId).catch(noneIfMissing),
     };
   }
 
@@ -98,11 +113,7 @@ export class AccountExport {
   }
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
-    const stored = await this.passkeyRows.list(userId).catch((error) => {
-      // The migration has not run: the table is missing, or another table has its name.
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    const stored = await this.passkeyRows.list(userId).catch(noneIfMissing);
     return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
   }
 
@@ -111,4 +122,10 @@ export class AccountExport {
     const confirmedAt = factor?.confirmedAt ?? null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
   }
+}
+
+/** The migration has not run: the table is missing, or another table has its name. */
+function noneIfMissing(error: unknown): never[] {
+  if (isMissing(error)) return [];
+  throw error;
 }

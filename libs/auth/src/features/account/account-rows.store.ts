@@ -4,7 +4,10 @@ import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
+import { EmailChange } from '../email-change/email-change.entity';
+import { KnownDevice } from '../known-devices/known-device.entity';
 import { Passkey } from '../passkeys/passkey.entity';
+import { TrustedDevice } from '../sessions/trusted-device.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
 /** A table that may not exist yet, and the columns that identify it as a table of the library. */
@@ -27,8 +30,20 @@ export class Tables {
     return this.of(PasswordResetToken, ['guard', 'user_id']);
   }
 
+  get emailChanges(): Table {
+    return this.of(EmailChange, ['guard', 'user_id']);
+  }
+
+  get knownDevices(): Table {
+    return this.of(KnownDevice, ['guard', 'user_id']);
+  }
+
   get passkeys(): Table {
     return this.of(Passkey, ['guard', 'user_id']);
+  }
+
+  get trustedDevices(): Table {
+    return this.of(TrustedDevice, ['guard', 'user_id']);
   }
 
   /**
@@ -75,9 +90,12 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
-    const { lockouts, passwordResets, passkeys } = this.tables;
+    const { emailChanges, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
+    await this.delete(sql, emailChanges, 'user_id = $2', userId);
+    await this.delete(sql, knownDevices, 'user_id = $2', userId);
+    await this.delete(sql, trustedDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

@@ -40,12 +40,18 @@ export class ChallengeFlow extends Flow {
 
   /**
    * As `POST /two-factor-challenge`: completes the challenge that a sign-in returned, and returns the tokens of a new
-   * session. A challenge with the method `passkey` is answered with a ceremony of `PasskeyFlow.loginOptions`.
+   * session. A challenge with the method `passkey` is answered with a ceremony of `PasskeyFlow.loginOptions`. With
+   * `trustDevice`, the result has a `trustedDevice` if `twoFactor.trustedDeviceDays` is set.
    *
    * @throws BadChallenge, WrongCode, PasskeyRefused, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused,
    * UnverifiedLogin, ValidationFailed, StoreUnavailable
    */
-  async answer(challengeToken: string, answer: SecondFactorAnswer, source: CallSource): Promise<SessionTokens> {
+  async answer(
+    challengeToken: string,
+    answer: SecondFactorAnswer,
+    source: CallSource,
+    { trustDevice }: { trustDevice?: boolean } = {},
+  ): Promise<SessionTokens> {
     const { code, recoveryCode, ceremonyId, credential } = (answer ?? {}) as Partial<Record<string, unknown>>;
     const completion = this.get(ChallengeCompletion);
     const complete = async (request: ServerRequest): Promise<SessionTokens> =>
@@ -56,6 +62,7 @@ export class ChallengeFlow extends Flow {
       recovery_code: recoveryCode,
       ceremony_id: ceremonyId,
       credential,
+      trust_device: trustDevice,
     });
   }
 }

@@ -1,16 +1,24 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import type { Feature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
-import { LoginChallenges } from './login-challenges';
-import { SecondFactorChallengeIssuer } from './second-factors';
+import { EnrolmentTokens, LoginChallenges } from './login-challenges';
+import { LoginEnrolments } from './login-enrolments';
+import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
+import { TrustedDevices } from './trusted-devices';
+import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge: Feature = {
   flags: ['twoFactor', 'passkeys'],
-  controllers: [TwoFactorChallengeController],
+  configErrors: factorErrors,
+  controllers: [TwoFactorChallengeController, TrustedDevicesController],
   providers: [
     LoginChallenges,
+    EnrolmentTokens,
+    RequiredFactors,
+    TrustedDevices,
+    LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
     { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },

@@ -4,7 +4,7 @@ import type { Text } from '../../foundation/platform/messages';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
-import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
+import { OptionalFlag, OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
@@ -13,6 +13,7 @@ import { Sessions } from '../sessions/sessions';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
 import { LoginChallenges } from './login-challenges';
 import { CodeFactor, type FactorMatch, PasskeyFactor } from './second-factors';
+import { TrustedDevices } from './trusted-devices';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** The user that completed a challenge, and the method (RFC 8176). */
@@ -92,6 +93,7 @@ export class ChallengeCompletion {
     private readonly challenges: LoginChallenges,
     private readonly attempts: ChallengeAttempts,
     private readonly users: TimedUserProvider,
+    private readonly devices: TrustedDevices,
     private readonly sessions: Sessions,
   ) {}
 
@@ -101,15 +103,24 @@ export class ChallengeCompletion {
     if ('problem' in answer) throw invalidAnswer(answer);
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
+    // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
+    const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
     const { user, amr } = await this.attempts.verify(challenge, answer);
-    const { rem: remember = true } = challenge;
-    const start = { userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request), remember };
+    const { fst: first = 'pwd', rem: remember = true } = challenge;
+    const start = { userId: this.users.idOf(user), amr: [first, amr], request, remember };
+    const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
       this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));
-    const tokens = await this.sessions.start(start, stillValid);
+    let tokens: SessionTokens | null = null;
+    try {
+      tokens = await this.sessions.start(start, stillValid);
+    } finally {
+      if (!tokens) await device?.forget();
+    }
     if (!tokens) throw new BadChallenge();
-    return tokens;
+    device?.announce();
+    return device ? { ...tokens, trustedDevice: device.trusted } : tokens;
   }
 }
 
@@ -137,6 +148,10 @@ export class TwoFactorChallengeRequest {
 
   @OptionalObject()
   credential: object | null = null;
+
+  /** Whether the device is to be trusted: see `twoFactor.trustedDeviceDays`. */
+  @OptionalFlag()
+  trust_device: boolean | null = null;
 }
 
 /**

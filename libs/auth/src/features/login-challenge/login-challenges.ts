@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures } from '../../foundation/platform/crypto';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import { ENROLMENT, LOGIN_CHALLENGE, type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 
 /**
  * Issues and verifies the tokens that prove a correct password. A token can be used once, only at its guard, and only
@@ -11,6 +11,7 @@ import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-to
  */
 @Injectable()
 export class LoginChallenges {
+  protected readonly purpose: Purpose = LOGIN_CHALLENGE;
   private readonly fingerprints: Signatures;
 
   constructor(
@@ -25,17 +26,19 @@ export class LoginChallenges {
    *
    * @param digest the hash that the password matched
    * @param remember as in `SessionStart`, for the session that completes the challenge
+   * @param fst the method of the first factor, if it is not the password
    * @throws StoreUnavailable
    */
-  async mint(userId: string, digest: string | null, remember: boolean): Promise<string> {
+  async mint(userId: string, digest: string | null, remember: boolean, fst?: 'email'): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, ...(!remember && { rem: false }) });
+    const asked = { ...(!remember && { rem: false as const }), ...(fst && { fst }) };
+    return this.tokens.mint(this.purpose, userId, { jti, fpr, ...asked });
   }
 
   /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */
   verify(token: string): Promise<PurposeClaims | null> {
-    return this.tokens.verify(LOGIN_CHALLENGE, token);
+    return this.tokens.verify(this.purpose, token);
   }
 
   /** Whether the sessions of the user were not ended since the challenge was issued. @throws StoreUnavailable */
@@ -57,6 +60,12 @@ export class LoginChallenges {
   restore(challenge: PurposeClaims): Promise<void> {
     return this.tokens.restore(challenge);
   }
+}
+
+/** The same for the tokens with which a user without a second factor sets one up. A token of one kind is not of the other. */
+@Injectable()
+export class EnrolmentTokens extends LoginChallenges {
+  protected override readonly purpose = ENROLMENT;
 }
 
 /** Includes the challenge's id, so that the fingerprints of two challenges do not show whether the hash is the same. */

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
-import type { SecondFactorMethod, LoginChallenge } from '../../foundation/ports/presenter';
-import { LoginChallengeIssuer } from '../login/login';
-import { LoginChallenges } from './login-challenges';
+import type { SecondFactorMethod } from '../../foundation/ports/presenter';
 
 /** Checks the codes that can complete a login: TOTP codes and recovery codes. */
 export abstract class CodeFactor {
   /** Returns the methods that the user can use now; null without an enabled second factor. */
   abstract methodsOf(userId: string): Promise<SecondFactorMethod[] | null>;
+
+  /** A text that differs for each secret of an enabled second factor; null without an enabled one. */
+  abstract stateOf(userId: string): Promise<string | null>;
 
   /** Checks a TOTP code without consuming it. Null for a wrong code or a user without this factor. */
   abstract matchCode(userId: string, code: string): Promise<FactorMatch | null>;
@@ -23,6 +24,10 @@ export abstract class CodeFactor {
 @Injectable()
 export class NoCodeFactor extends CodeFactor {
   async methodsOf(): Promise<null> {
+    return null;
+  }
+
+  async stateOf(): Promise<null> {
     return null;
   }
 
@@ -51,6 +56,9 @@ export abstract class PasskeyFactor {
   /** Whether the user has a passkey. */
   abstract isHeldBy(userId: string): Promise<boolean>;
 
+  /** The ids of the user's passkeys. */
+  abstract idsOf(userId: string): Promise<string[]>;
+
   /**
    * Verifies the response to a login ceremony. The ceremony cannot be used again. Null when `features.passkeys` is off.
    *
@@ -58,8 +66,11 @@ export abstract class PasskeyFactor {
    */
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
 
-  /** Removes all passkeys of the user in the caller's transaction. The caller calls `emitEvents` after the commit. */
-  abstract removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys>;
+  /**
+   * Removes all passkeys of the user, or those added since a time, in the caller's transaction. The caller calls `emitEvents`
+   * after the commit.
+   */
+  abstract removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys>;
 }
 
 /** Used when `features.passkeys` is off: no user has a passkey. */
@@ -71,6 +82,10 @@ export class NoPasskeyFactor extends PasskeyFactor {
 
   async isHeldBy(): Promise<boolean> {
     return false;
+  }
+
+  async idsOf(): Promise<string[]> {
+    return [];
   }
 
   async match(): Promise<null> {
@@ -88,31 +103,4 @@ export interface FactorMatch {
   readonly amr: string;
   /** Consumes the factor, atomically; false if another request has consumed it. */
   spend(): Promise<boolean>;
-}
-
-/** Issues a challenge to users with an enabled second factor, and to users with a passkey if `passkeys.required` applies. */
-@Injectable()
-export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
-  constructor(
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
-    private readonly challenges: LoginChallenges,
-  ) {
-    super();
-  }
-
-  async challengeFor(
-    user: object,
-    userId: string,
-    digest: string | null,
-    remember: boolean,
-  ): Promise<LoginChallenge | null> {
-    const codes = await this.codes.methodsOf(userId);
-    // An enabled factor without any usable method still requires the challenge: the password alone is not enough.
-    if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
-    const hasPasskey = await this.passkeys.isHeldBy(userId);
-    if (!codes && !hasPasskey) return null;
-    const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest, remember), methods };
-  }
 }

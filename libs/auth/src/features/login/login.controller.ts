@@ -2,11 +2,9 @@ import { type CallSource, Flow, type ServerRequest } from '../../request/http/se
 import { Controller, Injectable, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import type { LoginChallenge } from '../../foundation/ports/presenter';
-import type { SessionTokens } from '../../request/http/route.interceptor';
 import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
-import { Login } from './login';
+import { Login, type LoginAnswer } from './login';
 import { LoginRequest } from './credentials';
 
 @Controller('login')
@@ -17,10 +15,7 @@ export class LoginController {
   @Public()
   @Throttled('svc-login')
   @DeliversTokens()
-  attempt(
-    @RequestBody(LoginRequest) credentials: LoginRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens | LoginChallenge> {
+  attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(credentials, request);
   }
 }
@@ -32,6 +27,8 @@ export interface LoginInput {
   password: string | null | undefined;
   /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */
   remember?: boolean;
+  /** The token of a trusted device. Default: in cookie mode, the cookie of the request. */
+  trustedDeviceToken?: string;
   /** Further fields of the request body, for `hooks.authenticate`. */
   fields?: Readonly<Record<string, unknown>>;
 }
@@ -44,20 +41,21 @@ export interface LoginInput {
 @Injectable()
 export class LoginFlow extends Flow {
   /**
-   * As `POST /login`: returns the tokens of a new session, or a challenge for the second factor.
+   * As `POST /login`: returns the tokens of a new session, a challenge for the second factor, or a token to enrol one.
    *
    * @throws WrongCredentials, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused, UnverifiedLogin, HasherBusy,
    * ValidationFailed, StoreUnavailable
    */
-  async attempt(credentials: LoginInput, source: CallSource): Promise<SessionTokens | LoginChallenge> {
-    const { identifier, password, remember, fields } = credentials ?? ({} as Partial<LoginInput>);
+  async attempt(credentials: LoginInput, source: CallSource): Promise<LoginAnswer> {
+    const { identifier, password, remember, trustedDeviceToken, fields } = credentials ?? ({} as Partial<LoginInput>);
     const { username } = this.scope.realm.options;
-    const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
+    const sign = async (request: ServerRequest): Promise<LoginAnswer> =>
       this.get(Login).attempt(this.read(LoginRequest, request), request);
     return this.call(LoginController, 'attempt', source, sign, {
       ...fields,
       [username]: identifier,
       password,
+      trusted_device_token: trustedDeviceToken,
       ...(remember !== undefined && { remember }),
     });
   }

@@ -6,9 +6,8 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { clientInfo } from '../../request/http/client-info';
 import { rememberIn } from '../../request/http/request-body';
-import type { LoginChallenge } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
@@ -26,23 +25,46 @@ import { AuthException } from '../../foundation/platform/errors';
 /** Issues the challenge for a second factor after a correct password. */
 export abstract class LoginChallengeIssuer {
   /**
-   * Returns the challenge that this user has to complete, or null if the password is enough.
+   * Returns the challenge that this user has to complete, or the enrolment of a user who must have a second factor. Null if
+   * the password is enough, and for a user who would have to enrol and is blocked: the caller has to ask `UnverifiedBlock`.
    *
    * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
    * @param remember as in `SessionStart`, for the session that completes the challenge
+   * @param first the method of the first factor (RFC 8176), if it is not the password
    */
   abstract challengeFor(
     user: object,
     userId: string,
     digest: string | null,
     remember: boolean,
-  ): Promise<LoginChallenge | null>;
+    first?: 'email',
+  ): Promise<LoginChallenge | EnrolmentChallenge | null>;
+
+  /**
+   * Returns null unless the login comes from a trusted device of this user, which needs no challenge. Otherwise a check
+   * whether it is still trusted, for the time when the session is stored.
+   *
+   * @param sent the field `trusted_device_token` of the body
+   */
+  abstract trustOf(
+    userId: string,
+    digest: string | null,
+    sent: string | null,
+    request: object,
+  ): Promise<(() => Promise<boolean>) | null>;
 }
+
+/** The answer to a correct password. */
+export type LoginAnswer = SessionTokens | LoginChallenge | EnrolmentChallenge;
 
 /** Used when no feature with a second factor is on: issues no challenges. */
 @Injectable()
 export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
   async challengeFor(): Promise<null> {
+    return null;
+  }
+
+  async trustOf(): Promise<null> {
     return null;
   }
 }
@@ -193,15 +215,20 @@ export class Login {
    * @throws HasherBusy, AccountIsLocked, TooManyFailures, UnverifiedLogin; WrongCredentials, also when the password was
    * replaced during the login; ValidationFailed
    */
-  async attempt(login: LoginRequest, request: object): Promise<SessionTokens | LoginChallenge> {
+  async attempt(login: LoginRequest, request: object): Promise<LoginAnswer> {
     const remember = rememberIn(request, this.realm.options);
     const { user, password: verified } = await this.attempts.verify(login, request);
     const userId = this.users.idOf(user);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest, remember);
+    const { digest } = verified;
+    const isTrusted = await this.loginChallengeIssuer.trustOf(userId, digest, login.trusted_device_token, request);
+    const challenge = isTrusted ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
     if (challenge) return challenge;
     this.unverified.refuse(user);
-    const start = { userId, amr: ['pwd'], client: clientInfo(request), remember };
-    const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(verified, stored));
+    const start = { userId, amr: ['pwd'], request, remember };
+    // The end of the trust is stored before the sessions end. So either it ends this session, or this check sees it.
+    const stillValid = async (stored: string | null): Promise<boolean> =>
+      (await this.recheck.stillMatches(verified, stored)) && (isTrusted === null || isTrusted());
+    const tokens = await this.sessions.start(start, stillValid);
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;
   }

@@ -1,3 +1,4 @@
+import { catalogueOf } from '../../foundation/languages/texts';
 import { LANGUAGES, type Language } from '../../foundation/platform/language';
 import { MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
 import { builtInMail, deviceOf, shortenedEmail } from './built-in-mail';
@@ -25,16 +26,18 @@ const KINDS: Readonly<Record<MailKind, [more: object, shown: readonly string[]]>
   ],
   emailChange: [LINK, [URL, '60']],
   emailChanged: [
-    { ...LINK, ...NOTICE, minutes: 10_080, newEmail: 'g…@example.org' },
+    { ...NOTICE, url: URL, days: 7, newEmail: 'g…@example.org' },
     [URL, '7', 'g…@example.org', '14:03 UTC'],
   ],
   signInCode: [{ url: URL, minutes: 10, code: '493018' }, [URL, '10', '493018']],
   passwordChanged: [NOTICE, ['14:03 UTC']],
+  usernameChanged: [NOTICE, ['14:03 UTC']],
   twoFactorEnabled: [NOTICE, ['14:03 UTC']],
   twoFactorDisabled: [NOTICE, ['14:03 UTC']],
   recoveryCodesReplaced: [NOTICE, ['14:03 UTC']],
   passkeyAdded: [NOTICE, ['14:03 UTC']],
   passkeyRemoved: [NOTICE, ['14:03 UTC']],
+  deviceTrusted: [NOTICE, ['14:03 UTC']],
   accountLocked: [NOTICE, ['14:03 UTC']],
   accountDeleted: [NOTICE, ['14:03 UTC']],
 };
@@ -137,6 +140,22 @@ describe('a built-in mail', () => {
     expect(html).not.toContain('href');
   });
 
+  it.each(LANGUAGES)(
+    'about a changed address has no link, no validity and another text where there is no link, in %s',
+    (language) => {
+      const data = dataOf('emailChanged', language);
+      const { text, html } = builtInMail('emailChanged', { ...data, url: null }, NONE);
+      const { emailChanged, shared } = catalogueOf(language).mails;
+      const [first, second] = emailChanged.bodyWithoutLink!.replace('{appName}', 'Acme').split('\n\n');
+      for (const content of [text, visible(html!)]) {
+        for (const shown of [first, second, 'g…@example.org', '14:03 UTC']) expect(content).toContain(shown);
+        expect(content).not.toMatch(/https?:|7|null/);
+        expect(content).not.toContain(shared.linkAddress);
+        expect(content).not.toContain(emailChanged.body.split('\n\n')[1]);
+      }
+    },
+  );
+
   it.each([
     [1, 'The link is valid for 1 minute.'],
     [60, 'The link is valid for 60 minutes.'],
@@ -147,6 +166,14 @@ describe('a built-in mail', () => {
     [2.5, 'The link is valid for 2.5 minutes.'],
   ])('that is valid for %d minutes says: %s', (minutes, expected) => {
     expect(builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), minutes }, NONE).text).toContain(expected);
+  });
+
+  it.each([
+    [1, 'The link is valid for 24 hours.'],
+    [7, 'The link is valid for 7 days.'],
+    [30, 'The link is valid for 30 days.'],
+  ])('whose link is valid for %d days says: %s', (days, expected) => {
+    expect(builtInMail('emailChanged', { ...dataOf('emailChanged', 'en'), days }, NONE).text).toContain(expected);
   });
 
   it('has the texts of the host, in their language only', () => {

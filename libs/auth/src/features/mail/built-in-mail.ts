@@ -29,11 +29,12 @@ interface Adjustments {
 
 /** Returns the built-in content of a mail: plain text, and the same in HTML. */
 export function builtInMail(kind: MailKind, data: AnyMailData, { texts, accentColor }: Adjustments): MailContent {
-  const { language, appName, to, url, code, minutes } = data;
+  const { language, appName, to, url, code } = data;
   const { mails } = catalogueOf(language);
   const own = texts[language];
   const text = { ...mails[kind], ...own?.[kind] };
   const shared = { ...mails.shared, ...own?.shared };
+  const minutes = data.days === undefined ? data.minutes : data.days * MINUTES_OF_DAY;
   const values = { appName, to, duration: minutes === undefined ? '' : durationIn(language, minutes) };
   const filled = (template: string): string => fill(template, values);
   const paragraphs = (template: string): string[] => filled(template).split(/\n{2,}/);
@@ -48,11 +49,12 @@ export function builtInMail(kind: MailKind, data: AnyMailData, { texts, accentCo
     appName,
     accentColor,
     title: filled(text.title),
-    body: paragraphs(text.body),
+    body: paragraphs(url === null ? (text.bodyWithoutLink ?? text.body) : text.body),
     code,
     details: details.filter((detail): detail is [string, string] => Boolean(detail)),
     link: url ? { url, label: filled(text.link ?? text.title), hint: filled(shared.linkAddress) } : undefined,
-    validity: minutes === undefined ? undefined : filled(code ? shared.codeValidity : shared.linkValidity),
+    validity:
+      minutes !== undefined && (code || url) ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined,
     note: paragraphs(text.note),
     footer: filled(shared.footer),
   };
@@ -69,8 +71,10 @@ export function shortenedEmail(email: string): string {
 /** The English of Great Britain has a time of 24 hours, and the day before the month, as most readers of English expect. */
 const localeOf = (language: Language): string => ({ en: 'en-GB', pt: 'pt-BR' })[language as string] ?? language;
 
+const MINUTES_OF_DAY = 24 * 60;
+
 const UNITS = [
-  ['day', 24 * 60],
+  ['day', MINUTES_OF_DAY],
   ['hour', 60],
 ] as const;
 

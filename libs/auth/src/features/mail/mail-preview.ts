@@ -31,7 +31,7 @@ const EXAMPLES: { readonly [Kind in Exclude<MailKind, NoticeKind>]: Omit<MailInp
     userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:146.0) Gecko/20100101 Firefox/146.0',
   },
   emailChange: LINK,
-  emailChanged: { ...LINK, minutes: 10_080, time: TIME, newEmail: 'grace@example.org' },
+  emailChanged: { ...NOTICE, url: LINK.url, days: 7, newEmail: 'grace@example.org' },
   signInCode: { ...LINK, minutes: 10, code: '493018' },
 };
 

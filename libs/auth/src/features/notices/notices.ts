@@ -9,11 +9,13 @@ import { AccountLockout } from '../../request/lockout/lockout';
 import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
 import { AccountDeleted } from '../account/account.events';
 import { PasswordChanged } from '../change-password/change-password';
+import { DeviceTrusted } from '../login-challenge/trusted-devices';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { PasskeyAdded, PasskeyRemoved } from '../passkeys/passkeys.events';
 import { PasswordReset } from '../password-reset/password-reset';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from '../two-factor/two-factor.events';
+import { UsernameChanged } from '../username-change/username-change';
 
 /**
  * Seconds between two notices of one kind to one account. So a user who repeats a change, and a reset that removes many
@@ -89,12 +91,14 @@ export class NoticeEvents implements OnModuleInit {
     const { notices } = this;
     this.on('passwordChanged', PasswordChanged, ({ user }) => this.users.idOf(user));
     this.on('passwordChanged', PasswordReset, ({ user }) => this.users.idOf(user));
+    this.on('usernameChanged', UsernameChanged, ({ userId }) => userId);
     // An import moves many users at once, and changes nothing for them.
     this.on('twoFactorEnabled', TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId));
     this.on('twoFactorDisabled', TwoFactorDisabled, ({ userId }) => userId);
     this.on('recoveryCodesReplaced', RecoveryCodesReplaced, ({ userId }) => userId);
     this.on('passkeyAdded', PasskeyAdded, ({ userId }) => userId);
     this.on('passkeyRemoved', PasskeyRemoved, ({ userId }) => userId);
+    this.on('deviceTrusted', DeviceTrusted, ({ userId }) => userId);
     if (notices.isSent('accountLocked')) this.lockout.onLock((key) => this.sendLock(key));
     if (!notices.isSent('accountDeleted')) return;
     this.events.on(AccountDeleted, ({ guard, user }) => {

@@ -1,10 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
 /** 128 bits, the minimum of WebAuthn Level 3 §13.4.3. */
 const CHALLENGE_BYTES = 16;
+
+/** The length of a random user handle, which WebAuthn Level 3 §14.6.1 recommends. */
+const HANDLE_BYTES = 64;
+
+/** How a passkey of an existing user is created. `conditional`: by the browser, without a question to the user. */
+export type CreationKind = 'interactive' | 'conditional';
+
+/** What a ceremony for a new passkey has begun with. */
+export interface CreationCeremony {
+  readonly challenge: string;
+  /** The user handle of the options; null: it is the user id. */
+  readonly userHandle: string | null;
+}
+
+/** The ceremony of a new account. */
+export interface AccountCeremony {
+  readonly challenge: string;
+  readonly userHandle: string;
+}
 
 /** Stores the challenges of WebAuthn ceremonies. Reading a challenge removes it, so each can be used only once. */
 @Injectable()
@@ -14,15 +34,36 @@ export class Ceremonies {
     private readonly realm: Realm,
   ) {}
 
-  /** Makes a challenge for a new passkey of the user. It replaces the previous one. */
-  async startRegistration(userId: string): Promise<string> {
+  /** Makes a challenge for a new passkey of the user. It replaces the previous one of this kind. */
+  async startRegistration(userId: string, userHandle: string | null, kind: CreationKind): Promise<string> {
     const challenge = newChallenge();
-    await this.store.setMany([this.registrationKey(userId)], challenge, this.ttl);
+    // Neither contains a dot.
+    const value = userHandle === null ? challenge : `${challenge}.${userHandle}`;
+    await this.store.setMany([this.registrationKey(userId, kind)], value, this.ttl);
     return challenge;
   }
 
-  takeRegistration(userId: string): Promise<string | null> {
-    return this.store.take(this.registrationKey(userId));
+  async takeRegistration(userId: string, kind: CreationKind): Promise<CreationCeremony | null> {
+    const stored = await this.store.take(this.registrationKey(userId, kind));
+    if (stored === null) return null;
+    const [challenge, userHandle = null] = stored.split('.');
+    return { challenge: challenge!, userHandle };
+  }
+
+  /** Makes a challenge and a random user handle for the account that will have the identifier. */
+  async startAccount(identifier: string): Promise<AccountCeremony & { ceremonyId: string }> {
+    const ceremonyId = randomUUID();
+    const ceremony = { challenge: newChallenge(), userHandle: randomBytes(HANDLE_BYTES).toString('base64url') };
+    await this.store.setMany([accountKey(ceremonyId)], this.accountValue(ceremony, identifier), this.ttl);
+    return { ceremonyId, ...ceremony };
+  }
+
+  /** Returns and removes the ceremony of an account with this identifier, at this guard; null without one. */
+  async takeAccount(ceremonyId: string, identifier: string): Promise<AccountCeremony | null> {
+    const stored = await this.store.take(accountKey(ceremonyId));
+    if (stored === null) return null;
+    const { challenge, userHandle } = JSON.parse(stored) as AccountCeremony;
+    return stored === this.accountValue({ challenge, userHandle }, identifier) ? { challenge, userHandle } : null;
   }
 
   /** Makes a challenge for a login with any passkey. */
@@ -42,8 +83,13 @@ export class Ceremonies {
     return this.realm.options.passkeys.challengeTtl;
   }
 
-  private registrationKey(userId: string): string {
-    return `svc:pk:reg:${this.realm.guard}:${userId}`;
+  private registrationKey(userId: string, kind: CreationKind): string {
+    return `svc:pk:${kind === 'conditional' ? 'cond' : 'reg'}:${this.realm.guard}:${userId}`;
+  }
+
+  /** The identifier is personal data, so only its digest is stored. */
+  private accountValue({ challenge, userHandle }: AccountCeremony, identifier: string): string {
+    return JSON.stringify({ challenge, userHandle, guard: this.realm.guard, identifier: sha256(identifier) });
   }
 
   private get ofGuard(): string {
@@ -54,3 +100,5 @@ export class Ceremonies {
 const newChallenge = (): string => randomBytes(CHALLENGE_BYTES).toString('base64url');
 
 const loginKey = (ceremonyId: string): string => `svc:pk:login:${ceremonyId}`;
+
+const accountKey = (ceremonyId: string): string => `svc:pk:account:${ceremonyId}`;

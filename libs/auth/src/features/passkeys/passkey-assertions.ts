@@ -8,7 +8,7 @@ import { assertionFrom, userHandleOf } from './webauthn/responses';
 import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
-import { PasskeyStore } from './passkey.store';
+import { NO_USER, PasskeyStore } from './passkey.store';
 import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
 
@@ -35,19 +35,27 @@ export class PasskeyAssertions {
    * caller has to look it up.
    *
    * @param credential the unchecked value from the client
+   * @param admit refuses an owner who may not use the passkey, after the signature was verified and before the use is recorded
    * @throws PasskeyRefused for every invalid response; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
-  async verify(ceremonyId: string, credential: unknown): Promise<KeyOwner> {
+  async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<KeyOwner> {
     // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
     const passkey = challenge && response && (await this.store.find(response.id));
-    if (!passkey || response.response.userHandle !== userHandleOf(passkey.userId))
+    if (!passkey || response.response.userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
       throw new PasskeyRefused('not_verified');
     const owner = { credentialId: response.id, userId: passkey.userId };
     const publicKey = this.keys.decrypt(owner, passkey.publicKey);
     const used = await this.verifier.verify(response, challenge, publicKey);
     if (!used) throw new PasskeyRefused('not_verified');
+    // A row without a user costs the same queries as the passkey of a user who must verify the email: otherwise the time
+    // would show whether a registration with `registration.concealExisting` created an account.
+    if (owner.userId === NO_USER) {
+      await this.store.find(response.id);
+      throw new PasskeyRefused('not_verified');
+    }
+    await admit?.(owner.userId);
     await this.record(owner, used);
     return owner;
   }

@@ -7,18 +7,28 @@ import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
+import { RequiredFactors } from '../login-challenge/required-factors';
+import { CodeFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
-import { Ceremonies } from './ceremonies';
+import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
-import { PasskeyStore } from './passkey.store';
-import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
+import { type NewPasskey, PasskeyStore } from './passkey.store';
+import { callHost } from '../../foundation/platform/deadline';
+import { removalVerdict } from './last-passkey.policy';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 
-/** Adds passkeys to the account of the caller. */
+/** A user with passkeys, or one who sets up the first one. */
+type PasskeyHolder = Pick<Caller, 'userId' | 'user'>;
+
+/** A session from which a passkey is added. */
+type AddingSession = Pick<Caller, 'userId' | 'familyId'>;
+
+/** Adds passkeys to the account of a user. */
 @Injectable()
 export class PasskeyEnrolment {
   constructor(
@@ -32,32 +42,71 @@ export class PasskeyEnrolment {
     private readonly realm: Realm,
   ) {}
 
-  async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    const holder = {
-      handle: userHandleOf(userId),
-      name: this.users.identifierOf(user) || userId,
-      passkeys: await this.store.list(userId),
-    };
+  options(holder: PasskeyHolder): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.begin(holder, 'interactive');
+  }
+
+  /** Begins a ceremony of this kind. {@link complete} ends it. */
+  async begin({ userId, user }: PasskeyHolder, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { passkeys: options } = this.realm.options;
+    const passkeys = await this.store.list(userId);
+    const stored = storedHandle(passkeys);
+    const name = this.users.identifierOf(user) || userId;
     return creationOptions(
-      this.realm.options.passkeys,
+      // The browser asks nothing, so it cannot verify the user. Later uses do, as `userVerification` requires.
+      kind === 'conditional' ? { ...options, userVerification: 'preferred' } : options,
       ALGORITHMS,
-      holder,
-      await this.ceremonies.startRegistration(userId),
+      { handle: stored ?? userHandleOf(userId), name, passkeys },
+      await this.ceremonies.startRegistration(userId, stored, kind),
     );
   }
 
   /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    const { userId, guard } = caller;
-    const challenge = await this.ceremonies.takeRegistration(userId);
-    const found = challenge && (await this.verifier.verify(credential, challenge));
+  register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+    return this.complete(caller, 'interactive', credential, name);
+  }
+
+  /** Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user. @throws as register */
+  async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
+    const passkey = await this.verified(caller.userId, kind, credential, name);
+    const most = kind === 'conditional' ? 1 : undefined;
+    if (!(await this.add(caller, passkey, most))) throw new PasskeyRefused('not_registered');
+  }
+
+  /** Verifies a new passkey. The ceremony cannot be used again. @throws PasskeyRefused */
+  async verified(userId: string, kind: CreationKind, credential: unknown, name: string | null): Promise<NewPasskey> {
+    const ceremony = await this.ceremonies.takeRegistration(userId, kind);
+    const found = ceremony && (await this.verifier.verify(credential, ceremony.challenge, kind));
     if (!found) throw new PasskeyRefused('not_registered');
     const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
-    const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
-    const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey));
-    if (!stored) throw new PasskeyRefused('not_registered');
-    if (!this.store.checksUsers) await this.discardWithoutUser(userId, found.credentialId);
-    this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
+    const { userHandle } = ceremony;
+    return { ...found, userId, userHandle, name: clip(name, FIELD_MAX), publicKey };
+  }
+
+  /**
+   * Stores a verified passkey from a session.
+   *
+   * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
+   * @param isAllowed called after the passkey is stored; when it returns false, the passkey is removed again
+   * @returns whether it was stored
+   * @throws Unauthenticated when the session has ended in the meantime
+   */
+  async add(
+    session: AddingSession,
+    passkey: NewPasskey,
+    most?: number,
+    isAllowed: () => Promise<boolean> = async () => true,
+  ): Promise<boolean> {
+    const { userId, credentialId } = passkey;
+    const stored = await this.accountLock.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
+    if (!stored) return false;
+    if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
+    if (!(await isAllowed())) {
+      await this.store.remove(userId, credentialId);
+      return false;
+    }
+    this.events.emit(new PasskeyAdded(userId, credentialId, this.realm.guard));
+    return true;
   }
 
   /**
@@ -76,6 +125,10 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly codes: CodeFactor,
+    private readonly requiredFactors: RequiredFactors,
+    private readonly accountLock: AccountLock,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -85,7 +138,7 @@ export class PasskeyManagement {
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
-      user_handle: userHandleOf(userId),
+      user_handle: storedHandle(stored) ?? userHandleOf(userId),
       all_accepted_credential_ids: stored.map(({ id }) => id),
     };
   }
@@ -96,9 +149,47 @@ export class PasskeyManagement {
     if (!renamed) throw new PasskeyNotFound();
   }
 
-  /** Deletes a passkey of the user. Any other id has no effect. */
-  async remove(userId: string, id: string): Promise<void> {
-    const removed = isCredentialId(id) && (await this.store.remove(userId, id));
-    if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+  /**
+   * Deletes a passkey of the user. Any other id has no effect.
+   *
+   * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
+   * without a password (`passkeys.keepLast`)
+   */
+  async remove(caller: PasskeyHolder, id: string): Promise<void> {
+    const { user, userId } = caller;
+    if (!isCredentialId(id)) return;
+    const keepsLast = await this.keepsLast(user);
+    const hasAnother = async (): Promise<boolean> => {
+      const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
+      return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
+    };
+    await this.requiredFactors.remove(caller, hasAnother, async () => {
+      const removed = await this.removeUnlessLast(userId, id, keepsLast);
+      if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+    });
+  }
+
+  private async removeUnlessLast(userId: string, id: string, keepsLast: boolean): Promise<boolean> {
+    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
+    // the user deletes the passkey again.
+    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
+    if (hasPassword) return this.store.remove(userId, id);
+    return this.accountLock.exclusive(userId, async (sql) => {
+      const passkeys = await this.store.lockedIds(sql, userId);
+      const verdict = removalVerdict(id, { keepsLast, hasPassword, passkeys });
+      if (verdict === 'last') throw new LastPasskey();
+      return verdict === 'remove' && this.store.remove(userId, id, sql);
+    });
+  }
+
+  private async keepsLast(user: object): Promise<boolean> {
+    const { keepLast } = this.realm.options.passkeys;
+    if (typeof keepLast !== 'function') return keepLast;
+    // Only an explicit false releases the last passkey: a user who cannot sign in any more cannot correct an error.
+    return (await callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
   }
 }
+
+/** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
+const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>
+  passkeys.find(({ userHandle }) => userHandle !== null)?.userHandle ?? null;

@@ -30,6 +30,10 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
     return this.store.existsFor(userId);
   }
 
+  async idsOf(userId: string): Promise<string[]> {
+    return (await this.store.list(userId)).map(({ id }) => id);
+  }
+
   /** @throws PasskeyRefused */
   async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
     const owner = await this.assertions.verify(ceremonyId, credential);
@@ -38,8 +42,8 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
     return { amr: 'webauthn', spend: async () => true };
   }
 
-  async removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys> {
-    const ids = await this.store.removeAllOf(sql, userId);
+  async removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys> {
+    const ids = await this.store.removeAllOf(sql, userId, since);
     const { guard } = this.realm;
     const emitEvents = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
     return { removed: ids.length, emitEvents };

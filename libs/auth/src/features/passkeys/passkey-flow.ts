@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import { EnrolmentRequest } from '../login-challenge/login-enrolments';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import type { PasskeyList } from './passkey.entity';
+import { PasskeyEnrolmentRequest, RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -106,6 +110,33 @@ export class PasskeyFlow extends Flow {
     return this.callAs(PasskeyEnrolmentController, 'register', source, register, { credential, name });
   }
 
+  /**
+   * As `POST /passkeys/conditional-options`: returns the JSON of `PublicKeyCredentialCreationOptions` for a passkey that the
+   * browser creates without a question. Needs `features.conditionalCreate`.
+   *
+   * @throws Unauthenticated; ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with
+   * a passkey; StoreUnavailable
+   */
+  async conditionalOptions(source: CallSource): Promise<object> {
+    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
+    return this.callAs(ConditionalCreateController, 'options', source, (caller) => conditional.options(caller));
+  }
+
+  /**
+   * As `POST /passkeys/conditional`: stores the first passkey of the caller.
+   *
+   * @param credential the response of the browser to {@link conditionalOptions}, as JSON
+   * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
+   */
+  async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
+    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
+    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
+      const given = this.read(RegistrationRequest, request);
+      await conditional.register(caller, given.credential, given.name);
+    };
+    return this.callAs(ConditionalCreateController, 'register', source, register, { credential, name });
+  }
+
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<PasskeyList> {
     const passkeys = this.get(PasskeyManagement);
@@ -120,9 +151,40 @@ export class PasskeyFlow extends Flow {
     return this.callAs(PasskeysController, 'rename', source, rename, { name });
   }
 
-  /** As `DELETE /passkeys/:id`. An unknown id has no effect. @throws Unauthenticated, ConfirmationRequired */
+  /**
+   * As `DELETE /passkeys/:id`. An unknown id has no effect.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired, LastPasskey
+   */
   async remove(id: string, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
-    return this.callAs(PasskeysController, 'remove', source, ({ userId }) => passkeys.remove(userId, id));
+    return this.callAs(PasskeysController, 'remove', source, (caller) => passkeys.remove(caller, id));
+  }
+
+  /**
+   * As `POST /two-factor-enrolment/passkey-options`: returns the JSON of `PublicKeyCredentialCreationOptions`.
+   *
+   * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
+   */
+  async enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
+    const enrolment = this.get(RequiredPasskey);
+    const options = async (request: ServerRequest): Promise<object> =>
+      enrolment.options(this.read(EnrolmentRequest, request));
+    return this.call(RequiredPasskeyController, 'options', source, options, { enrolment_token: enrolmentToken });
+  }
+
+  /**
+   * As `POST /two-factor-enrolment/passkey`: stores the first passkey of a user who must have a second factor
+   * (`twoFactor.required`), and returns the tokens of a new session.
+   *
+   * @param credential the response of the browser to {@link enrolmentOptions}, as JSON
+   * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
+   */
+  async enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
+    const enrolment = this.get(RequiredPasskey);
+    const enrol = async (request: ServerRequest): Promise<SessionTokens> =>
+      enrolment.enrol(this.read(PasskeyEnrolmentRequest, request), request);
+    const body = { enrolment_token: enrolmentToken, credential, name };
+    return this.call(RequiredPasskeyController, 'enrol', source, enrol, body);
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
-import { clientInfo } from '../../request/http/client-info';
 import { RequiredObject, RequiredText, rememberIn } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
@@ -32,14 +31,20 @@ export class PasskeyLogin {
    */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
     const remember = rememberIn(request, this.realm.options);
-    const passkey = await this.assertions.verify(ceremonyId, credential);
+    let user = null as object | null;
+    const admit = async (id: string): Promise<void> => {
+      user = await this.users.findById(id);
+      // Otherwise a login with the passkey of a registration would show whether the registration created the account.
+      const isConcealed = this.realm.options.features.passkeyRegistration && user && this.unverified.isConcealed(user);
+      if (isConcealed) throw new PasskeyRefused('not_verified').withReason('unverified_login', id);
+    };
+    const passkey = await this.assertions.verify(ceremonyId, credential, admit);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
-    const user = await this.users.findById(userId);
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], client: clientInfo(request), remember };
+    const session = { userId, amr: ['webauthn'], request, remember };
     const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

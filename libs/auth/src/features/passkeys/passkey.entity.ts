@@ -22,7 +22,16 @@ export class Passkey {
   @Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
-  /** Name of the guard. No guard can use a row without it. */
+  /**
+   * User handle in base64url, of a passkey that was created before its account; null: the handle is the user id.
+   */
+  @Column({ name: 'user_handle', type: 'varchar', length: 88, nullable: true })
+  userHandle!: string | null;
+
+  /**
+   * Name of the guard. No guard can use a row without it: such a row, with an empty user id, occupies the id of a passkey
+   * that was registered for a taken email with `registration.concealExisting`.
+   */
   @Column({ type: 'text', nullable: true })
   guard!: string | null;
 

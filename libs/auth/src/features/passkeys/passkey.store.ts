@@ -11,10 +11,18 @@ import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 /** A passkey to store. */
 export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
   readonly userId: string;
+  /** Null: the handle is the user id. */
+  readonly userHandle: string | null;
   readonly name: string | null;
   /** Encrypted. */
   readonly publicKey: string;
 }
+
+/** The user id of a row that only occupies the id of a passkey. No user has it. */
+export const NO_USER = '';
+
+/** A stored passkey. */
+export type FoundPasskey = Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'>;
 
 /** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
@@ -44,31 +52,51 @@ export class PasskeyStore {
   }
 
   /**
-   * Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, the user has
-   * `passkeys.maxPerUser` passkeys, or the user does not exist. The caller's transaction excludes another one for the same
-   * user: see `AccountLock`.
+   * Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, the user has `most` passkeys,
+   * or the user does not exist. The caller's transaction excludes another one for the same user: see `AccountLock`.
+   *
+   * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
    */
-  async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
-    const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
-    const { maxPerUser } = this.realm.options.passkeys;
+  async add(sql: Sql, passkey: NewPasskey, most = this.realm.options.passkeys.maxPerUser): Promise<boolean> {
     if (this.users instanceof TypeormUserProvider) await this.users.readLocks(sql);
-    const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
+    return this.insert(sql, passkey, this.realm.guard, most, this.userExists);
+  }
+
+  /**
+   * Occupies the id of a passkey in the caller's transaction, with the work of {@link add}. Returns false if the id exists.
+   * The row is bound to no user and no guard, so no user can sign in with it.
+   */
+  occupy(sql: Sql, passkey: NewPasskey): Promise<boolean> {
+    return this.insert(sql, { ...passkey, userId: NO_USER }, null, 1, null);
+  }
+
+  private async insert(
+    sql: Sql,
+    passkey: NewPasskey,
+    guard: string | null,
+    most: number,
+    userExists: string | null,
+  ): Promise<boolean> {
+    const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
+    const values = [credentialId, userId, guard, name, publicKey, signCount, JSON.stringify(transports)];
     const added = await sql(
       `INSERT INTO ${this.table()} (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid,
-                                    backup_eligible, backed_up, created_at, updated_at)
-       SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
+                                    backup_eligible, backed_up, created_at, updated_at, user_handle)
+       SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now, $14
          FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
         WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < $12
-          AND ${this.userExists ?? '$13::text IS NOT NULL'}
+          AND ${userExists ?? '$13::text IS NOT NULL'}
        ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
-      [...values, aaguid, backupEligible, backedUp, this.clock.offset, maxPerUser, userId],
+      [...values, aaguid, backupEligible, backedUp, this.clock.offset, most, userId, passkey.userHandle],
     );
     return added.length > 0;
   }
 
-  async find(credentialId: string): Promise<{ userId: string; publicKey: string } | null> {
-    const [found] = await this.database.query<{ userId: string; publicKey: string }>(
-      `SELECT user_id AS "userId", public_key AS "publicKey" FROM ${this.table()} WHERE credential_id = $1 AND guard = $2`,
+  /** Returns a passkey of the guard, or a row that only occupies the id: its user id is {@link NO_USER}. */
+  async find(credentialId: string): Promise<FoundPasskey | null> {
+    const [found] = await this.database.query<FoundPasskey>(
+      `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey" FROM ${this.table()}
+        WHERE credential_id = $1 AND (guard = $2 OR (guard IS NULL AND user_id = '${NO_USER}'))`,
       [credentialId, this.realm.guard],
     );
     return found ?? null;
@@ -98,9 +126,10 @@ export class PasskeyStore {
   }
 
   /** Returns the user's passkeys, the oldest first. */
-  list(userId: string): Promise<(ListedPasskey & { transports: string[] })[]> {
+  list(userId: string): Promise<(ListedPasskey & { transports: string[]; userHandle: string | null })[]> {
     return this.database.query(
-      `SELECT credential_id AS id, name, floor(extract(epoch FROM last_used_at))::float8 AS last_used_at, transports
+      `SELECT credential_id AS id, name, floor(extract(epoch FROM last_used_at))::float8 AS last_used_at, transports,
+              user_handle AS "userHandle"
          FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY created_at, credential_id`,
       [this.realm.guard, userId],
     );
@@ -128,15 +157,24 @@ export class PasskeyStore {
   }
 
   /** Deletes a passkey of the user. Returns whether a row was deleted. */
-  async remove(userId: string, credentialId: string): Promise<boolean> {
+  async remove(userId: string, credentialId: string, sql: Sql = this.database.query): Promise<boolean> {
     const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
-    return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
+    return (await sql(statement, [credentialId, this.realm.guard, userId])).length > 0;
   }
 
-  /** Deletes all passkeys of a user in the caller's transaction, and resolves to their ids. */
-  async removeAllOf(sql: Sql, userId: string): Promise<string[]> {
-    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 RETURNING credential_id AS id`;
+  /** The ids of the user's passkeys, which are locked in the caller's transaction. */
+  async lockedIds(sql: Sql, userId: string): Promise<string[]> {
+    const statement = `SELECT credential_id AS id FROM ${this.table()} WHERE guard = $1 AND user_id = $2 FOR UPDATE`;
     return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
+  }
+
+  /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to their ids. */
+  async removeAllOf(sql: Sql, userId: string, since?: Date): Promise<string[]> {
+    const statement = `
+      DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2${since ? ' AND created_at >= $3' : ''}
+      RETURNING credential_id AS id`;
+    const removed = await sql<{ id: string }>(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
+    return removed.map(({ id }) => id);
   }
 
   /** Returns one page of the guard's passkeys and their owners, in the order of their ids. */

@@ -22,6 +22,7 @@ import type { SessionTokens } from '../../request/http/route.interceptor';
 import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { RequireConfirmation } from '../step-up/require-confirmation';
+import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
@@ -61,8 +62,8 @@ export class PasskeysController {
   @HttpCode(204)
   @Authenticated()
   @RequireConfirmation()
-  remove(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string): Promise<void> {
-    return this.passkeys.remove(userId, id);
+  remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
+    return this.passkeys.remove(caller, id);
   }
 }
 
@@ -134,6 +135,29 @@ export class PasskeyEnrolmentController {
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
   ): Promise<void> {
     return this.enrolment.register(caller, credential, name);
+  }
+}
+
+@Controller('passkeys')
+export class ConditionalCreateController {
+  constructor(private readonly conditional: ConditionalCreate) {}
+
+  @Post('conditional-options')
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  options(@CurrentCaller() caller: Caller) {
+    return this.conditional.options(caller);
+  }
+
+  @Post('conditional')
+  @HttpCode(204)
+  @Authenticated()
+  register(
+    @CurrentCaller() caller: Caller,
+    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
+  ): Promise<void> {
+    return this.conditional.register(caller, credential, name);
   }
 }
 

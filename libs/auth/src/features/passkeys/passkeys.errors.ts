@@ -9,6 +9,16 @@ export class PasskeyRefused extends AuthException {
   }
 }
 
+/**
+ * The passkey is the only one of a user without a password, and `passkeys.keepLast` applies: 409. Nothing was deleted. The
+ * user can set a password (`POST /password`) or add another passkey first.
+ */
+export class LastPasskey extends AuthException {
+  constructor() {
+    super('last_passkey', { status: 409, text: { key: 'auth.last_passkey' } });
+  }
+}
+
 /** The caller has no passkey with this id: 404, also for a passkey of another user. */
 export class PasskeyNotFound extends AuthException {
   constructor() {

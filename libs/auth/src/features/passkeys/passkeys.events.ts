@@ -1,5 +1,6 @@
 /**
- * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner.
+ * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner. A registration of an account
+ * with a passkey emits it, too, after `Registered`.
  *
  * @publicApi
  */

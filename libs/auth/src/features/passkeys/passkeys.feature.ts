@@ -2,7 +2,9 @@ import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
+import { ConditionalCreate } from './conditional-create';
 import {
+  ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
@@ -16,6 +18,7 @@ import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
 import { relyingPartyErrors } from './relying-party';
+import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
@@ -32,6 +35,7 @@ export const passkeys: Feature = {
     PasskeyLoginController,
     PasskeysController,
     ConfirmPasskeyController,
+    RequiredPasskeyController,
   ],
   providers: [
     ...ALWAYS,
@@ -42,6 +46,7 @@ export const passkeys: Feature = {
     AssertionVerifier,
     PasskeyAssertions,
     PasskeyEnrolment,
+    RequiredPasskey,
     PasskeyLogin,
     PasskeyConfirmation,
     PasskeyManagement,
@@ -49,4 +54,16 @@ export const passkeys: Feature = {
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+};
+
+/** The first passkey of a user, created by the browser without a question after a login with the password. */
+export const conditionalCreate: Feature = {
+  flags: ['conditionalCreate'],
+  needs: ['passkeys'],
+  configErrors: ({ guards }) =>
+    guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)
+      ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
+      : [],
+  defaultGuardControllers: [ConditionalCreateController],
+  providers: [ConditionalCreate],
 };

@@ -18,14 +18,20 @@ function brokerErrors({ guards }: AuthConfig): string[] {
 }
 
 // Credentials and changes of the password need the store, with or without the feature.
-const ALWAYS = [ResetTokenPruning, ResetTokenStore, { provide: HashRenewal, useExisting: ResetTokenStore }];
+const ALWAYS = [
+  ResetTokenPruning,
+  ResetTokenStore,
+  // A mailed code also takes over an account.
+  ResetCleanup,
+  { provide: HashRenewal, useExisting: ResetTokenStore },
+];
 
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [...ALWAYS, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
+  providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],
   // Rows from the time when the feature was on are still pruned.
   whenOff: ALWAYS,
 };

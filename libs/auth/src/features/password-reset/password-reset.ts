@@ -124,6 +124,8 @@ export class ResetFailed extends AuthException {
  * A user reset a forgotten password with a mailed link. All sessions of the user have ended, unless
  * `passwordReset.revokeSessions` is off. A good reason to mail the account's owner.
  *
+ * Also emitted when a sign-in with a mailed code replaced the password of an account whose address was not verified.
+ *
  * @publicApi
  */
 export class PasswordReset {

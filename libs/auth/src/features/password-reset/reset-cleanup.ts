@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
+import { SignInDevices } from '../sessions/sign-ins';
 import type { ResetAccount } from './reset-token.store';
 
 /**
@@ -11,8 +13,8 @@ import type { ResetAccount } from './reset-token.store';
  *
  * Anyone can register an account with an unverified address of another person, and enrol factors that survive a
  * change of password: a passkey that can still sign in, or a second factor that locks the owner out. So the first
- * password reset of an account with an unverified address removes them. For a verified address they belong to the
- * owner and remain.
+ * password reset of an account with an unverified address removes them, and forgets the known devices. For a verified
+ * address they belong to the owner and remain.
  */
 @Injectable()
 export class ResetCleanup {
@@ -22,32 +24,53 @@ export class ResetCleanup {
     private readonly sessions: Sessions,
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
+    private readonly users: TimedUserProvider,
+    private readonly devices: SignInDevices,
     private readonly realm: Realm,
   ) {}
 
   /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
-  async run({ user, userId }: ResetAccount): Promise<void> {
+  async run(
+    { user, userId }: ResetAccount,
+    { revokeSessions }: { revokeSessions: boolean } = this.realm.options.passwordReset,
+  ): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
-    const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
     if (!this.verifiedEmails.isMissing(user)) return;
+    await this.removeFactors(userId, revokeSessions ? endSessions : null);
+  }
+
+  /**
+   * Removes the passkeys and the second factor of a user. Called after the sessions have ended. Can be repeated.
+   *
+   * @param endSessions ends the sessions again; null if they stay
+   * @param since removes only what was added since this time; default: everything
+   */
+  async removeFactors(userId: string, endSessions: (() => Promise<unknown>) | null, since?: Date): Promise<void> {
     // A session may have added a passkey until it ended, and a passkey may have started a session until it was removed.
     // So passkeys are removed and sessions ended alternately until no passkey is left.
     for (;;) {
-      const removed = await this.removePasskeys(userId);
-      if (!removed || !revokeSessions) break;
+      const removed = await this.removePasskeys(userId, since);
+      if (!removed || !endSessions) break;
       await endSessions();
     }
     // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
-    await this.codes.remove(userId);
+    if (!since || (await this.hasFactorSince(userId, since))) await this.codes.remove(userId);
+    // After the sessions have ended, too: no device is recorded for a session that has ended.
+    await this.devices.forgetAll(userId);
   }
 
-  private async removePasskeys(userId: string): Promise<number> {
+  private async removePasskeys(userId: string, since?: Date): Promise<number> {
     const { removed, emitEvents } = await this.accountLock.exclusive(userId, (sql) =>
-      this.passkeys.removeAll(sql, userId),
+      this.passkeys.removeAll(sql, userId, since),
     );
     emitEvents();
     return removed;
+  }
+
+  private async hasFactorSince(userId: string, since: Date): Promise<boolean> {
+    const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
+    return factor !== null && (factor.confirmedAt === null || factor.confirmedAt >= since);
   }
 
   /**

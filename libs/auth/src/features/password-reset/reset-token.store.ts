@@ -233,6 +233,13 @@ export interface ResetAccount {
   readonly identifier: string | null;
 }
 
+/** Returns the account to which a mail for this address goes; null without one. */
+export async function mailedAccount(users: TimedUserProvider, address: string): Promise<ResetAccount | null> {
+  const user = await users.findByEmail(address);
+  const email = user && users.emailOf(user);
+  return user && email ? { user, userId: users.idOf(user), email, identifier: users.identifierOf(user) } : null;
+}
+
 /** A consumed token and its account. */
 export interface Redeemed {
   readonly account: ResetAccount;
@@ -261,11 +268,8 @@ export class ResetTokens {
     private readonly store: ResetTokenStore,
   ) {}
 
-  async accountOf(address: string): Promise<ResetAccount | null> {
-    const user = await this.users.findByEmail(address);
-    const email = user && this.users.emailOf(user);
-    if (!user || !email) return null;
-    return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };
+  accountOf(address: string): Promise<ResetAccount | null> {
+    return mailedAccount(this.users, address);
   }
 
   /** Issues a new token; null if the pause after the account's last one is not over, or if the user was deleted. */

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Database, type Sql } from '../../foundation/platform/database';
 import { callHost, isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { NewAccount } from '../../foundation/ports/user-provider';
@@ -6,11 +7,29 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
+import { HeldEmails } from '../email-change/held-emails';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { PasskeyRefused } from '../passkeys/passkeys.errors';
 
 /** Seconds during which the user of a registration cannot be the result of another registration. */
 const CLAIM_SECONDS = 3600;
+
+/** The verified passkey of an account that is registered without a password. */
+export interface AccountPasskey {
+  readonly credentialId: string;
+
+  /**
+   * Stores the passkey in the transaction that creates the account.
+   *
+   * @param userId null if the identifier is taken
+   * @throws PasskeyRefused if its id exists, whether or not the identifier is taken
+   */
+  store(sql: Sql, userId: string | null): Promise<void>;
+
+  /** Whether the passkey is stored. Waits for a transaction that is removing it. */
+  isStored(): Promise<boolean>;
+}
 
 /** Creates accounts, in the user store or with `hooks.register`. */
 @Injectable()
@@ -21,42 +40,55 @@ export class NewAccounts {
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
+    private readonly heldEmails: HeldEmails,
+    private readonly database: Database,
     private readonly realm: Realm,
   ) {}
 
   /**
    * Creates an account, and returns the stored user without its password hash.
    *
-   * @throws IdentifierTaken, also when a concurrent request has taken the identifier; StoreUnavailable if
+   * @param passkey stored with the account, instead of a password: both or neither. Only with `hooks.register`, and with a
+   * user store on another database, the account may exist without its passkey after an error
+   * @throws PasskeyRefused; IdentifierTaken, also when a concurrent request has taken the identifier; StoreUnavailable if
    * `hooks.register` does not settle in time: it may still create the account
    */
-  async create(fields: RegistrationFields): Promise<object> {
+  async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object> {
     const { hooks, username } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
-    const user = await (hooks.register ? this.createByHook(fields) : this.createInternally(fields));
+    const held = await this.heldIn(fields);
+    if (held) throw new IdentifierTaken(held.field);
+    const user = await (hooks.register ? this.createByHook(fields, passkey) : this.createInternally(fields, passkey));
     if (!user) throw new IdentifierTaken(username);
     return withoutHash(user);
   }
 
   /**
    * Creates an account, or finds the one with the identifier. Both need the same queries and one hash, so that the time
-   * does not show which of them happened. Neither does an error: after the look-up, only an unavailable store is reported.
+   * does not show which of them happened. Neither does an error: after the look-up, only an unavailable store is reported,
+   * and a passkey whose id exists.
    *
    * @returns the new user or the owner of the identifier; neither if the account could not be created
    */
-  async createOrFind(fields: RegistrationFields): Promise<{ created?: object; owner?: object }> {
-    const account = await this.accountOf(fields);
+  async createOrFind(
+    fields: RegistrationFields,
+    passkey?: AccountPasskey,
+  ): Promise<{ created?: object; owner?: object }> {
+    const account = await this.accountOf(fields, passkey);
     const owner = await this.ownerOf(fields);
+    const held = await this.heldIn(fields);
+    const takenBy = owner ? this.users.idOf(owner) : (held?.userId ?? null);
     try {
-      if (owner) {
-        await this.users.imitateCreation(this.users.idOf(owner));
-        return { owner };
-      }
-      const created = await this.users.create(account);
+      let created: object | null = null;
+      if (passkey) created = await this.createWithPasskey(account, passkey, takenBy);
+      else if (takenBy === null) created = await this.users.create(account);
+      else await this.users.imitateCreation(takenBy);
+      // The account of a held address has another one now, so its owner gets no mail.
+      if (takenBy !== null) return owner ? { owner } : {};
       // Null: a concurrent request has taken the identifier.
       return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
     } catch (error) {
-      if (isUnavailable(error)) throw error;
+      if (isUnavailable(error) || error instanceof PasskeyRefused) throw error;
       this.logger.error(
         'an account could not be created; the client got the answer of a success',
         (error as Error)?.stack,
@@ -70,29 +102,65 @@ export class NewAccounts {
     return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
   }
 
-  private async createInternally(fields: RegistrationFields): Promise<object | null> {
-    return this.users.create(await this.accountOf(fields));
+  /** The field with an email that is held for its former account: see {@link HeldEmails}. Null for none. */
+  private async heldIn(fields: RegistrationFields): Promise<{ field: string; userId: string } | null> {
+    for (const field of new Set([this.realm.options.username, 'email'])) {
+      const email = fields[field];
+      const userId = typeof email === 'string' ? await this.heldEmails.holderOf(email) : null;
+      if (userId !== null) return { field, userId };
+    }
+    return null;
   }
 
-  private async accountOf(fields: RegistrationFields): Promise<NewAccount> {
+  private async createInternally(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object | null> {
+    const account = await this.accountOf(fields, passkey);
+    return passkey ? this.createWithPasskey(account, passkey) : this.users.create(account);
+  }
+
+  /**
+   * @param takenBy the user to whom the identifier or the email belongs. Without one, a concurrent request may have taken it:
+   * then null is returned
+   */
+  private async createWithPasskey(
+    account: NewAccount,
+    passkey: AccountPasskey,
+    takenBy: string | null = null,
+  ): Promise<object | null> {
+    const id = await this.database.transaction(async (sql, manager) => {
+      if (takenBy !== null) await this.users.imitateCreation(takenBy, manager);
+      const user = takenBy === null ? await this.users.create(account, manager) : null;
+      const userId = user && this.users.idOf(user);
+      await passkey.store(sql, userId);
+      return userId;
+    }, this.users.createsByHost);
+    // For a taken identifier too, so that both need the same queries.
+    const user = await this.users.findById(id ?? takenBy ?? '');
+    return id === null ? null : user;
+  }
+
+  private async accountOf(fields: RegistrationFields, passkey?: AccountPasskey): Promise<NewAccount> {
     const { name, [this.realm.options.username]: identifier, password } = fields;
-    if (typeof name !== 'string' || typeof identifier !== 'string' || typeof password !== 'string') {
+    const hasSecret = passkey !== undefined || typeof password === 'string';
+    if (typeof name !== 'string' || typeof identifier !== 'string' || !hasSecret) {
       throw new AuthConfigError(
         `hooks.registerRules leaves out name, ${this.realm.options.username} or password, which are needed to create ` +
           'an account. Add them, or create the account in hooks.register.',
       );
     }
-    const passwordHash = await this.hasher.hash(password);
+    const passwordHash = passkey ? null : await this.hasher.hash(password as string);
     return { name, identifier, passwordHash };
   }
 
-  private async createByHook(fields: RegistrationFields): Promise<object | null> {
+  private async createByHook(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
     const created = await callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
     if (!created) return null;
     const user = await this.newUser(this.users.idOf(created), fields, mark);
-    if (user) return user;
+    if (user) {
+      if (passkey) await this.database.transaction((sql) => passkey.store(sql, this.users.idOf(user)));
+      return user;
+    }
     throw new AuthConfigError(
       'hooks.register returned a user that it did not create with the submitted identifier. The client would be signed ' +
         'in as that user. Return a new user, or null if the identifier is taken.',

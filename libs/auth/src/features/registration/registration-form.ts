@@ -55,7 +55,7 @@ export class IdentifierTaken extends AuthException {
 /** The fields of a body that the rules declare. */
 export type RegistrationFields = Readonly<Record<string, unknown>>;
 
-/** Reads and validates the body of `POST /register`. Fields that the rules do not declare are dropped. */
+/** Reads and validates the body of a registration. Fields that the rules do not declare are dropped. */
 @Injectable()
 export class RegistrationForm {
   constructor(
@@ -63,9 +63,16 @@ export class RegistrationForm {
     private readonly realm: Realm,
   ) {}
 
-  /** Reads no account, so its errors show none. @throws ValidationFailed */
-  async read(request: { body?: unknown }): Promise<RegistrationFields> {
-    const rules = this.rules(request);
+  /**
+   * Reads no account, so its errors show none.
+   *
+   * @param hasPassword false for a registration with a passkey: then the rules of the password do not apply
+   * @throws ValidationFailed
+   */
+  async read(request: { body?: unknown }, hasPassword = true): Promise<RegistrationFields> {
+    const all = this.rules(request);
+    const { password: _, ...withoutPassword } = all;
+    const rules = hasPassword ? all : withoutPassword;
     const read = (name: string, rule: RegistrationField): unknown =>
       declared(kept(name, ownField(request.body, name)), rule);
     const fields = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, read(name, rule)]));
@@ -78,6 +85,15 @@ export class RegistrationForm {
       await this.passwords.accept(choice, [identifier, textIn(fields.email)]);
     }
     return fields;
+  }
+
+  /** Reads only the identifier, by its rule. @throws ValidationFailed */
+  async readIdentifier(request: { body?: unknown }): Promise<string> {
+    const { username } = this.realm.options;
+    const rule = this.rules(request)[username] ?? {};
+    const fields = { [username]: declared(kept(username, ownField(request.body, username)), rule) };
+    await this.refuseFaults(fields, { [username]: rule });
+    return fields[username] as string;
   }
 
   /** Returns the rules for a request. @throws AuthConfigError, and every error of `hooks.registerRules` */

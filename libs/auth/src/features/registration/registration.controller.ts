@@ -1,8 +1,9 @@
-import { type CallSource, Flow } from '../../request/http/server-call';
+import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import {
   type CallHandler,
   Controller,
   type ExecutionContext,
+  HttpCode,
   Injectable,
   type NestInterceptor,
   Post,
@@ -12,8 +13,12 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, tap } from 'rxjs';
 import { Public } from '../../request/gates/authenticated';
-import { DeliversTokens } from '../../request/http/route.interceptor';
+import { RequestBody } from '../../request/http/request-body';
+import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
+import { AssertionRequest } from '../passkeys/passkey-login';
+import type { PasskeyAnswer } from '../passkeys/passkey-flow';
+import { PasskeyRegistration } from './passkey-registration';
 import { Registration, type RegistrationAnswer } from './registration';
 
 /**
@@ -49,6 +54,33 @@ export class RegisterController {
   }
 }
 
+// The types of the optional package stay out of the declarations of this file, which hosts without it read.
+@Controller('register/passkey')
+export class PasskeyRegistrationController {
+  constructor(private readonly registration: PasskeyRegistration) {}
+
+  @Post('options')
+  @HttpCode(200)
+  @NoStore()
+  @Public()
+  @Throttled('svc-passkeys')
+  options(@Req() request: object): Promise<{ ceremony_id: string; options: object }> {
+    return this.registration.options(request);
+  }
+
+  @Post()
+  @Public()
+  @Throttled('svc-register')
+  @UseInterceptors(CreatedStatus)
+  @DeliversTokens()
+  register(
+    @RequestBody(AssertionRequest) answer: AssertionRequest,
+    @Req() request: object,
+  ): Promise<RegistrationAnswer> {
+    return this.registration.register(answer, request);
+  }
+}
+
 /**
  * Registration, for code of the host. Needs `features.registration`.
  *
@@ -71,5 +103,41 @@ export class RegistrationFlow extends Flow {
     const registration = this.get(Registration);
     const body = { password_confirmation: fields?.password, ...fields };
     return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);
+  }
+  /**
+   * As `POST /register/passkey/options`: starts a ceremony for {@link registerWithPasskey}. The options are the JSON of
+   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
+   *
+   * @param fields the fields that the rules declare, without a password
+   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
+   */
+  async passkeyOptions(
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<{ ceremonyId: string; options: object }> {
+    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
+    const start = (request: ServerRequest) => registration.options(request);
+    const started = await this.call(PasskeyRegistrationController, 'options', source, start, { ...fields });
+    return { ceremonyId: started.ceremony_id, options: started.options };
+  }
+
+  /**
+   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as {@link register} does,
+   * never a challenge.
+   *
+   * @param answer the response of the browser to {@link passkeyOptions}
+   * @param fields as for {@link passkeyOptions}; the identifier must be the same
+   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
+   */
+  async registerWithPasskey(
+    answer: PasskeyAnswer,
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<RegistrationAnswer> {
+    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
+    const register = async (request: ServerRequest): Promise<RegistrationAnswer> =>
+      registration.register(this.read(AssertionRequest, request), request);
+    const body = { ...fields, ceremony_id: answer?.ceremonyId, credential: answer?.credential };
+    return this.call(PasskeyRegistrationController, 'register', source, register, body);
   }
 }

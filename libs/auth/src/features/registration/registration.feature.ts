@@ -1,8 +1,10 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
-import { ExistingAccountMails, FirstLogin, Registration } from './registration';
+import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
-import { RegisterController } from './registration.controller';
+import { PasskeyRegistrationController, RegisterController } from './registration.controller';
+import { PasskeyRegistration } from './passkey-registration';
 import { RegistrationForm } from './registration-form';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
@@ -36,4 +38,22 @@ export const registration: Feature = {
   configErrors: concealmentErrors,
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
+};
+
+const NEEDED = ['registration', 'passkeys'] as const;
+
+/** Registration with a passkey and without a password. */
+export const passkeyRegistration: Feature = {
+  flags: ['passkeyRegistration'],
+  needs: NEEDED,
+  configErrors: ({ guards }) =>
+    guards
+      .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)
+      .flatMap(({ features }) => NEEDED.filter((name) => !features[name]))
+      .map(
+        (name) =>
+          `features.passkeyRegistration needs features.${name}. Turn it on, or remove features.passkeyRegistration.`,
+      ),
+  defaultGuardControllers: [PasskeyRegistrationController],
+  providers: [PasskeyRegistration],
 };

@@ -1,23 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
-import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import { rememberIn } from '../../request/http/request-body';
-import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import type { Mail } from '../../foundation/ports/mail';
-import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { Sessions } from '../sessions/sessions';
-import { NewAccounts } from './new-accounts';
+import { PasskeyAdded } from '../passkeys/passkeys.events';
+import { type AccountPasskey, NewAccounts } from './new-accounts';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Signs a new user in, with the same result as a login with the new password. */
+/** Signs a new user in, with the same result as a login with the new password or the new passkey. */
 @Injectable()
 export class FirstLogin {
   constructor(
@@ -28,21 +25,26 @@ export class FirstLogin {
     private readonly realm: Realm,
   ) {}
 
-  /** @param remember as in `SessionStart` */
-  async logIn(user: object, client: ClientInfo, remember: boolean): Promise<RegistrationAnswer> {
+  /**
+   * @param remember as in `SessionStart`
+   * @param passkey the passkey of an account without a password
+   */
+  async logIn(user: object, request: object, remember: boolean, passkey?: AccountPasskey): Promise<RegistrationAnswer> {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
     const digest = await this.users.passwordHashOf(userId);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
+    // A passkey combines two factors, so no challenge follows.
+    const challenge = passkey ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
     if (challenge) return challenge;
     if (blocked) return withoutSession;
-    // If the user was deleted or got another password in the meantime, no session starts.
+    const amr = [passkey ? 'webauthn' : 'pwd'];
+    // If the user was deleted, or got another password or lost the passkey in the meantime, no session starts.
+    const isCurrent = async (stored: string | null): Promise<boolean> =>
+      stored === digest && (passkey === undefined || passkey.isStored());
     try {
-      const start = { userId, amr: ['pwd'], client, remember };
-      const tokens = await this.sessions.start(start, (stored) => stored === digest);
-      return tokens ?? withoutSession;
+      return (await this.sessions.start({ userId, amr, request, remember }, isCurrent)) ?? withoutSession;
     } catch (error) {
       // A host may let new accounts wait for an approval.
       if (error instanceof SignInRefused) return withoutSession;
@@ -65,40 +67,8 @@ export interface RegistrationReceived {
   readonly status: 'registration-received';
 }
 
-export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody | RegistrationReceived;
-
-/** Seconds between two mails to one account, so that registrations from many clients cannot flood a mailbox. */
-const PAUSE_SECONDS = 60;
-
-/**
- * Mails the owner of an account when a registration contained its email. The mail never has a link that verifies the email,
- * also where it is not verified: the account may have the password of another person, which the link would make usable. A
- * reset of the password verifies the email, too.
- */
-@Injectable()
-export class ExistingAccountMails {
-  constructor(
-    private readonly users: TimedUserProvider,
-    private readonly store: SecurityStore,
-    private readonly realm: Realm,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
-  ) {}
-
-  send(user: object): void {
-    const id = this.users.idOf(user);
-    this.queue.add('existingAccount', () => this.mailFor(id));
-  }
-
-  /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
-  private async mailFor(id: string): Promise<Mail | null> {
-    const user = await this.users.findById(id);
-    const to = user && this.users.emailOf(user);
-    if (!user || !to) return null;
-    const isFirst = await this.store.add(`svc:existing-account:${this.realm.guard}:${id}`, 'true', PAUSE_SECONDS);
-    return isFirst ? this.mails.write('existingAccount', { user, to }) : null;
-  }
-}
+export type RegistrationAnswer =
+  SessionTokens | LoginChallenge | EnrolmentChallenge | RegisteredBody | RegistrationReceived;
 
 /** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()
@@ -109,31 +79,48 @@ export class Registration {
     private readonly verificationMails: VerificationMails,
     private readonly existingAccountMails: ExistingAccountMails,
     private readonly events: AuthEvents,
+    private readonly users: TimedUserProvider,
     private readonly firstLogin: FirstLogin,
     private readonly realm: Realm,
   ) {}
 
   /** @throws ValidationFailed; IdentifierTaken without `registration.concealExisting` */
   async register(request: object): Promise<RegistrationAnswer> {
-    const fields = await this.form.read(request);
-    if (this.realm.options.registration.concealExisting) return this.receive(fields);
-    // Before the account exists, so that the client can repeat a refused request.
-    const remember = rememberIn(request, this.realm.options);
-    const user = await this.accounts.create(fields);
-    this.welcome(user);
-    return this.firstLogin.logIn(user, clientInfo(request), remember);
+    return this.open(await this.form.read(request), request);
+  }
+
+  /**
+   * Creates an account from valid fields and signs the user in.
+   *
+   * @param verify verifies the passkey that takes the place of a password; its ceremony cannot be used again
+   * @throws ValidationFailed, PasskeyRefused; IdentifierTaken without `registration.concealExisting`
+   */
+  async open(
+    fields: RegistrationFields,
+    request: object,
+    verify?: () => Promise<AccountPasskey>,
+  ): Promise<RegistrationAnswer> {
+    const { concealExisting } = this.realm.options.registration;
+    // Before the account exists and a ceremony is used, so that the client can repeat a refused request.
+    const remember = concealExisting || rememberIn(request, this.realm.options);
+    const passkey = await verify?.();
+    if (concealExisting) return this.receive(fields, passkey);
+    const user = await this.accounts.create(fields, passkey);
+    this.welcome(user, passkey);
+    return this.firstLogin.logIn(user, request, remember, passkey);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */
-  private async receive(fields: RegistrationFields): Promise<RegistrationReceived> {
-    const { created, owner } = await this.accounts.createOrFind(fields);
-    if (created) this.welcome(created);
+  private async receive(fields: RegistrationFields, passkey?: AccountPasskey): Promise<RegistrationReceived> {
+    const { created, owner } = await this.accounts.createOrFind(fields, passkey);
+    if (created) this.welcome(created, passkey);
     if (owner) this.existingAccountMails.send(owner);
     return { status: 'registration-received' };
   }
 
-  private welcome(user: object): void {
+  private welcome(user: object, passkey?: AccountPasskey): void {
     this.events.emit(new Registered(user));
+    if (passkey) this.events.emit(new PasskeyAdded(this.users.idOf(user), passkey.credentialId, this.realm.guard));
     this.verificationMails.send(user);
   }
 }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 
 /**
- * Serializes two kinds of work on one account: adding a login method from a session, and ending all sessions with the
- * removal of the login methods. So an ended session cannot add a login method, and the removal misses none.
+ * Serializes work on one account: adding a login method from a session, ending all sessions with the removal of the login
+ * methods, and changes of the email. So an ended session cannot add a login method, and the removal misses none.
  */
 @Injectable()
 export class AccountLock {
@@ -30,11 +31,15 @@ export class AccountLock {
     });
   }
 
-  /** Runs `work` in a transaction that excludes other work under this lock on the same account. */
-  exclusive<T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.database.transaction(async (sql) => {
+  /**
+   * Runs `work` in a transaction that excludes other work under this lock on the same account.
+   *
+   * @param once see `Database.transaction`
+   */
+  exclusive<T>(userId: string, work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
+    return this.database.transaction(async (sql, manager) => {
       await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
-      return work(sql);
-    });
+      return work(sql, manager);
+    }, once);
   }
 }

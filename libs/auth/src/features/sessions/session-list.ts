@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { SessionNotFound, Sessions } from './sessions';
+import { Sessions } from './sessions';
+import { SessionNotFound } from './sessions.errors';
 import { Session } from '../../identity/denylist/session.entity';
 import { endOf } from './session.sql';
 

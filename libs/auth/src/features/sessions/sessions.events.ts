@@ -1,4 +1,5 @@
 import type { ClientInfo } from '../../request/http/client-info';
+import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
@@ -8,6 +9,9 @@ import type { ClientInfo } from '../../request/http/client-info';
  * - `others`: the user ended all sessions except another one.
  * - `password_change`: the user changed the password in another session.
  * - `password_reset`: the password was reset with a mailed link.
+ * - `email_change`: the email was changed by a link that another session had asked for.
+ * - `email_undo`: a change of the email was undone.
+ * - `reported`: its user did not know the sign-in, and used the link in the mail about it.
  * - `reuse`: a replaced refresh token was used after the grace period.
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
@@ -23,6 +27,9 @@ export type SessionEndReason =
   | 'others'
   | 'password_change'
   | 'password_reset'
+  | 'email_change'
+  | 'email_undo'
+  | 'reported'
   | 'reuse'
   | 'cap'
   | 'erased'
@@ -45,6 +52,8 @@ export class SessionStarted {
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
+    /** Whether the user has signed in on the device before; null without `features.knownDevices` and without a sign-in. */
+    readonly device: SignInDevice | null,
   ) {}
 }
 

@@ -17,6 +17,7 @@ import { SessionList } from './session-list';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
+import { TrustedDeviceStore } from './trusted-device.store';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
@@ -25,6 +26,7 @@ export const sessions: Feature = {
   providers: [
     TokenClaims,
     SessionStore,
+    TrustedDeviceStore,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,

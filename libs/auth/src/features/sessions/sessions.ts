@@ -4,20 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
-import { type ClientInfo, clip } from '../../request/http/client-info';
+import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import { SignIns } from './sign-ins';
+import { type CompleteSignIn, type RecordedDevice, SignInDevices, SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
+import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
+import { TrustedDeviceStore } from './trusted-device.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Returns whether a session may still start, given the password hash that is stored now. */
@@ -84,6 +86,8 @@ export interface SessionStart extends SessionLifeRequest {
   /** Time of the authentication in unix seconds; now by default. */
   authTime?: number;
   client?: ClientInfo;
+  /** The request of a sign-in: its device is recorded (`features.knownDevices`), and its client is the default of `client`. */
+  request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
 }
@@ -99,8 +103,10 @@ export class Sessions {
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly purposeTokens: PurposeTokens,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly signIns: SignIns,
+    private readonly devices: SignInDevices,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -114,7 +120,7 @@ export class Sessions {
    * StoreUnavailable
    */
   async start(
-    { userId, claims = {}, abilities, amr: given = [], authTime, client, label, ...asked }: SessionStart,
+    { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...asked }: SessionStart,
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
     const life = sessionLife(asked, this.realm.options);
@@ -131,7 +137,8 @@ export class Sessions {
     // Before the session is stored, so that no session starts without its record.
     if (amr.length > 0 && pinned === null) await this.signIns.record(userId, familyId);
 
-    const { ip = null, userAgent = null } = client ?? {};
+    const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
+    const client = { ip, userAgent };
     let isStored = false;
     const started = this.ending('cap', async (deny) => {
       const { minted, ended } = await this.store.insert(
@@ -142,8 +149,7 @@ export class Sessions {
           scope: pinned,
           amr,
           authTime: authTime ?? null,
-          ip,
-          userAgent,
+          ...client,
           label: clip(label, LABEL_MAX),
           life,
         },
@@ -157,25 +163,25 @@ export class Sessions {
       if (isStored) await bestEffort('discarding a session', this.store.discard(familyId));
       throw error;
     });
-    if (!(await this.isStillValid(familyId, userId, passwordHashCheck))) return null;
-    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
+    const admitted = await this.admit({ userId, familyId, client, request }, passwordHashCheck);
+    if (!admitted) return null;
+    const { device, deviceToken } = admitted;
+    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
+    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, deviceToken };
   }
 
-  private async isStillValid(
-    familyId: string,
-    userId: string,
-    passwordHashCheck?: PasswordHashCheck,
-  ): Promise<boolean> {
+  /** Checks a stored session, and records its device. Null if the session must not start; it is discarded then. */
+  private async admit(signIn: CompleteSignIn, passwordHashCheck?: PasswordHashCheck): Promise<RecordedDevice | null> {
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
-    const discard = (): Promise<void> => this.store.discard(familyId);
+    const discard = (): Promise<void> => this.store.discard(signIn.familyId);
     try {
-      const isValid = await this.sessionPrecondition.stillValid(userId, passwordHashCheck);
-      if (!isValid) await discard();
-      return isValid;
+      const isValid = await this.sessionPrecondition.stillValid(signIn.userId, passwordHashCheck);
+      if (isValid) return await this.devices.record(signIn);
+      await discard();
+      return null;
     } catch (error) {
       await bestEffort('discarding a session', discard());
       throw error;
@@ -254,8 +260,9 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
-   * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   * Ends the outstanding challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has begun
+   * before the end of all sessions must not start one afterwards. Also ends the trust in all devices. Before the sessions end:
+   * see `ChallengeCompletion` and `Login`.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.
@@ -264,9 +271,13 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
-    const { twoFactor, passkeys } = this.realm.options.features;
+    const { twoFactor, passkeys, emailCode } = this.realm.options.features;
+    const hasFactors = twoFactor || passkeys;
+    if (!hasFactors && !emailCode) return () => undefined;
+    if (hasFactors)
+      await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
     try {
-      if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+      await this.purposeTokens.endChallenges(userId);
       return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;
@@ -371,26 +382,5 @@ async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
       if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
       await sleep(ENDING_PAUSE_MS);
     }
-  }
-}
-
-/** The refresh token is unknown, expired, revoked or reused: 401, with the same body for all of them. */
-export class InvalidRefreshToken extends AuthException {
-  constructor() {
-    super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
-  }
-}
-
-/** The access token names no session, and cannot be denied itself: 409. Nothing has ended, and the refresh cookie stays. */
-export class NoSession extends AuthException {
-  constructor() {
-    super('no_session', { status: 409, text: { key: 'auth.no_session' } });
-  }
-}
-
-/** The caller has no session with this id: 404, also for a session of another user. */
-export class SessionNotFound extends AuthException {
-  constructor() {
-    super('no_such_session', { status: 404, text: { key: 'auth.not_found' } });
   }
 }

@@ -4,11 +4,13 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { ClientInfo } from '../../request/http/client-info';
+import type { DeviceToken } from '../../request/http/route.interceptor';
 
 /**
- * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`): it does not count any
- * more after a change of the password, also one by code of the host. Without a record, as after a loss of data in the
- * security store, a sign-in does not count.
+ * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`, and
+ * `features.conditionalCreate` for the first passkey): it does not count any more after a change of the password, also one
+ * by code of the host. Without a record, as after a loss of data in the security store, a sign-in does not count.
  */
 @Injectable()
 export class SignIns {
@@ -18,10 +20,10 @@ export class SignIns {
     private readonly realm: Realm,
   ) {}
 
-  /** Records a sign-in; does nothing while `confirm.afterLogin` is off. @throws StoreUnavailable */
+  /** Records a sign-in; does nothing while neither option needs the record. @throws StoreUnavailable */
   async record(userId: string, familyId: string): Promise<void> {
-    const { confirm, leeway } = this.realm.options;
-    if (!confirm.afterLogin) return;
+    const { confirm, features, leeway } = this.realm.options;
+    if (!confirm.afterLogin && !features.conditionalCreate) return;
     const fingerprint = fingerprintFor(familyId, await this.users.passwordHashOf(userId));
     await this.store.setMany([keyOf(familyId)], fingerprint, confirm.ttl + leeway + CLOCK_MARGIN);
   }
@@ -39,3 +41,44 @@ export class SignIns {
 
 /** Session ids are UUIDs, so guards share no key. */
 const keyOf = (familyId: string): string => `svc:sign-in:${familyId}`;
+
+/** Whether the user has signed in on a device before. */
+export type SignInDevice = 'known' | 'new';
+
+/** A complete sign-in. */
+export interface CompleteSignIn {
+  readonly userId: string;
+  readonly familyId: string;
+  readonly client: ClientInfo;
+  /** The request of the device; undefined for a session that is not a sign-in, which has no device. */
+  readonly request: object | undefined;
+}
+
+/** The device of a sign-in. */
+export interface RecordedDevice {
+  /** Null without a device. */
+  readonly device: SignInDevice | null;
+  /** The token that the device keeps. */
+  readonly deviceToken?: DeviceToken;
+}
+
+export const NO_DEVICE: RecordedDevice = { device: null };
+
+/** Records the devices on which users sign in. */
+export abstract class SignInDevices {
+  /** Called after the session was stored and checked, before its tokens are sent. @throws StoreUnavailable */
+  abstract record(signIn: CompleteSignIn): Promise<RecordedDevice>;
+
+  /** Forgets all devices of a user: they may belong to another person. @throws StoreUnavailable */
+  abstract forgetAll(userId: string): Promise<void>;
+}
+
+/** Used when `features.knownDevices` is off: records nothing. */
+@Injectable()
+export class NoSignInDevices extends SignInDevices {
+  async record(): Promise<RecordedDevice> {
+    return NO_DEVICE;
+  }
+
+  async forgetAll(): Promise<void> {}
+}

@@ -4,17 +4,11 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
 import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody, RequiredText } from '../../request/http/request-body';
+import { RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { Confirmations } from './confirmations';
-import { PasswordConfirmation } from './password-confirmation';
-
-/** Body of `POST /confirm-password`. */
-export class ConfirmPasswordRequest {
-  @RequiredText()
-  password!: string;
-}
+import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
@@ -26,8 +20,8 @@ export class ConfirmPasswordController {
   @Authenticated()
   @RequireIfPinned('svc.account')
   @Throttled('svc-confirm')
-  confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) { password }: ConfirmPasswordRequest) {
-    return this.confirmation.confirm(caller, password);
+  confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
+    return this.confirmation.confirm(caller, body);
   }
 }
 
@@ -42,16 +36,25 @@ export class ConfirmationFlow extends Flow {
   /**
    * As `POST /confirm-password`: returns a confirmation token for the session of the caller.
    *
-   * @throws Unauthenticated, WrongPassword, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
+   * @param factor the second factor beside the password, with `confirm.factors: 'all'`
+   * @throws Unauthenticated, WrongPassword, WrongCode, TooManyFailures, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
    * StoreUnavailable
    */
-  async byPassword(password: string, source: CallSource): Promise<string> {
+  async byPassword(
+    password: string,
+    source: CallSource,
+    { code, recoveryCode }: { code?: string; recoveryCode?: string } = {},
+  ): Promise<string> {
     const confirm = async (caller: Caller, request: ServerRequest): Promise<string> => {
       const given = this.read(ConfirmPasswordRequest, request);
-      const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given.password);
+      const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given);
       return token;
     };
-    return this.callAs(ConfirmPasswordController, 'confirm', source, confirm, { password });
+    return this.callAs(ConfirmPasswordController, 'confirm', source, confirm, {
+      password,
+      code,
+      recovery_code: recoveryCode,
+    });
   }
 
   /**

@@ -1,4 +1,11 @@
-import { type SignIn, confirmationVerdict, isRecentSignIn } from './step-up.policy';
+import {
+  type RequiredFactor,
+  type SignIn,
+  confirmationVerdict,
+  hasSignedInWith,
+  isRecentPasswordLogin,
+  isRecentSignIn,
+} from './step-up.policy';
 
 describe('a confirmation token', () => {
   const ada = { userId: '1', familyId: 'f' };
@@ -47,4 +54,58 @@ describe('a sign-in', () => {
     ['does not count with a time that is ahead by more', NOW + 6, false],
     ['does not count longer because of the leeway', NOW - 300, false],
   ])('%s', (_, authTime, expected) => expect(isRecentSignIn({ ...recent, authTime }, 300, NOW, 5)).toBe(expected));
+
+  it.each<[string, Partial<SignIn>, boolean]>([
+    ['with the password allows a passkey without a question', {}, true],
+    ['with the password and a code does, too', { amr: ['pwd', 'otp'] }, true],
+    ['with a passkey does not', { amr: ['webauthn'] }, false],
+    ['of another provider does not', { amr: ['fed'] }, false],
+    ['without methods does not', { amr: [] }, false],
+    ['with a text as methods does not', { amr: 'pwd' }, false],
+    ['of a pinned session does not', { isPinned: true }, false],
+    ['in which another party acts does not', { hasActor: true }, false],
+    ['that is too old does not', { authTime: NOW - 300 }, false],
+  ])('%s', (_, change, expected) => expect(isRecentPasswordLogin({ ...recent, ...change }, 300, NOW)).toBe(expected));
+});
+
+describe('a sign-in with a second factor', () => {
+  const cases: [amr: unknown, required: RequiredFactor, verifiesUser: boolean, expected: boolean][] = [
+    [['pwd', 'otp'], 'otp', true, true],
+    [['pwd', 'otp'], 'any', true, true],
+    [['pwd', 'otp'], 'webauthn', true, false],
+    [['pwd', 'webauthn'], 'webauthn', true, true],
+    [['pwd', 'webauthn'], 'any', true, true],
+    [['pwd', 'webauthn'], 'otp', true, false],
+    [['pwd', 'webauthn'], 'webauthn', false, true],
+    [['webauthn'], 'webauthn', true, true],
+    [['webauthn'], 'any', true, true],
+    // A passkey that may not verify its user is one factor.
+    [['webauthn'], 'webauthn', false, false],
+    [['webauthn'], 'any', false, false],
+    [['webauthn', 'webauthn'], 'any', false, false],
+    [['pwd'], 'any', true, false],
+    [['pwd'], 'otp', true, false],
+    [['fed'], 'any', true, false],
+    // A one-time password alone is one factor.
+    [['otp'], 'otp', true, false],
+    [['otp'], 'any', true, false],
+    [['otp', 'webauthn'], 'otp', true, true],
+    [['sms', 'otp'], 'otp', true, true],
+    [[], 'any', true, false],
+    [undefined, 'any', true, false],
+    ['pwd otp', 'any', true, false],
+    ['otp', 'otp', true, false],
+    [{ 0: 'pwd', 1: 'otp', length: 2 }, 'any', true, false],
+    [['PWD', 'OTP'], 'any', true, false],
+  ];
+  it.each(cases)('of the methods %j meets "%s" (user verification required: %s): %s', (amr, required, verifies, met) =>
+    expect(hasSignedInWith(required, { amr, isPinned: false, hasActor: false }, verifies)).toBe(met),
+  );
+
+  it.each([
+    ['a pinned session', { isPinned: true, hasActor: false }],
+    ['a session in which another party acts for the user', { isPinned: false, hasActor: true }],
+  ])('is not that of %s', (_, session) =>
+    expect(hasSignedInWith('any', { amr: ['pwd', 'otp'], ...session }, true)).toBe(false),
+  );
 });

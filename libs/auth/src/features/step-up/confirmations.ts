@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
-import { isMissing } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { Keyring } from '../../identity/tokens/keyring';
 import { CONFIRMATION, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { PasskeyFactor } from '../login-challenge/second-factors';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { SignIns } from '../sessions/sign-ins';
-import { type ConfirmationMethod, ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
-import { confirmationVerdict, isRecentSignIn } from './step-up.policy';
+import { ConfirmationFactors } from './confirmation-factors';
+import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
+import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
 
 /** A request that can carry a confirmation token. */
 export interface ConfirmedRequest {
@@ -25,7 +24,7 @@ export class Confirmations {
   constructor(
     private readonly tokens: PurposeTokens,
     private readonly users: TimedUserProvider,
-    private readonly passkeys: PasskeyFactor,
+    private readonly factors: ConfirmationFactors,
     private readonly pinnedSessions: PinnedSessions,
     private readonly signIns: SignIns,
     private readonly keyring: Keyring,
@@ -58,8 +57,8 @@ export class Confirmations {
     const verified = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
     const proof = verified && (await this.isCurrent(verified)) ? verified : null;
     const verdict = confirmationVerdict(proof, caller);
-    if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
-    const methods = await this.methodsOf(caller);
+    if (verdict === 'confirmed' || (confirm.afterLogin && (await this.hasJustSignedIn(caller)))) return;
+    const methods = await this.factors.methodsOf(caller);
     throw verdict === 'missing'
       ? new ConfirmationRequired(confirm, methods)
       : new ConfirmationOfAnotherSession(confirm, methods);
@@ -75,37 +74,24 @@ export class Confirmations {
     return fpr !== undefined && fpr === fingerprintFor(jti, stored);
   }
 
-  private async hasJustSignedIn(caller: Caller): Promise<boolean> {
-    const { afterLogin, ttl } = this.realm.options.confirm;
-    if (!afterLogin) return false;
+  /**
+   * Accepts a caller that has signed in to this session with the password within the last `confirm.ttl` seconds. Needs
+   * `features.conditionalCreate`, which records the sign-ins.
+   *
+   * @throws ConfirmationRequired, StoreUnavailable
+   */
+  async requirePasswordLogin(caller: Caller): Promise<void> {
+    if (await this.hasJustSignedIn(caller, isRecentPasswordLogin)) return;
+    throw new ConfirmationRequired(this.realm.options.confirm, await this.factors.methodsOf(caller));
+  }
+
+  private async hasJustSignedIn(caller: Caller, isRecent = isRecentSignIn): Promise<boolean> {
+    const { ttl } = this.realm.options.confirm;
     const { auth_time: authTime, amr, act } = caller.claims;
     const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
     // The stores are read last, only for a sign-in that would count otherwise.
-    if (!isRecentSignIn(signIn, ttl, this.clock.seconds())) return false;
-    return !(await this.pinnedSessions.includes(caller)) && this.signIns.isCurrent(caller);
+    if (!isRecent(signIn, ttl, this.clock.seconds())) return false;
+    if (await this.pinnedSessions.includes(caller)) return false;
+    return (await this.factors.areIn(signIn, caller.userId)) && this.signIns.isCurrent(caller);
   }
-
-  /**
-   * The ways in which this user can confirm. A host can add its own with `auth.confirm`. Empty for a pinned session that
-   * cannot confirm: it may not read how the user signs in.
-   */
-  private async methodsOf(caller: Caller): Promise<ConfirmationMethod[]> {
-    const { userId, grant } = caller;
-    if (!grant.covers('svc.account') && (await this.pinnedSessions.includes(caller))) return [];
-    const [digest, hasPasskey] = await Promise.all([
-      this.users.passwordHashOf(userId),
-      // A service that only verifies tokens may have no table of passkeys.
-      this.passkeys.isHeldBy(userId).catch(falseIfMissing),
-    ]);
-    return [
-      ...(digest === null ? [] : ['password' as const]),
-      ...(hasPasskey ? ['passkey' as const] : []),
-      ...(this.realm.options.confirm.afterLogin ? ['login' as const] : []),
-    ];
-  }
-}
-
-function falseIfMissing(error: unknown): false {
-  if (isMissing(error)) return false;
-  throw error;
 }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { PasswordCheck } from '../../identity/password/password-check';
 import type { Caller } from '../../identity/tokens/caller';
+import { OptionalText, RequiredText } from '../../request/http/request-body';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard } from '../../request/lockout/attempt-guard';
 import { AccountLockout } from '../../request/lockout/lockout';
+import { ConfirmationFactors } from './confirmation-factors';
 import { Confirmations } from './confirmations';
 import { WrongPassword } from './step-up.errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -34,18 +36,42 @@ export class CurrentPassword {
   }
 }
 
+/** Body of `POST /confirm-password`. */
+export class ConfirmPasswordRequest {
+  @RequiredText()
+  password!: string;
+
+  @OptionalText()
+  code: string | null = null;
+
+  @OptionalText()
+  recovery_code: string | null = null;
+}
+
 /** Confirms the identity of the caller with the password (`POST /confirm-password`) and issues a confirmation token. */
 @Injectable()
 export class PasswordConfirmation {
   constructor(
     private readonly currentPassword: CurrentPassword,
+    private readonly factors: ConfirmationFactors,
     private readonly lockout: AccountLockout,
     private readonly confirmations: Confirmations,
   ) {}
 
-  /** @throws AccountIsLocked, WrongPassword; StoreUnavailable */
-  async confirm(caller: Caller, password: string): Promise<{ confirmation_token: string }> {
+  /**
+   * With `confirm.factors: 'all'`, a user with a second factor sends a code, too. It is consumed only after the password was
+   * verified. A failure of either factor stays counted until both are right.
+   *
+   * @throws AccountIsLocked, WrongPassword, WrongCode, TooManyFailures, ValidationFailed, PasskeyConfirmationRequired;
+   * StoreUnavailable
+   */
+  async confirm(
+    caller: Caller,
+    { password, ...codes }: ConfirmPasswordRequest,
+  ): Promise<{ confirmation_token: string }> {
+    const verifySecondFactor = await this.factors.besidePassword(caller.userId, codes);
     const digest = await this.currentPassword.verify(caller.userId, password, 'password');
+    await verifySecondFactor();
     await this.lockout.release([userLock('confirm', caller.userId)]);
     // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
     return { confirmation_token: await this.confirmations.mint(caller, digest) };

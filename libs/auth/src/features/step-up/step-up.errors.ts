@@ -1,7 +1,11 @@
 import { AuthException } from '../../foundation/platform/errors';
+import { type RequiredFactor, factorsFor } from './step-up.policy';
 
-/** A way in which a user can confirm: with the password, with a passkey, or by signing in again (`confirm.afterLogin`). */
-export type ConfirmationMethod = 'password' | 'passkey' | 'login';
+/**
+ * A way in which a user can confirm: with the password, with the password together with a code or a recovery code
+ * (`confirm.factors: 'all'`), with a passkey, or by signing in again (`confirm.afterLogin`).
+ */
+export type ConfirmationMethod = 'password' | 'password+otp' | 'passkey' | 'login';
 
 type ConfirmOptions = { readonly ttl: number; readonly header: string };
 
@@ -58,6 +62,30 @@ export class ConfirmationOfAnotherSession extends AuthException {
       reason: 'confirmation_session_mismatch',
       headers: methodsHeader(options, methods),
     });
+  }
+}
+
+/**
+ * The user has not signed in to this session with the required factor: 401 with the challenge of RFC 9470. The client signs
+ * in again, with one of `acr_values`.
+ */
+export class FactorRequired extends AuthException {
+  constructor(required: RequiredFactor) {
+    const values = factorsFor(required).join(' ');
+    super('factor_required', {
+      status: 401,
+      text: { key: 'auth.factor_required' },
+      // See RecentLoginRequired.
+      reason: 'factor_required',
+      headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", acr_values="${values}"` },
+    });
+  }
+}
+
+/** The password alone is not enough, and the user has a passkey: 422 under `password`. Nothing was checked or counted. */
+export class PasskeyConfirmationRequired extends AuthException {
+  constructor() {
+    super('validation_failed', { status: 422, errors: { password: [{ key: 'auth.confirm_with_passkey' }] } });
   }
 }
 

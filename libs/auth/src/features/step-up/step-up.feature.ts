@@ -1,12 +1,22 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { ConfirmPasswordController } from './confirm-password.controller';
+import { FactorGate } from './require-factor';
 import { ConfirmationGate } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { Confirmations } from './confirmations';
+import { ConfirmationFactors } from './confirmation-factors';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp: Feature = {
   controllers: [ConfirmPasswordController],
-  providers: [Confirmations, CurrentPassword, PasswordConfirmation, ConfirmationGate, RecentLoginGate],
+  providers: [
+    ConfirmationFactors,
+    Confirmations,
+    CurrentPassword,
+    PasswordConfirmation,
+    ConfirmationGate,
+    RecentLoginGate,
+    FactorGate,
+  ],
 };

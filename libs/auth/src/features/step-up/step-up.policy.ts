@@ -20,6 +20,34 @@ export function confirmationVerdict(
   return (proof.fid ?? null) === familyId ? 'confirmed' : 'other_session';
 }
 
+/**
+ * A factor that a route requires of the sign-in: a one-time password (`otp`: TOTP or a recovery code), a passkey
+ * (`webauthn`), or one of them (`any`).
+ */
+export type RequiredFactor = 'otp' | 'webauthn' | 'any';
+
+/** The factors that meet a requirement, the stronger one first: the `acr_values` of the challenge (RFC 9470 §3). Pure. */
+export const factorsFor = (required: RequiredFactor): readonly ('webauthn' | 'otp')[] =>
+  required === 'any' ? ['webauthn', 'otp'] : [required];
+
+/**
+ * Whether the user has signed in to the session with two factors, of which one is the required one. Pure. A passkey that
+ * verifies the user (WebAuthn §2) is two factors; a one-time password needs another method beside it.
+ *
+ * @param passkeyVerifiesUser whether every passkey verifies its user: `passkeys.userVerification` is `required`
+ */
+export function hasSignedInWith(
+  required: RequiredFactor,
+  { amr, isPinned, hasActor }: Omit<SignIn, 'authTime'>,
+  passkeyVerifiesUser: boolean,
+): boolean {
+  if (isPinned || hasActor || !Array.isArray(amr)) return false;
+  return factorsFor(required).some((factor) => {
+    const isAlone = !amr.some((method) => method !== factor);
+    return amr.includes(factor) && (!isAlone || (factor === 'webauthn' && passkeyVerifiesUser));
+  });
+}
+
 /** The sign-in of the session of a caller, from the claims of its access token. */
 export interface SignIn {
   /** Unix seconds; undefined in a token of another issuer without this claim. */
@@ -45,3 +73,10 @@ export function isRecentSignIn(
   if (isPinned || hasActor || !Array.isArray(amr) || !amr.length) return false;
   return typeof authTime === 'number' && authTime <= now + leeway && now - authTime < ttl;
 }
+
+/**
+ * Whether a sign-in allows the browser to create the first passkey without a question: it is recent, and the user has
+ * entered the password. Pure.
+ */
+export const isRecentPasswordLogin = (signIn: SignIn, ttl: number, now: number): boolean =>
+  isRecentSignIn(signIn, ttl, now) && (signIn.amr as unknown[]).includes('pwd');

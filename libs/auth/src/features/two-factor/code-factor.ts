@@ -37,6 +37,11 @@ export class TwoFactorCodes extends CodeFactor {
     return [...(hasTotp ? ['totp' as const] : []), ...(hasRecoveryCode ? ['recovery_code' as const] : [])];
   }
 
+  async stateOf(userId: string): Promise<string | null> {
+    const factor = await this.factors.read(userId);
+    return isEnabled(factor) ? (factor.secret ?? '') : null;
+  }
+
   async matchCode(userId: string, given: string): Promise<FactorMatch | null> {
     const factor = await this.factors.read(userId);
     const match = isEnabled(factor) ? this.totp.match(this.factors.secretOf(userId, factor), given) : null;

@@ -7,6 +7,7 @@ import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
 import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
+import { TwoFactorRemoval } from './required-two-factor';
 import { type Enrolment, TwoFactor } from './two-factor';
 
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
@@ -21,6 +22,7 @@ export class ConfirmTwoFactorRequest {
 export class TwoFactorController {
   constructor(
     private readonly twoFactor: TwoFactor,
+    private readonly removal: TwoFactorRemoval,
     private readonly sessions: Sessions,
   ) {}
 
@@ -43,8 +45,8 @@ export class TwoFactorController {
 
   @Delete()
   @HttpCode(204)
-  disable(@CurrentCaller() { userId }: Caller): Promise<void> {
-    return this.twoFactor.disable(userId);
+  disable(@CurrentCaller() caller: Caller): Promise<void> {
+    return this.removal.remove(caller);
   }
 }
 
@@ -99,10 +101,10 @@ export class EnrolmentFlow extends Flow {
     return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
   }
 
-  /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired */
+  /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired */
   async disable(source: CallSource): Promise<void> {
-    const twoFactor = this.get(TwoFactor);
-    return this.callAs(TwoFactorController, 'disable', source, ({ userId }) => twoFactor.disable(userId));
+    const removal = this.get(TwoFactorRemoval);
+    return this.callAs(TwoFactorController, 'disable', source, (caller) => removal.remove(caller));
   }
 
   /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */

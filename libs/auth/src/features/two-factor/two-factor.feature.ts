@@ -2,6 +2,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { RecoveryCodes } from './recovery-codes';
+import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
@@ -11,6 +12,7 @@ import { TwoFactorCodes } from './code-factor';
 /** TOTP and recovery codes. */
 export const twoFactor: Feature = {
   flags: ['twoFactor'],
+  controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [
     Totp,
@@ -19,6 +21,8 @@ export const twoFactor: Feature = {
     RecoveryCodes,
     FactorImports,
     TwoFactor,
+    TwoFactorRemoval,
+    RequiredTwoFactor,
     { provide: CodeFactor, useClass: TwoFactorCodes },
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],

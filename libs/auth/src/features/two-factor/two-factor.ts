@@ -4,7 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { WrongCode } from '../login-challenge/challenge';
-import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
+import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -17,6 +17,17 @@ export interface Enrolment {
   /** URI for the QR code. */
   otpauthUri: string;
   recoveryCodes: string[];
+}
+
+/** A correct code of a pending second factor. */
+export interface PendingMatch {
+  /**
+   * Consumes the code and enables the factor. Returns false if another request has consumed it or replaced the factor.
+   *
+   * @param isAllowed called after the factor is stored; when it returns false, the factor is removed again, and so is the
+   * result false
+   */
+  enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
 
 /**
@@ -45,9 +56,14 @@ export class TwoFactor {
    * Starts enrolment. Replaces a pending enrolment.
    *
    * @param isAllowed called after the factor is stored: whether the caller may still enrol; always true by default
-   * @throws AlreadyEnrolled; Unauthenticated when `isAllowed` returns false: the pending factor is removed then
+   * @param refusal makes the error when `isAllowed` returns false; the pending factor is removed then
+   * @throws AlreadyEnrolled; by default, Unauthenticated when `isAllowed` returns false
    */
-  async enrol(user: object, isAllowed: () => Promise<boolean> = async () => true): Promise<Enrolment> {
+  async enrol(
+    user: object,
+    isAllowed: () => Promise<boolean> = async () => true,
+    refusal: (userId: string) => Error = (userId) => new Unauthenticated(true).withReason('revoked_token', userId),
+  ): Promise<Enrolment> {
     const userId = this.users.idOf(user);
     if (isEnabled(await this.factors.read(userId))) throw new AlreadyEnrolled();
     const secret = this.totp.newSecret();
@@ -58,7 +74,7 @@ export class TwoFactor {
     if (!stored) throw new AlreadyEnrolled();
     if (!(await isAllowed())) {
       await this.factors.change(userId, ({ secret: now }) => (now === pending.secret ? NO_SECOND_FACTOR : null));
-      throw new Unauthenticated(true).withReason('revoked_token', userId);
+      throw refusal(userId);
     }
     const holder = this.users.identifierOf(user) ?? userId;
     return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
@@ -66,18 +82,40 @@ export class TwoFactor {
 
   /** Enables the pending second factor with a code, and consumes the code. @throws WrongCode */
   async confirm(userId: string, code: string): Promise<void> {
+    const match = await this.matchPending(userId, code);
+    if (!match || !(await match.enable())) throw new WrongCode();
+  }
+
+  /** Checks a code of the pending second factor without consuming it. Null for a wrong code. @internal */
+  async matchPending(userId: string, code: string): Promise<PendingMatch | null> {
     const factor = await this.factors.read(userId);
     const match = this.totp.match(this.factors.secretOf(userId, factor), code);
-    if (!match || !(await this.usedCodes.claim(match))) throw new WrongCode();
+    if (!match) return null;
+    return {
+      enable: async (isAllowed) => (await this.usedCodes.claim(match)) && this.enable(userId, factor, isAllowed),
+    };
+  }
+
+  private async enable(
+    userId: string,
+    { secret }: StoredSecondFactor,
+    isAllowed: () => Promise<boolean> = async () => true,
+  ): Promise<boolean> {
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
       wasEnabled = isEnabled(current);
       // The code is valid only for the secret that it was checked against.
-      return current.secret === factor.secret ? { ...current, confirmedAt: current.confirmedAt ?? confirmedAt } : null;
+      return current.secret === secret ? { ...current, confirmedAt: current.confirmedAt ?? confirmedAt } : null;
     });
-    if (!stored) throw new WrongCode();
-    if (!wasEnabled) this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
+    if (!stored) return false;
+    if (wasEnabled) return true;
+    if (!(await isAllowed())) {
+      await this.factors.change(userId, ({ secret: now }) => (now === secret ? NO_SECOND_FACTOR : null));
+      return false;
+    }
+    this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
+    return true;
   }
 
   /**

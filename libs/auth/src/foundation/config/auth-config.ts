@@ -6,9 +6,12 @@ import type {
   BreachOptions,
   ConfirmOptions,
   CookieOptions,
+  EmailChangeOptions,
+  EmailCodeOptions,
   EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
+  KnownDeviceOptions,
   KeyOptions,
   Limiter,
   LockoutOptions,
@@ -89,6 +92,16 @@ export interface GuardConfig {
       brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
     }
   >;
+  readonly emailChange: Readonly<
+    Required<Omit<EmailChangeOptions, 'confirmUrl' | 'undoUrl'>> & {
+      confirmUrl: string | undefined;
+      undoUrl: string | undefined;
+    }
+  >;
+  readonly knownDevices: Readonly<
+    Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+  >;
+  readonly emailCode: Readonly<Required<Omit<EmailCodeOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {
     readonly minLength: number;

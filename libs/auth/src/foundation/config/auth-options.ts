@@ -183,7 +183,7 @@ export interface PasswordOptions {
   breached?: BreachOptions;
 }
 
-/** The library's mails. Needed by `features.passwordReset`, `features.emailVerification` and {@link MailOptions.notices}. */
+/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
 export interface MailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
@@ -194,8 +194,8 @@ export interface MailOptions {
 
   /**
    * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-   * `passwordChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`, `passkeyRemoved`,
-   * `accountLocked` and `accountDeleted`.
+   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
+   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
    *
    * @default false
    */
@@ -392,7 +392,7 @@ export interface RateLimitsOptions {
   passkeys?: RateLimit;
 
   /**
-   * Both email verification routes, together.
+   * Both email verification routes, and the routes that confirm and undo a change of the email, together.
    *
    * @default { maxAttempts: 6, decaySeconds: 60 }
    * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
@@ -408,12 +408,37 @@ export interface RateLimitsOptions {
   passwordReset?: RateLimit;
 
   /**
+   * Both routes of the sign-in with a mailed code, together.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 60 }
+   * @env SVC_CODE_MAX_ATTEMPTS, SVC_CODE_DECAY
+   */
+  emailCode?: RateLimit;
+
+  /**
+   * Codes that are mailed to one address, or that would be mailed if it had an account.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 900 }
+   * @env SVC_CODE_MAIL_MAX_ATTEMPTS, SVC_CODE_MAIL_DECAY
+   */
+  emailCodeMails?: RateLimit;
+
+  /**
    * `POST /register`.
    *
    * @default { maxAttempts: 10, decaySeconds: 60 }
    * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
    */
   registration?: RateLimit;
+
+  /**
+   * `POST /email/change` and `POST /username`, together. Besides, an address gets at most five mails of `POST /email/change`
+   * in an hour, whatever their number of senders.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 3600 }
+   * @env SVC_EMAIL_CHANGE_MAX_ATTEMPTS, SVC_EMAIL_CHANGE_DECAY
+   */
+  emailChange?: RateLimit;
 
   /**
    * Limiters by name. A limiter with the name of a built-in one, such as `svc-login`, replaces it. Any other name is
@@ -499,6 +524,39 @@ export interface TwoFactorOptions {
    * @env SVC_2FA_CHALLENGE_TTL
    */
   challengeTtl?: number;
+
+  /**
+   * Whether a user must have a second factor: TOTP or a passkey. A function decides for each user; it is called at each
+   * login, after the correct password, at a user without TOTP, and before the last factor is removed. A user without a
+   * factor gets no tokens at the login, but an enrolment token for the routes below `/two-factor-enrolment`. A user whose
+   * only factor is a passkey must present it after the password. When the function throws, or returns no boolean, the
+   * request fails with 500. Sessions that exist continue: see `@RequireFactor`. Extra guards inherit it: check
+   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_2FA_REQUIRED
+   */
+  required?: boolean | ((user: object, context: { guard: string }) => boolean | Promise<boolean>);
+
+  /**
+   * Lifetime of an enrolment token in seconds, 1 to 86400 (a day). Within it, a user for whom a second factor is
+   * {@link required} sets one up.
+   *
+   * @default 600
+   * @env SVC_2FA_ENROLMENT_TTL
+   */
+  enrolmentTtl?: number;
+
+  /**
+   * Days for which a device is trusted, 0 to 90: after a completed second factor with `trust_device`, the password alone
+   * signs the same user in from this device. `0` trusts no device. Such a session has the `amr` `["pwd"]`. A change of the
+   * password or of a second factor, and the end of all sessions, end the trust. A lower value applies to devices that are
+   * trusted already, too.
+   *
+   * @default 0
+   * @env SVC_2FA_TRUSTED_DEVICE_DAYS
+   */
+  trustedDeviceDays?: number;
 }
 
 /** How many sessions a user may have, and how long they live. */
@@ -553,6 +611,16 @@ export interface ConfirmOptions {
    * @env SVC_CONFIRM_AFTER_LOGIN
    */
   afterLogin?: boolean;
+
+  /**
+   * What a user with two factors confirms with. `one`: the password or a passkey. `all`: the password together with a code
+   * or a recovery code, or a passkey, which combines two factors; the password alone is enough only for users without a
+   * second factor. `all` needs `passkeys.userVerification: 'required'` where passkeys are on.
+   *
+   * @default 'one'
+   * @env SVC_CONFIRM_FACTORS
+   */
+  factors?: 'one' | 'all';
 
   /**
    * Request header that carries the confirmation token.
@@ -623,6 +691,15 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_MAX_PER_USER
    */
   maxPerUser?: number;
+
+  /**
+   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
+   * each user: return false for users that can sign in in another way of the host.
+   *
+   * @default features.passkeyRegistration
+   * @env SVC_PASSKEY_KEEP_LAST
+   */
+  keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
 }
 
 /** Email verification. Needs `features.emailVerification`. */
@@ -745,6 +822,103 @@ export interface PasswordResetOptions extends ResetBrokerOptions {
    * @default {}
    */
   brokers?: Record<string, ResetBrokerOptions>;
+}
+
+/** Change of the email. Needs `features.emailChange`. */
+export interface EmailChangeOptions {
+  /**
+   * Page that the link in the mail to the new address opens. Its query has the parameter `token`, which the page posts to
+   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_CONFIRM_URL
+   */
+  confirmUrl?: string;
+
+  /**
+   * Page that the link in the mail to the former address opens. Its query has the parameter `token`, which the page posts
+   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_UNDO_URL
+   */
+  undoUrl?: string;
+
+  /**
+   * Minutes for which the link to the new address is valid, 1 to 1440 (a day).
+   *
+   * @default 60
+   * @env SVC_EMAIL_CHANGE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
+   * former address.
+   *
+   * @default 7
+   * @env SVC_EMAIL_CHANGE_UNDO_DAYS
+   */
+  undoDays?: number;
+}
+
+/** Recognition of devices. Needs `features.knownDevices`. */
+export interface KnownDeviceOptions {
+  /**
+   * Mails the owner of the account when a user signs in on a new device. Not for the first device of a user. At most five
+   * mails to one account in an hour.
+   *
+   * @default true with `mail.mailer`, otherwise false
+   * @env SVC_KNOWN_DEVICES_MAIL
+   */
+  mail?: boolean;
+
+  /**
+   * Page that the link in this mail opens. Its query has the parameter `token`, which the page posts to `/sessions/report`;
+   * at an extra guard also `guard`, its name. `https`, or `http` on localhost outside production. Required with
+   * {@link mail}.
+   *
+   * @default none
+   * @env SVC_KNOWN_DEVICES_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Minutes for which the link is valid, 1 to 43200 (30 days).
+   *
+   * @default 10080
+   * @env SVC_KNOWN_DEVICES_EXPIRE
+   */
+  expireMinutes?: number;
+}
+
+/** Sign-in with a mailed code. Needs `features.emailCode`. */
+export interface EmailCodeOptions {
+  /**
+   * Minutes for which a code is valid, 1 to 10 (the maximum of NIST SP 800-63B §3.1.3.2 for codes that are sent).
+   *
+   * @default 10
+   * @env SVC_CODE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
+   *
+   * @default 8
+   * @env SVC_CODE_DIGITS
+   */
+  digits?: number;
+
+  /**
+   * Page that a link in the mail opens, beside the code. Its fragment has the parameter `code`. The page sends the code
+   * itself: the link signs in only in the browser that asked for it. `https`, or `http` on localhost outside production, and
+   * no fragment. Without it, the mail has no link.
+   *
+   * @default none
+   * @env SVC_CODE_URL
+   */
+  frontendUrl?: string;
 }
 
 /** Registration. Needs `features.registration`. */
@@ -877,12 +1051,63 @@ export interface FeatureOptions {
   passwordReset?: boolean;
 
   /**
+   * Sign-in with a code that is mailed to the user, in place of the password.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_CODE
+   */
+  emailCode?: boolean;
+
+  /**
    * `POST /register`.
    *
    * @default false
    * @env SVC_FEATURE_REGISTRATION
    */
   registration?: boolean;
+
+  /**
+   * Change of the email by its user. Needs {@link passwordReset}: the undo of a change replaces the password.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_CHANGE
+   */
+  emailChange?: boolean;
+
+  /**
+   * Change of the identifier by its user, where it is not the email (`username`).
+   *
+   * @default false
+   * @env SVC_FEATURE_USERNAME_CHANGE
+   */
+  usernameChange?: boolean;
+
+  /**
+   * Recognition of the devices on which users sign in, with a mail about a new one. The mail needs {@link passwordReset}.
+   *
+   * @default false
+   * @env SVC_FEATURE_KNOWN_DEVICES
+   */
+  knownDevices?: boolean;
+
+  /**
+   * Registration with a passkey and without a password: `POST /register/passkey`. Needs `features.registration` and
+   * `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_PASSKEY_REGISTRATION
+   */
+  passkeyRegistration?: boolean;
+
+  /**
+   * Passkeys that the browser creates without a question, shortly after a login with the password (WebAuthn Level 3
+   * §5.1.3, conditional mediation of `navigator.credentials.create`). Such a login counts as the confirmation for the
+   * first passkey of a user, during `confirm.ttl` seconds. Needs `features.passkeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_CONDITIONAL_CREATE
+   */
+  conditionalCreate?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -1118,6 +1343,15 @@ export interface AuthValues {
 
   /** Password reset. */
   passwordReset?: PasswordResetOptions;
+
+  /** Change of the email. */
+  emailChange?: EmailChangeOptions;
+
+  /** Known devices. */
+  knownDevices?: KnownDeviceOptions;
+
+  /** Sign-in with a mailed code. */
+  emailCode?: EmailCodeOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

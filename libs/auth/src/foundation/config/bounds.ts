@@ -54,12 +54,21 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   'twoFactor.window': count(0, 10),
   'twoFactor.recoveryCodes': count(1, 100),
   'twoFactor.challengeTtl': seconds(1, DAY),
+  'twoFactor.enrolmentTtl': seconds(1, DAY),
+  'twoFactor.trustedDeviceDays': days(0, 90),
   'confirm.ttl': seconds(1, DAY),
   'passkeys.challengeTtl': seconds(1, DAY),
   'passkeys.maxPerUser': count(1, 1000),
   'emailVerification.expire': minutes(1, LONGEST_WINDOW / MINUTE),
   'passwordReset.expireMinutes': minutes(1, LONGEST_RESET),
   'passwordReset.throttleSeconds': seconds(0, DAY),
+  'emailChange.expireMinutes': minutes(1, DAY / MINUTE),
+  // For so long, a person who can read the mails of the former address can take the account back.
+  'emailChange.undoDays': days(1, 30),
+  'knownDevices.expireMinutes': minutes(1, (30 * DAY) / MINUTE),
+  // NIST SP 800-63B §3.1.3.2 allows 10 minutes, and 6 digits at least.
+  'emailCode.expireMinutes': minutes(1, 10),
+  'emailCode.digits': count(6, 10),
   // 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field.
   'passwords.minLength': count(8, 255),
   'passwords.breached.timeoutMs': milliseconds(1, 60_000),

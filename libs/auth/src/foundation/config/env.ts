@@ -20,7 +20,7 @@ const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(valu
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
-  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+  'twoFactor lockout passkeys emailVerification passwordReset emailCode registration emailChange usernameChange knownDevices passkeyRegistration conditionalCreate abilities';
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
@@ -62,14 +62,24 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['VERIFY_DECAY', 'rateLimits.emailVerification.decaySeconds', number],
   ['RESET_MAX_ATTEMPTS', 'rateLimits.passwordReset.maxAttempts', number],
   ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
+  ['CODE_MAX_ATTEMPTS', 'rateLimits.emailCode.maxAttempts', number],
+  ['CODE_DECAY', 'rateLimits.emailCode.decaySeconds', number],
+  ['CODE_MAIL_MAX_ATTEMPTS', 'rateLimits.emailCodeMails.maxAttempts', number],
+  ['CODE_MAIL_DECAY', 'rateLimits.emailCodeMails.decaySeconds', number],
   ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
   ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
+  ['EMAIL_CHANGE_MAX_ATTEMPTS', 'rateLimits.emailChange.maxAttempts', number],
+  ['EMAIL_CHANGE_DECAY', 'rateLimits.emailChange.decaySeconds', number],
   ['2FA_ISSUER', 'twoFactor.issuer', text],
   ['2FA_WINDOW', 'twoFactor.window', number],
   ['2FA_RECOVERY_CODES', 'twoFactor.recoveryCodes', number],
   ['2FA_CHALLENGE_TTL', 'twoFactor.challengeTtl', number],
+  ['2FA_REQUIRED', 'twoFactor.required', flag],
+  ['2FA_ENROLMENT_TTL', 'twoFactor.enrolmentTtl', number],
+  ['2FA_TRUSTED_DEVICE_DAYS', 'twoFactor.trustedDeviceDays', number],
   ['CONFIRM_TTL', 'confirm.ttl', number],
   ['CONFIRM_AFTER_LOGIN', 'confirm.afterLogin', flag],
+  ['CONFIRM_FACTORS', 'confirm.factors', text],
   ['CONFIRM_HEADER', 'confirm.header', text],
   ['PASSKEY_MAX_PER_USER', 'passkeys.maxPerUser', number],
   ['PASSKEY_RP_NAME', 'passkeys.rpName', text],
@@ -78,6 +88,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['PASSKEY_REQUIRED', 'passkeys.required', flag],
+  ['PASSKEY_KEEP_LAST', 'passkeys.keepLast', flag],
   ['REDIS_URL', 'redis.url', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
@@ -100,6 +111,16 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_EXPIRE', 'passwordReset.expireMinutes', number],
   ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
+  ['EMAIL_CHANGE_CONFIRM_URL', 'emailChange.confirmUrl', text],
+  ['EMAIL_CHANGE_UNDO_URL', 'emailChange.undoUrl', text],
+  ['EMAIL_CHANGE_EXPIRE', 'emailChange.expireMinutes', number],
+  ['EMAIL_CHANGE_UNDO_DAYS', 'emailChange.undoDays', number],
+  ['KNOWN_DEVICES_MAIL', 'knownDevices.mail', flag],
+  ['KNOWN_DEVICES_URL', 'knownDevices.frontendUrl', text],
+  ['KNOWN_DEVICES_EXPIRE', 'knownDevices.expireMinutes', number],
+  ['CODE_URL', 'emailCode.frontendUrl', text],
+  ['CODE_EXPIRE', 'emailCode.expireMinutes', number],
+  ['CODE_DIGITS', 'emailCode.digits', number],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

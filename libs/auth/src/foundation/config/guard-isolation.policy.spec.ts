@@ -202,7 +202,7 @@ describe('a configuration', () => {
       'the same path on two domains',
       { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } },
     ],
-    ...['auth/admin', 'auth/login', 'auth/admin/sessions', 'authority', 'admin/auth/passkeys'].map(
+    ...['auth/admin', 'auth/logout', 'auth/admin/sessions', 'authority', 'admin/auth/passkeys'].map(
       (path): [string, object] => [`a guard at ${path} beside one at auth`, { guards: { admin: { ...admin, path } } }],
     ),
     ['a guard at the root beside one below it', { path: '', guards: { admin } }],

@@ -109,10 +109,20 @@ function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
+/** The names of the cookies of a guard, by the name of its refresh cookie. */
+export const cookieNames = (refreshName: string) => ({
+  refresh: refreshName,
+  code: `${refreshName}.code`,
+  device: `${refreshName}.device`,
+  trustedDevice: `${refreshName}.trusted-device`,
+});
+
 function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
-  if (a.cookie.refreshName !== b.cookie.refreshName) return [];
+  const [ofA, ofB] = [a, b].map(({ cookie }) => Object.values(cookieNames(cookie.refreshName))) as [string[], string[]];
+  const shared = ofA.find((name) => ofB.includes(name));
+  if (shared === undefined) return [];
   return [
-    `The guards "${a.guard}" and "${b.guard}" share the cookie ${a.cookie.refreshName}, so each login would end the other's. ` +
+    `The guards "${a.guard}" and "${b.guard}" share the cookie ${shared}, so each login would end the other's. ` +
       `Set guards.${a.guard}.cookie.refreshName to a value that no other guard has.`,
   ];
 }
@@ -131,7 +141,18 @@ function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
 }
 
 /** Segments of the library's own paths with further routes below them. */
-export const WITH_ROUTES_BELOW: readonly string[] = ['account', 'email', 'passkeys', 'sessions', 'two-factor'];
+export const WITH_ROUTES_BELOW: readonly string[] = [
+  'account',
+  'devices',
+  'email',
+  'login',
+  'passkeys',
+  'register',
+  'sessions',
+  'trusted-devices',
+  'two-factor',
+  'two-factor-enrolment',
+];
 
 /**
  * Whether guards at these two paths can have the same route. One path may be inside the other, but not where it meets

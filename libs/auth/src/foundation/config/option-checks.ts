@@ -100,11 +100,14 @@ function errorsOfBrokers(brokers: object, guard?: string): string[] {
   );
 }
 
+/** Flags that a function of the host can decide for each user. */
+const MAY_BE_FUNCTIONS: readonly string[] = ['twoFactor.required', 'passkeys.required', 'passkeys.keepLast'];
+
 function isValid(option: string, value: unknown): boolean {
   if (isNumber(option)) return readNumber(value, boundsOf(option)) !== undefined;
   if (!isFlag(option)) return true;
   if (typeof value === 'string') return readFlag(value) !== undefined;
-  return typeof value === 'boolean' || (option === 'passkeys.required' && typeof value === 'function');
+  return typeof value === 'boolean' || (MAY_BE_FUNCTIONS.includes(option) && typeof value === 'function');
 }
 
 /** An option of `forRootAsync` only, which `forRoot` does not call. */

@@ -23,9 +23,11 @@ const PUBLIC_OPTIONS = [
   'sessions',
   'confirm',
   'lockout',
-  'twoFactor',
   'emailVerification',
   'passwordReset',
+  'emailChange',
+  'knownDevices',
+  'emailCode',
   'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 
@@ -40,7 +42,11 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
  */
 export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBLIC_OPTIONS)[number]>> {
   /** `required` is null if a function decides for each user. */
-  readonly passkeys: Frozen<Omit<GuardConfig['passkeys'], 'required'> & { required: boolean | null }>;
+  readonly twoFactor: Frozen<Omit<GuardConfig['twoFactor'], 'required'> & { required: boolean | null }>;
+  /** `required` and `keepLast` are null if a function decides for each user. */
+  readonly passkeys: Frozen<
+    Omit<GuardConfig['passkeys'], 'required' | 'keepLast'> & { required: boolean | null; keepLast: boolean | null }
+  >;
   readonly passwords: Frozen<Pick<GuardConfig['passwords'], 'minLength'>>;
   /** The limits of the library's own routes. `limiters` are functions, so they are not listed. */
   readonly rateLimits: Frozen<Omit<RateLimits, 'limiters'>>;
@@ -48,15 +54,19 @@ export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBL
 
 /** Returns the public part of a guard's configuration. */
 export function publicConfig(config: GuardConfig): PublicGuardConfig {
-  const { passkeys, passwords, rateLimits } = config;
+  const { twoFactor, passkeys, passwords, rateLimits } = config;
   const { limiters: _limiters, ...limits } = rateLimits;
   return frozen({
     ...Object.fromEntries(PUBLIC_OPTIONS.map((name) => [name, config[name]])),
-    passkeys: { ...passkeys, required: typeof passkeys.required === 'function' ? null : passkeys.required },
+    twoFactor: { ...twoFactor, required: fixed(twoFactor.required) },
+    passkeys: { ...passkeys, required: fixed(passkeys.required), keepLast: fixed(passkeys.keepLast) },
     passwords: { minLength: passwords.minLength },
     rateLimits: limits,
   }) as PublicGuardConfig;
 }
+
+/** A flag that is the same for all users; null if a function decides for each user. */
+const fixed = (flag: unknown): unknown => (typeof flag === 'function' ? null : flag);
 
 /** A frozen copy of data. Functions are left out. */
 function frozen(value: unknown): unknown {

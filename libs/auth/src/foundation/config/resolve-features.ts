@@ -12,17 +12,24 @@ export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues
 }
 
 export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] {
-  const { issuer, window, recoveryCodes, challengeTtl } = options.twoFactor ?? {};
+  const { issuer, window, recoveryCodes, challengeTtl, required, enrolmentTtl, trustedDeviceDays } =
+    options.twoFactor ?? {};
   const fallback = DEFAULTS.twoFactor;
   return Object.freeze({
     issuer: issuer?.trim() || appName(options),
     window: numberOf('twoFactor.window', window, fallback.window),
     recoveryCodes: numberOf('twoFactor.recoveryCodes', recoveryCodes, fallback.recoveryCodes),
     challengeTtl: numberOf('twoFactor.challengeTtl', challengeTtl, fallback.challengeTtl),
+    required: required ?? fallback.required,
+    enrolmentTtl: numberOf('twoFactor.enrolmentTtl', enrolmentTtl, fallback.enrolmentTtl),
+    trustedDeviceDays: numberOf('twoFactor.trustedDeviceDays', trustedDeviceDays, fallback.trustedDeviceDays),
   });
 }
 
-export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
+export function resolvePasskeys({
+  features,
+  ...options
+}: AuthValues & Pick<AuthModuleOptions, 'features'>): GuardConfig['passkeys'] {
   const given = options.passkeys ?? {};
   const fallback = DEFAULTS.passkeys;
   return Object.freeze({
@@ -33,6 +40,7 @@ export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
     userVerification: given.userVerification ?? (fallback.userVerification as 'required'),
     required: given.required ?? fallback.required,
     maxPerUser: numberOf('passkeys.maxPerUser', given.maxPerUser, fallback.maxPerUser),
+    keepLast: given.keepLast ?? features?.passkeyRegistration ?? false,
   });
 }
 
@@ -71,6 +79,35 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
     expireMinutes: numberOf('passwordReset.expireMinutes', given?.expireMinutes, fallback.expireMinutes),
     throttleSeconds: numberOf('passwordReset.throttleSeconds', given?.throttleSeconds, fallback.throttleSeconds),
   });
+
+export function resolveEmailChange(options: AuthValues): GuardConfig['emailChange'] {
+  const { confirmUrl, undoUrl, expireMinutes, undoDays } = options.emailChange ?? {};
+  const fallback = DEFAULTS.emailChange;
+  return Object.freeze({
+    confirmUrl,
+    undoUrl,
+    expireMinutes: numberOf('emailChange.expireMinutes', expireMinutes, fallback.expireMinutes),
+    undoDays: numberOf('emailChange.undoDays', undoDays, fallback.undoDays),
+  });
+}
+
+export function resolveKnownDevices({ knownDevices = {}, mail }: AuthValues): GuardConfig['knownDevices'] {
+  const { expireMinutes } = knownDevices;
+  return Object.freeze({
+    mail: knownDevices.mail ?? Boolean(mail?.mailer),
+    frontendUrl: knownDevices.frontendUrl,
+    expireMinutes: numberOf('knownDevices.expireMinutes', expireMinutes, DEFAULTS.knownDevices.expireMinutes),
+  });
+}
+
+export function resolveEmailCode({ emailCode = {} }: AuthValues): GuardConfig['emailCode'] {
+  const fallback = DEFAULTS.emailCode;
+  return Object.freeze({
+    expireMinutes: numberOf('emailCode.expireMinutes', emailCode.expireMinutes, fallback.expireMinutes),
+    digits: numberOf('emailCode.digits', emailCode.digits, fallback.digits),
+    frontendUrl: emailCode.frontendUrl || undefined,
+  });
+}
 
 export function resolveRegistration({
   registration,

@@ -8,7 +8,10 @@ import { merge } from './merge';
 import { readFlag } from './option-values.policy';
 import {
   appName,
+  resolveEmailChange,
+  resolveEmailCode,
   resolveEmailVerification,
+  resolveKnownDevices,
   resolveLanguages,
   resolveMail,
   resolvePasskeys,
@@ -193,6 +196,9 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     passkeys: resolvePasskeys(options),
     emailVerification: resolveEmailVerification(options),
     passwordReset: resolvePasswordReset(options),
+    emailChange: resolveEmailChange(options),
+    knownDevices: resolveKnownDevices(options),
+    emailCode: resolveEmailCode(options),
     registration: resolveRegistration(options),
     passwords: resolvePasswords(options),
     mail: resolveMail(options),
@@ -200,6 +206,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     confirm: Object.freeze({
       ttl: numberOf('confirm.ttl', options.confirm.ttl, DEFAULTS.confirm.ttl),
       afterLogin: Boolean(options.confirm.afterLogin),
+      factors: options.confirm.factors as GuardConfig['confirm']['factors'],
       header: options.confirm.header || DEFAULTS.confirm.header,
     }),
     cookie: Object.freeze({

@@ -26,9 +26,12 @@ export function urlFault(text: string | undefined, { production, bare = false }:
     : `is "${text}": http is allowed only for localhost, outside production`;
 }
 
+/** The features that send mails. */
+const MAILING = ['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const;
+
 /** Returns the configuration errors of the features of a guard that send mails, each with its correction. */
 export function mailErrors(
-  { features, emailVerification, passwordReset, mail }: GuardConfig,
+  { features, emailVerification, passwordReset, emailChange, emailCode, mail }: GuardConfig,
   { key }: AuthConfig['encryption'],
   production: boolean,
 ): string[] {
@@ -36,7 +39,11 @@ export function mailErrors(
   const ofReset = features.passwordReset && urlFault(passwordReset.frontendUrl, { production });
   const ofApi = features.emailVerification && urlFault(apiUrl, { production, bare: true });
   const ofPage = features.emailVerification && frontendUrl !== undefined && urlFault(frontendUrl, { production });
-  const mailing = (['passwordReset', 'emailVerification'] as const).find((name) => features[name]);
+  const ofCode =
+    features.emailCode && emailCode.frontendUrl !== undefined && codePageFault(emailCode.frontendUrl, production);
+  const ofConfirm = features.emailChange && urlFault(emailChange.confirmUrl, { production });
+  const ofUndo = features.emailChange && urlFault(emailChange.undoUrl, { production });
+  const mailing = MAILING.find((name) => features[name]);
   return [
     ofReset &&
       `passwordReset.frontendUrl (SVC_RESET_URL) ${ofReset}. Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.`,
@@ -44,6 +51,12 @@ export function mailErrors(
       `emailVerification.apiUrl (SVC_VERIFY_API_URL) ${ofApi}. Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.`,
     ofPage &&
       `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
+    ofConfirm &&
+      `emailChange.confirmUrl (SVC_EMAIL_CHANGE_CONFIRM_URL) ${ofConfirm}. Set it to the page that the link to the new address opens, such as https://app.example.com/confirm-email.`,
+    ofUndo &&
+      `emailChange.undoUrl (SVC_EMAIL_CHANGE_UNDO_URL) ${ofUndo}. Set it to the page that the link to the former address opens, such as https://app.example.com/undo-email.`,
+    ofCode &&
+      `emailCode.frontendUrl (SVC_CODE_URL) ${ofCode}. Set it to the page that the mailed link opens, such as https://app.example.com/sign-in, or remove it.`,
     features.emailVerification &&
       !key &&
       'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with npx svc-auth secret --show, and do not use the value of secret.',
@@ -56,6 +69,10 @@ export function mailErrors(
       'mail.mailer has no method send. Wrap a transporter of nodemailer: nodemailerMailer(transport, from).',
   ].filter((text): text is string => typeof text === 'string');
 }
+
+/** The code is in the fragment of the link, which browsers send to no server. */
+const codePageFault = (url: string, production: boolean): string | null =>
+  urlFault(url, { production }) ?? (url.includes('#') ? `is "${url}", which has a fragment` : null);
 
 /** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
 export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[] {

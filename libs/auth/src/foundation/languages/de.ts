@@ -11,8 +11,13 @@ export const de: Catalogue = {
     'auth.wrong_credentials': 'Diese Zugangsdaten sind nicht korrekt.',
     'auth.wrong_password': 'Das Passwort ist nicht korrekt.',
     'auth.wrong_code': 'Der Code ist nicht korrekt.',
+    'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.',
     'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
     'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
+    'auth.bad_enrolment':
+      'Diese Anmeldung ist abgelaufen, oder ein zweiter Faktor wurde eingerichtet. Bitte beginnen Sie von vorn.',
+    'auth.second_factor_required':
+      'Dieses Konto muss einen zweiten Faktor haben. Richten Sie zuerst einen anderen ein.',
     'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',
     'auth.unusable_secret':
       'Das Geheimnis muss in Base32 kodiert sein und 10 bis 64 Bytes haben, für SHA-1, sechs Ziffern und 30 Sekunden.',
@@ -20,6 +25,9 @@ export const de: Catalogue = {
     'auth.not_enrolled': 'Die Zwei-Faktor-Authentifizierung ist nicht aktiviert.',
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
     'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
+    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
+    'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
+    'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
     'auth.unusable_claim':
       'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
@@ -28,6 +36,8 @@ export const de: Catalogue = {
     'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
     'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
     'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
+    'auth.last_passkey':
+      'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie einen weiteren Passkey hinzu.',
     'auth.no_session': 'Dieses Token gehört zu keiner Sitzung, daher gibt es nichts zu beenden.',
     'auth.foreign_page': 'Diese Anfrage kommt von einer anderen Website.',
     'auth.not_found': 'Hier gibt es nichts.',
@@ -36,6 +46,12 @@ export const de: Catalogue = {
     'auth.locked_for': 'Dieses Konto ist gesperrt. Bitte versuchen Sie es in {seconds} Sekunden erneut.',
     'auth.reset_failed':
       'Dieser Link zum Zurücksetzen des Passworts ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+    'auth.email_change_failed':
+      'Dieser Link zum Ändern der E-Mail-Adresse ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+    'auth.former_email_taken':
+      'Diese E-Mail-Adresse gehört inzwischen zu einem anderen Konto. Bitte wenden Sie sich an den Support.',
+    'auth.report_failed':
+      'Dieser Link ist nicht mehr gültig. Wenn Sie die Anmeldung nicht kennen, setzen Sie Ihr Passwort zurück und beenden Sie alle Sitzungen.',
     'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
     'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',
@@ -92,7 +108,7 @@ export const de: Catalogue = {
     existingAccount: {
       subject: 'Sie haben bereits ein Konto bei {appName}',
       title: 'Sie haben bereits ein Konto',
-      body: 'Jemand hat versucht, sich bei {appName} mit dieser E-Mail-Adresse zu registrieren. Zu ihr gibt es bereits ein Konto.\n\nWenn Sie das waren, melden Sie sich an. Wenn Sie sich nicht anmelden können, setzen Sie das Passwort zurück.',
+      body: 'Jemand hat versucht, sich bei {appName} mit dieser E-Mail-Adresse zu registrieren oder die Adresse eines anderen Kontos in diese zu ändern. Zu ihr gibt es bereits ein Konto.\n\nWenn Sie das waren, melden Sie sich an. Wenn Sie sich nicht anmelden können, setzen Sie das Passwort zurück.',
       note: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail. Es hat sich nichts geändert.',
     },
     newSignIn: {
@@ -112,7 +128,9 @@ export const de: Catalogue = {
     emailChanged: {
       subject: 'Ihre E-Mail-Adresse bei {appName} wurde geändert',
       title: 'Ihre E-Mail-Adresse wurde geändert',
-      body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig.',
+      body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig und beendet alle Sitzungen. Danach wählen Sie ein neues Passwort.',
+      bodyWithoutLink:
+        'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert. Diese Adresse wird nicht mehr verwendet.\n\nWenn Sie das nicht waren, wenden Sie sich bitte an den Support.',
       link: 'Änderung rückgängig machen',
       note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
     },
@@ -127,6 +145,12 @@ export const de: Catalogue = {
       subject: 'Ihr Passwort bei {appName} wurde geändert',
       title: 'Ihr Passwort wurde geändert',
       body: 'Das Passwort Ihres Kontos bei {appName} wurde geändert.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Ihr Benutzername bei {appName} wurde geändert',
+      title: 'Ihr Benutzername wurde geändert',
+      body: 'Der Benutzername Ihres Kontos bei {appName} wurde geändert.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -157,6 +181,12 @@ export const de: Catalogue = {
       subject: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt',
       title: 'Ein Passkey wurde entfernt',
       body: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt. Mit ihm kann man sich nicht mehr anmelden.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Ein Gerät ist bei {appName} jetzt vertrauenswürdig',
+      title: 'Ein Gerät ist vertrauenswürdig',
+      body: 'Für Ihr Konto bei {appName} ist ein Gerät jetzt vertrauenswürdig. Zur Anmeldung auf diesem Gerät genügt das Passwort, ohne zweiten Faktor.',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -26,7 +26,7 @@ export const en: Catalogue = {
     existingAccount: {
       subject: 'You already have an account at {appName}',
       title: 'You already have an account',
-      body: 'A registration at {appName} was attempted with this email address, which already has an account.\n\nIf it was you, sign in. If you cannot sign in, reset the password.',
+      body: 'A registration at {appName}, or a change of the address of another account, was attempted with this email address. It already has an account.\n\nIf it was you, sign in. If you cannot sign in, reset the password.',
       note: 'If it was not you, ignore this mail: nothing has changed.',
     },
     newSignIn: {
@@ -46,7 +46,9 @@ export const en: Catalogue = {
     emailChanged: {
       subject: 'Your email address at {appName} was changed',
       title: 'Your email address was changed',
-      body: 'The email address of your account at {appName} was changed.\n\nIf this was not you, open the link. It undoes the change.',
+      body: 'The email address of your account at {appName} was changed.\n\nIf this was not you, open the link. It undoes the change and ends all sessions. Then you choose a new password.',
+      bodyWithoutLink:
+        'The email address of your account at {appName} was changed. This address is not used any more.\n\nIf this was not you, please contact support.',
       link: 'Undo the change',
       note: 'If this was you, ignore this mail.',
     },
@@ -61,6 +63,12 @@ export const en: Catalogue = {
       subject: 'Your password at {appName} was changed',
       title: 'Your password was changed',
       body: 'The password of your account at {appName} was changed.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Your user name at {appName} was changed',
+      title: 'Your user name was changed',
+      body: 'The user name of your account at {appName} was changed.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -91,6 +99,12 @@ export const en: Catalogue = {
       subject: 'A passkey was removed from your account at {appName}',
       title: 'A passkey was removed',
       body: 'A passkey was removed from your account at {appName}. It can no longer be used to sign in.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'A device is now trusted at {appName}',
+      title: 'A device is trusted',
+      body: 'A device is now trusted for your account at {appName}. Signing in on it no longer requires a second factor, only your password.',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -11,8 +11,11 @@ export const es: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciales no son correctas.',
     'auth.wrong_password': 'La contraseña no es correcta.',
     'auth.wrong_code': 'El código no es correcto.',
+    'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.',
     'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
     'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
+    'auth.bad_enrolment': 'Este inicio de sesión ha caducado o se ha configurado un segundo factor. Vuelva a empezar.',
+    'auth.second_factor_required': 'Esta cuenta debe tener un segundo factor. Configure otro primero.',
     'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',
     'auth.unusable_secret':
       'El secreto debe estar codificado en base32 y tener entre 10 y 64 bytes, para SHA-1, seis dígitos y 30 segundos.',
@@ -20,6 +23,9 @@ export const es: Catalogue = {
     'auth.not_enrolled': 'La autenticación en dos pasos no está activada.',
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
     'auth.confirmation_required': 'Confirme su identidad para continuar.',
+    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
+    'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
+    'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',
@@ -28,6 +34,8 @@ export const es: Catalogue = {
     'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
     'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
     'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
+    'auth.last_passkey':
+      'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra llave de acceso.',
     'auth.no_session': 'Este token no pertenece a ninguna sesión, por lo que no hay nada que cerrar.',
     'auth.foreign_page': 'Esta solicitud procede de otro sitio web.',
     'auth.not_found': 'Aquí no hay nada.',
@@ -35,6 +43,12 @@ export const es: Catalogue = {
     'auth.locked': 'Esta cuenta está bloqueada. Póngase en contacto con el servicio de asistencia.',
     'auth.locked_for': 'Esta cuenta está bloqueada. Vuelva a intentarlo dentro de {seconds} segundos.',
     'auth.reset_failed': 'Este enlace para restablecer la contraseña ya no es válido. Solicite uno nuevo.',
+    'auth.email_change_failed':
+      'Este enlace para cambiar la dirección de correo electrónico ya no es válido. Solicite uno nuevo.',
+    'auth.former_email_taken':
+      'Ahora esta dirección de correo electrónico pertenece a otra cuenta. Póngase en contacto con el servicio de asistencia.',
+    'auth.report_failed':
+      'Este enlace ya no es válido. Si no reconoce este inicio de sesión, restablezca su contraseña y cierre todas las sesiones.',
     'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
     'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     'password.unstorable': 'La contraseña contiene un carácter que no puede formar parte de una contraseña.',
@@ -92,7 +106,7 @@ export const es: Catalogue = {
     existingAccount: {
       subject: 'Ya tiene una cuenta de {appName}',
       title: 'Ya tiene una cuenta',
-      body: 'Alguien ha intentado registrarse en {appName} con esta dirección de correo electrónico, que ya tiene una cuenta.\n\nSi ha sido usted, inicie sesión. Si no puede iniciar sesión, restablezca la contraseña.',
+      body: 'Alguien ha intentado registrarse en {appName} con esta dirección de correo electrónico, o indicarla como la nueva dirección de otra cuenta. Esta dirección ya tiene una cuenta.\n\nSi ha sido usted, inicie sesión. Si no puede iniciar sesión, restablezca la contraseña.',
       note: 'Si no ha sido usted, ignore este mensaje: no ha cambiado nada.',
     },
     newSignIn: {
@@ -112,7 +126,9 @@ export const es: Catalogue = {
     emailChanged: {
       subject: 'Se ha cambiado su dirección de correo electrónico de {appName}',
       title: 'Se ha cambiado su dirección de correo electrónico',
-      body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio.',
+      body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio y se cierran todas las sesiones. Después podrá elegir una contraseña nueva.',
+      bodyWithoutLink:
+        'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}. Esta dirección ya no se utiliza.\n\nSi no ha sido usted, póngase en contacto con el servicio de asistencia.',
       link: 'Deshacer el cambio',
       note: 'Si ha sido usted, ignore este mensaje.',
     },
@@ -127,6 +143,12 @@ export const es: Catalogue = {
       subject: 'Se ha cambiado su contraseña de {appName}',
       title: 'Se ha cambiado su contraseña',
       body: 'Se ha cambiado la contraseña de su cuenta de {appName}.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Se ha cambiado su nombre de usuario de {appName}',
+      title: 'Se ha cambiado su nombre de usuario',
+      body: 'Se ha cambiado el nombre de usuario de su cuenta de {appName}.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -157,6 +179,12 @@ export const es: Catalogue = {
       subject: 'Se ha eliminado una llave de acceso de su cuenta de {appName}',
       title: 'Se ha eliminado una llave de acceso',
       body: 'Se ha eliminado una llave de acceso de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Un dispositivo es ahora de confianza en su cuenta de {appName}',
+      title: 'Un dispositivo es de confianza',
+      body: 'Un dispositivo es ahora de confianza en su cuenta de {appName}. Para iniciar sesión en él basta la contraseña, sin segundo factor.',
       note: NOT_YOU,
     },
     accountLocked: {

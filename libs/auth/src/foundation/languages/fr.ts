@@ -11,8 +11,11 @@ export const fr: Catalogue = {
     'auth.wrong_credentials': 'Ces identifiants sont incorrects.',
     'auth.wrong_password': 'Le mot de passe est incorrect.',
     'auth.wrong_code': 'Le code est incorrect.',
+    'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.',
     'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
     'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
+    'auth.bad_enrolment': 'Cette connexion a expiré, ou un second facteur a été configuré. Veuillez recommencer.',
+    'auth.second_factor_required': 'Ce compte doit avoir un second facteur. Configurez-en d’abord un autre.',
     'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',
     'auth.unusable_secret':
       'Le secret doit être encodé en base32 et compter de 10 à 64 octets, pour SHA-1, six chiffres et 30 secondes.',
@@ -20,6 +23,9 @@ export const fr: Catalogue = {
     'auth.not_enrolled': 'L’authentification à deux facteurs n’est pas activée.',
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
     'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
+    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
+    'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
+    'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
     'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',
@@ -27,6 +33,8 @@ export const fr: Catalogue = {
     'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
     'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
     'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
+    'auth.last_passkey':
+      'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez une autre clé d’accès.',
     'auth.no_session': 'Ce jeton n’appartient à aucune session : il n’y a rien à terminer.',
     'auth.foreign_page': 'Cette requête provient d’un autre site.',
     'auth.not_found': 'Il n’y a rien ici.',
@@ -35,6 +43,12 @@ export const fr: Catalogue = {
     'auth.locked_for': 'Ce compte est verrouillé. Veuillez réessayer dans {seconds} secondes.',
     'auth.reset_failed':
       'Ce lien de réinitialisation du mot de passe n’est plus valable. Veuillez en demander un nouveau.',
+    'auth.email_change_failed':
+      'Ce lien de modification de l’adresse e-mail n’est plus valable. Veuillez en demander un nouveau.',
+    'auth.former_email_taken':
+      'Cette adresse e-mail est désormais associée à un autre compte. Veuillez contacter l’assistance.',
+    'auth.report_failed':
+      'Ce lien n’est plus valable. Si vous ne reconnaissez pas cette connexion, réinitialisez votre mot de passe et fermez toutes les sessions.',
     'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
     'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     'password.unstorable': 'Le mot de passe contient un caractère qui ne peut pas en faire partie.',
@@ -91,7 +105,7 @@ export const fr: Catalogue = {
     existingAccount: {
       subject: 'Vous avez déjà un compte {appName}',
       title: 'Vous avez déjà un compte',
-      body: 'Quelqu’un a essayé de s’inscrire sur {appName} avec cette adresse e-mail, à laquelle un compte est déjà associé.\n\nSi c’était vous, connectez-vous. Si vous ne parvenez pas à vous connecter, réinitialisez le mot de passe.',
+      body: 'Quelqu’un a essayé de s’inscrire sur {appName} avec cette adresse e-mail, ou de l’indiquer comme nouvelle adresse d’un autre compte. Un compte est déjà associé à cette adresse.\n\nSi c’était vous, connectez-vous. Si vous ne parvenez pas à vous connecter, réinitialisez le mot de passe.',
       note: 'Si ce n’était pas vous, ignorez cet e-mail : rien n’a changé.',
     },
     newSignIn: {
@@ -111,7 +125,9 @@ export const fr: Catalogue = {
     emailChanged: {
       subject: 'Votre adresse e-mail {appName} a été modifiée',
       title: 'Votre adresse e-mail a été modifiée',
-      body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification.',
+      body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification et met fin à toutes les sessions. Vous choisirez ensuite un nouveau mot de passe.',
+      bodyWithoutLink:
+        'L’adresse e-mail de votre compte {appName} a été modifiée. Cette adresse n’est plus utilisée.\n\nSi ce n’était pas vous, veuillez contacter l’assistance.',
       link: 'Annuler la modification',
       note: 'Si c’était vous, ignorez cet e-mail.',
     },
@@ -126,6 +142,12 @@ export const fr: Catalogue = {
       subject: 'Votre mot de passe {appName} a été modifié',
       title: 'Votre mot de passe a été modifié',
       body: 'Le mot de passe de votre compte {appName} a été modifié.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Votre nom d’utilisateur {appName} a été modifié',
+      title: 'Votre nom d’utilisateur a été modifié',
+      body: 'Le nom d’utilisateur de votre compte {appName} a été modifié.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -156,6 +178,12 @@ export const fr: Catalogue = {
       subject: 'Une clé d’accès a été supprimée de votre compte {appName}',
       title: 'Une clé d’accès a été supprimée',
       body: 'Une clé d’accès a été supprimée de votre compte {appName}. Elle ne permet plus de se connecter.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Un appareil est désormais approuvé pour votre compte {appName}',
+      title: 'Un appareil est approuvé',
+      body: 'Un appareil est désormais approuvé pour votre compte {appName}. Pour s’y connecter, le mot de passe suffit, sans second facteur.',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -11,14 +11,20 @@ export const ja: Catalogue = {
     'auth.wrong_credentials': 'ログイン情報が正しくありません。',
     'auth.wrong_password': 'パスワードが正しくありません。',
     'auth.wrong_code': 'コードが正しくありません。',
+    'auth.wrong_email_code': 'コードが正しくないか、有効期限が切れています。',
     'auth.one_factor_only': '第二要素は 1 つだけ指定してください。',
     'auth.bad_challenge': 'このログインは期限切れです。最初からやり直してください。',
+    'auth.bad_enrolment': 'このログインは期限切れか、第二要素が設定されました。最初からやり直してください。',
+    'auth.second_factor_required': 'このアカウントには第二要素が必要です。先に別の第二要素を設定してください。',
     'auth.already_enrolled': '二要素認証はすでに有効になっています。',
     'auth.unusable_secret': 'シークレットは、SHA-1・6 桁・30 秒用の、10～64 バイトの base32 である必要があります。',
     'auth.unusable_hash': 'この種類のハッシュは検証できません。',
     'auth.not_enrolled': '二要素認証は有効になっていません。',
     'auth.insufficient_scope': 'この操作には {abilities} の権限が必要です。',
     'auth.confirmation_required': '続行するには本人確認を行ってください。',
+    'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
+    'auth.factor_required': '続行するには第二要素でログインしてください。',
+    'auth.confirm_with_passkey': 'パスキーで確認してください。',
     'auth.sign_in_refused': 'このアカウントではログインできません。サポートまでお問い合わせください。',
     'auth.unusable_claim': 'このアカウントにはトークンを発行できません。サポートまでお問い合わせください。',
     'auth.unverified_login': 'ログインする前にメールアドレスを確認してください。',
@@ -26,6 +32,7 @@ export const ja: Catalogue = {
     'auth.passkey_not_verified': 'パスキーを検証できませんでした。',
     'auth.passkey_not_registered': 'パスキーを登録できませんでした。',
     'auth.passkey_not_yours': 'このパスキーは別のアカウントのものです。',
+    'auth.last_passkey': 'これは唯一のログイン方法です。先にパスワードを設定するか、別のパスキーを追加してください。',
     'auth.no_session': 'このトークンに対応するセッションがないため、終了するものがありません。',
     'auth.foreign_page': 'このリクエストは別のサイトから送信されています。',
     'auth.not_found': 'ここには何もありません。',
@@ -33,6 +40,12 @@ export const ja: Catalogue = {
     'auth.locked': 'このアカウントはロックされています。サポートまでお問い合わせください。',
     'auth.locked_for': 'このアカウントはロックされています。{seconds} 秒後にもう一度お試しください。',
     'auth.reset_failed': 'このパスワード再設定用リンクは無効になっています。新しいリンクをリクエストしてください。',
+    'auth.email_change_failed':
+      'このメールアドレス変更用リンクは無効になっています。新しいリンクをリクエストしてください。',
+    'auth.former_email_taken':
+      'このメールアドレスは現在、別のアカウントで使用されています。サポートにお問い合わせください。',
+    'auth.report_failed':
+      'このリンクはもう有効ではありません。このログインに心当たりがない場合は、パスワードを再設定し、すべてのセッションを終了してください。',
     'auth.bad_link': 'このリンクは無効であるか、無効になりました。',
     'auth.outdated_link': 'このリンクは別のメールアドレス用です。',
     'password.unstorable': 'パスワードに使用できない文字が含まれています。',
@@ -89,7 +102,7 @@ export const ja: Catalogue = {
     existingAccount: {
       subject: '{appName} のアカウントをすでにお持ちです',
       title: 'アカウントをすでにお持ちです',
-      body: 'このメールアドレスを使って {appName} に登録しようとした人がいますが、このメールアドレスのアカウントはすでに存在します。\n\nお客様ご自身の場合は、ログインしてください。ログインできない場合は、パスワードを再設定してください。',
+      body: 'このメールアドレスを使って {appName} に登録しようとした人、または別のアカウントのメールアドレスをこのアドレスに変更しようとした人がいますが、このメールアドレスのアカウントはすでに存在します。\n\nお客様ご自身の場合は、ログインしてください。ログインできない場合は、パスワードを再設定してください。',
       note: 'お心当たりがない場合は、このメールを破棄してください。変更は行われていません。',
     },
     newSignIn: {
@@ -109,7 +122,9 @@ export const ja: Catalogue = {
     emailChanged: {
       subject: '{appName} のメールアドレスが変更されました',
       title: 'メールアドレスが変更されました',
-      body: '{appName} のアカウントのメールアドレスが変更されました。\n\nお心当たりがない場合は、リンクを開いてください。変更を取り消すことができます。',
+      body: '{appName} のアカウントのメールアドレスが変更されました。\n\nお心当たりがない場合は、リンクを開いてください。変更が取り消され、すべてのセッションが終了します。その後、新しいパスワードを設定できます。',
+      bodyWithoutLink:
+        '{appName} のアカウントのメールアドレスが変更されました。このメールアドレスは今後使用されません。\n\nお心当たりがない場合は、サポートにお問い合わせください。',
       link: '変更を取り消す',
       note: 'お客様ご自身による変更の場合は、このメールを破棄してください。',
     },
@@ -124,6 +139,12 @@ export const ja: Catalogue = {
       subject: '{appName} のパスワードが変更されました',
       title: 'パスワードが変更されました',
       body: '{appName} のアカウントのパスワードが変更されました。',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: '{appName} のユーザー名が変更されました',
+      title: 'ユーザー名が変更されました',
+      body: '{appName} のアカウントのユーザー名が変更されました。',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -154,6 +175,12 @@ export const ja: Catalogue = {
       subject: '{appName} のアカウントからパスキーが削除されました',
       title: 'パスキーが削除されました',
       body: '{appName} のアカウントからパスキーが削除されました。このパスキーではログインできなくなりました。',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: '{appName} のアカウントに信頼済みデバイスが追加されました',
+      title: '信頼済みデバイスが追加されました',
+      body: '{appName} のアカウントに信頼済みデバイスが追加されました。このデバイスでは、第二要素なしでパスワードだけでログインできます。',
       note: NOT_YOU,
     },
     accountLocked: {

@@ -11,8 +11,11 @@ export const pt: Catalogue = {
     'auth.wrong_credentials': 'Estas credenciais não estão corretas.',
     'auth.wrong_password': 'A senha não está correta.',
     'auth.wrong_code': 'O código não está correto.',
+    'auth.wrong_email_code': 'Este código não está correto ou não é mais válido.',
     'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
     'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
+    'auth.bad_enrolment': 'Esta tentativa de entrar expirou ou um segundo fator foi configurado. Comece novamente.',
+    'auth.second_factor_required': 'Esta conta precisa ter um segundo fator. Configure outro primeiro.',
     'auth.already_enrolled': 'A autenticação de dois fatores já está ativada.',
     'auth.unusable_secret':
       'O segredo deve estar codificado em base32 e ter de 10 a 64 bytes, para SHA-1, seis dígitos e 30 segundos.',
@@ -20,6 +23,9 @@ export const pt: Catalogue = {
     'auth.not_enrolled': 'A autenticação de dois fatores não está ativada.',
     'auth.insufficient_scope': 'Esta ação requer a permissão {abilities}.',
     'auth.confirmation_required': 'Confirme sua identidade para continuar.',
+    'auth.recent_login_required': 'Entre novamente para continuar.',
+    'auth.factor_required': 'Entre com um segundo fator para continuar.',
+    'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
     'auth.sign_in_refused': 'Esta conta não tem permissão para entrar. Entre em contato com o suporte.',
     'auth.unusable_claim': 'Não é possível emitir tokens para esta conta. Entre em contato com o suporte.',
     'auth.unverified_login': 'Confirme seu endereço de e-mail antes de entrar.',
@@ -27,6 +33,8 @@ export const pt: Catalogue = {
     'auth.passkey_not_verified': 'Não foi possível verificar a chave de acesso.',
     'auth.passkey_not_registered': 'Não foi possível registrar a chave de acesso.',
     'auth.passkey_not_yours': 'Esta chave de acesso pertence a outra conta.',
+    'auth.last_passkey':
+      'Esta é a sua única forma de entrar. Defina primeiro uma senha ou adicione outra chave de acesso.',
     'auth.no_session': 'Este token não pertence a nenhuma sessão, portanto não há nada para encerrar.',
     'auth.foreign_page': 'Esta solicitação vem de outro site.',
     'auth.not_found': 'Não há nada aqui.',
@@ -34,6 +42,10 @@ export const pt: Catalogue = {
     'auth.locked': 'Esta conta está bloqueada. Entre em contato com o suporte.',
     'auth.locked_for': 'Esta conta está bloqueada. Tente novamente em {seconds} segundos.',
     'auth.reset_failed': 'Este link para redefinir a senha não é mais válido. Solicite um novo.',
+    'auth.email_change_failed': 'Este link para alterar o endereço de e-mail não é mais válido. Solicite um novo.',
+    'auth.former_email_taken': 'Este endereço de e-mail agora pertence a outra conta. Entre em contato com o suporte.',
+    'auth.report_failed':
+      'Este link não é mais válido. Se você não reconhece este acesso, redefina sua senha e encerre todas as sessões.',
     'auth.bad_link': 'Este link não é válido ou deixou de ser.',
     'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
     'password.unstorable': 'A senha contém um caractere que não pode fazer parte de uma senha.',
@@ -90,7 +102,7 @@ export const pt: Catalogue = {
     existingAccount: {
       subject: 'Você já tem uma conta em {appName}',
       title: 'Você já tem uma conta',
-      body: 'Alguém tentou se cadastrar em {appName} com este endereço de e-mail, que já tem uma conta.\n\nSe foi você, entre na sua conta. Se não conseguir entrar, redefina a senha.',
+      body: 'Alguém tentou se cadastrar em {appName} com este endereço de e-mail ou informá-lo como o novo endereço de outra conta. Este endereço já tem uma conta.\n\nSe foi você, entre na sua conta. Se não conseguir entrar, redefina a senha.',
       note: 'Se não foi você, ignore este e-mail: nada mudou.',
     },
     newSignIn: {
@@ -110,7 +122,9 @@ export const pt: Catalogue = {
     emailChanged: {
       subject: 'Seu endereço de e-mail em {appName} foi alterado',
       title: 'Seu endereço de e-mail foi alterado',
-      body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração.',
+      body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração e encerra todas as sessões. Depois, você escolhe uma nova senha.',
+      bodyWithoutLink:
+        'O endereço de e-mail da sua conta em {appName} foi alterado. Este endereço não é mais usado.\n\nSe não foi você, entre em contato com o suporte.',
       link: 'Desfazer a alteração',
       note: 'Se foi você, ignore este e-mail.',
     },
@@ -125,6 +139,12 @@ export const pt: Catalogue = {
       subject: 'Sua senha em {appName} foi alterada',
       title: 'Sua senha foi alterada',
       body: 'A senha da sua conta em {appName} foi alterada.',
+      note: NOT_YOU,
+    },
+    usernameChanged: {
+      subject: 'Seu nome de usuário em {appName} foi alterado',
+      title: 'Seu nome de usuário foi alterado',
+      body: 'O nome de usuário da sua conta em {appName} foi alterado.',
       note: NOT_YOU,
     },
     twoFactorEnabled: {
@@ -155,6 +175,12 @@ export const pt: Catalogue = {
       subject: 'Uma chave de acesso foi removida da sua conta em {appName}',
       title: 'Uma chave de acesso foi removida',
       body: 'Uma chave de acesso foi removida da sua conta em {appName}. Ela não pode mais ser usada para entrar.',
+      note: NOT_YOU,
+    },
+    deviceTrusted: {
+      subject: 'Um dispositivo agora é confiável na sua conta em {appName}',
+      title: 'Um dispositivo é confiável',
+      body: 'Um dispositivo agora é confiável na sua conta em {appName}. Para entrar nele basta a senha, sem segundo fator.',
       note: NOT_YOU,
     },
     accountLocked: {

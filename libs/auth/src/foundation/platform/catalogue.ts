@@ -1,56 +1,84 @@
 /** The operation of each route of the library, by method and path. The path is relative to the path of the guard. */
 export const OPERATIONS = {
   'DELETE account': 'account_delete',
+  'DELETE devices/:svcKnownDevice': 'device_forget',
   'DELETE passkeys/:svcPasskey': 'passkey_delete',
   'DELETE sessions': 'sessions_end_all',
   'DELETE sessions/:svcSession': 'session_end',
   'DELETE sessions/others': 'sessions_end_others',
+  'DELETE trusted-devices': 'trusted_devices_forget_all',
+  'DELETE trusted-devices/:svcDevice': 'trusted_device_forget',
   'DELETE two-factor': 'two_factor_disable',
   'GET account/export': 'account_export',
+  'GET devices': 'devices_list',
   'GET email/verify/:id/:hash': 'email_verify',
   'HEAD email/verify/:id/:hash': 'email_verify_probe',
   'GET jwks': 'jwks',
   'GET passkeys': 'passkeys_list',
   'GET sessions': 'sessions_list',
+  'GET trusted-devices': 'trusted_devices_list',
   'GET two-factor/recovery-codes': 'recovery_codes_count',
   'PATCH passkeys/:svcPasskey': 'passkey_rename',
   'POST confirm-passkey': 'confirm_passkey',
   'POST confirm-password': 'confirm_password',
+  'POST email/change': 'email_change_request',
+  'POST email/change/confirm': 'email_change_confirm',
+  'POST email/change/undo': 'email_change_undo',
   'POST email/verification-notification': 'email_verification_send',
   'POST forgot-password': 'password_forgot',
   'POST login': 'login',
+  'POST login/code': 'email_code_send',
+  'POST login/code/verify': 'email_code_login',
   'POST logout': 'logout',
   'POST passkeys': 'passkey_register',
+  'POST passkeys/conditional': 'passkey_register_conditional',
+  'POST passkeys/conditional-options': 'passkey_conditional_options',
   'POST passkeys/login': 'passkey_login',
   'POST passkeys/login-options': 'passkey_login_options',
   'POST passkeys/registration-options': 'passkey_register_options',
   'POST password': 'password_change',
   'POST refresh': 'refresh',
   'POST register': 'register',
+  'POST register/passkey': 'register_passkey',
+  'POST register/passkey/options': 'register_passkey_options',
   'POST reset-password': 'password_reset',
+  'POST sessions/report': 'sign_in_report',
   'POST two-factor': 'two_factor_enrol',
   'POST two-factor-challenge': 'challenge',
+  'POST two-factor-enrolment': 'enrolment_start',
+  'POST two-factor-enrolment/confirm': 'enrolment_confirm',
+  'POST two-factor-enrolment/passkey': 'enrolment_passkey',
+  'POST two-factor-enrolment/passkey-options': 'enrolment_passkey_options',
   'POST two-factor/confirm': 'two_factor_confirm',
   'POST two-factor/recovery-codes': 'recovery_codes_renew',
+  'POST username': 'username_change',
 } as const;
 
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
-/** The outcome of an operation. `challenged`: the login continues with a second factor. */
+/** The outcome of an operation. `challenged`: the login continues with a second factor, or with its enrolment. */
 export type Outcome = 'succeeded' | 'challenged' | 'failed';
 
 /** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
 export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
+  'email_change_confirm',
+  'email_change_undo',
+  'devices_list',
   'email_verify',
   'email_verify_probe',
+  'enrolment_passkey_options',
   'jwks',
+  'passkey_conditional_options',
   'passkey_login_options',
   'passkey_register_options',
   'passkeys_list',
   'recovery_codes_count',
   'refresh',
+  'register_passkey_options',
   'sessions_list',
+  'sign_in_report',
+  'trusted_devices_list',
   'two_factor_confirm',
   'two_factor_disable',
 ]);
@@ -66,17 +94,23 @@ export const REASONS = {
   account_locked: '`features.lockout` has locked the account',
   already_enrolled: 'a second factor is already enabled',
   bad_challenge: 'the login challenge is not valid, has expired or was used before',
+  bad_enrolment: 'the enrolment token is not valid, has expired or was used before, or the user has a second factor',
   bad_link: 'the signature of a mailed link is not valid, or the link has expired',
   confirmation_required: 'a step-up proof is missing or not valid',
   confirmation_session_mismatch: 'the step-up proof belongs to another session',
   deletion_busy: 'too many accounts are being deleted at the same time (503)',
+  email_change_failed:
+    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
   email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
   expired_token: 'the access token has expired: the client refreshes it',
+  former_email_taken: 'a change of email cannot be undone: another account has the former address',
+  factor_required: 'the route has `@RequireFactor()`, and the session was not started with this factor',
   hasher_busy: 'too many password hashes wait, or one waited too long (503)',
   idle_session: 'the session was not refreshed for its idle time (`sessions.idleTimeout`)',
   identifier_taken: 'an account with the identifier exists',
   insufficient_scope: 'the token lacks an ability',
   invalid_token: 'no key of this guard signed the token, or the token has another purpose',
+  last_passkey: 'the passkey is the only way in which its user can sign in',
   missing_token: 'no token was sent',
   no_session: 'the token names no session and cannot be denied, so there was nothing to end',
   no_such_passkey: 'the caller has no such passkey',
@@ -88,9 +122,11 @@ export const REASONS = {
   passkey_not_verified: 'the verification of a passkey failed',
   passkey_not_yours: 'the passkey belongs to another account',
   recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
+  report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   revoked_token: 'the session or the token was revoked',
+  second_factor_required: 'the last second factor of a user who must have one',
   sign_in_refused: '`hooks.canSignIn` refused the user',
   store_unavailable: 'Redis, PostgreSQL, the user store or code of the host did not answer in time (503)',
   too_many_failures: 'the limit on failed attempts of the account is exhausted (429)',
@@ -102,6 +138,7 @@ export const REASONS = {
   validation_failed: 'a field of the request breaks a rule (422)',
   wrong_code: 'the second factor is wrong',
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
+  wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
   wrong_password: 'the account exists, but the password is wrong',
 } as const;
 
@@ -115,6 +152,9 @@ export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
   'auth.account.failures_cleared': 'AccountReleased',
   'auth.account.locked': 'AccountLocked',
+  'auth.email.change_undone': 'EmailChangeUndone',
+  'auth.email.changed': 'EmailChanged',
+  'auth.device.trusted': 'DeviceTrusted',
   'auth.email.verified': 'Verified',
   'auth.mail.failed': 'MailFailed',
   'auth.passkey.added': 'PasskeyAdded',
@@ -128,6 +168,7 @@ export const SECURITY_EVENTS = {
   'auth.session.forked': 'RefreshFamilyForked',
   'auth.session.recovered': 'SessionRecovered',
   'auth.session.started': 'SessionStarted',
+  'auth.sign_in.reported': 'SignInReported',
   'auth.two_factor.disabled': 'TwoFactorDisabled',
   'auth.two_factor.enabled': 'TwoFactorEnabled',
   'auth.two_factor.unusable': 'TwoFactorUnusable',
@@ -155,7 +196,10 @@ export interface SecurityLine {
   readonly session_id?: string;
   /** The address of the client, as the HTTP adapter reports it. */
   readonly ip?: string;
-  /** The purpose of a lock, the kind of a failed mail, or the reason why a session ended. */
+  /**
+   * The purpose of a lock, the kind of a failed mail, the reason why a session ended, or whether the device of a sign-in is
+   * `known` or `new`.
+   */
   readonly purpose?: string;
   /** Number of lines of the same event, reason and guard that were omitted since the last line. */
   readonly suppressed?: number;

@@ -63,12 +63,17 @@ export interface NewSignInMail extends LinkMail {
   userAgent: string | null;
 }
 
-/** The data of the mail to the former address after a change of the address. Its link undoes the change. */
-export interface EmailChangedMail extends LinkMail {
-  /** Time of the change. */
-  time: Date;
+/** The data of the mail to the former address after a change of the address. */
+export interface EmailChangedMail extends NoticeMail {
   /** The new address with its local part shortened: `a…@example.com`. */
   newEmail: string;
+  /**
+   * The link that undoes the change. It is a secret. Null if the former address was not verified: it may belong to another
+   * person.
+   */
+  url: string | null;
+  /** Days for which the link is valid. */
+  days: number;
 }
 
 /** The data of a mail with a code for a sign-in. */
@@ -98,7 +103,9 @@ export type MailTemplate<Data extends MailData = LinkMail> = (
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
-  /** To the owner of an address when a registration contained it: see `registration.concealExisting`. */
+  /**
+   * To the owner of an address when a registration (see `registration.concealExisting`) or a change of email contained it.
+   */
   existingAccount: MailTemplate<MailData>;
   newSignIn: MailTemplate<NewSignInMail>;
   /** To the new address of an account: its link confirms the change. */
@@ -108,11 +115,15 @@ export interface MailTemplates {
   signInCode: MailTemplate<SignInCodeMail>;
   /** After a change and after a reset of the password. */
   passwordChanged: MailTemplate<NoticeMail>;
+  /** After a change of the identifier that is not the email. */
+  usernameChanged: MailTemplate<NoticeMail>;
   twoFactorEnabled: MailTemplate<NoticeMail>;
   twoFactorDisabled: MailTemplate<NoticeMail>;
   recoveryCodesReplaced: MailTemplate<NoticeMail>;
   passkeyAdded: MailTemplate<NoticeMail>;
   passkeyRemoved: MailTemplate<NoticeMail>;
+  /** After a second factor with `trust_device`: see `twoFactor.trustedDeviceDays`. */
+  deviceTrusted: MailTemplate<NoticeMail>;
   accountLocked: MailTemplate<NoticeMail>;
   accountDeleted: MailTemplate<NoticeMail>;
 }
@@ -125,11 +136,13 @@ export type MailInput<Kind extends MailKind> = Omit<Parameters<MailTemplates[Kin
 /** The mails that report a change of an account: see `mail.notices`. */
 export const NOTICE_KINDS = [
   'passwordChanged',
+  'usernameChanged',
   'twoFactorEnabled',
   'twoFactorDisabled',
   'recoveryCodesReplaced',
   'passkeyAdded',
   'passkeyRemoved',
+  'deviceTrusted',
   'accountLocked',
   'accountDeleted',
 ] as const satisfies readonly MailKind[];
@@ -159,6 +172,8 @@ export interface MailText {
   title: string;
   /** The paragraphs before the link, the code and the details. */
   body: string;
+  /** The same for a mail without the link, where a kind has mails with and without it. */
+  bodyWithoutLink?: string;
   /** The label of the link. Required for a kind with a link. */
   link?: string;
   /** The paragraphs after them. */

@@ -6,6 +6,10 @@ export interface TokenBody {
   refresh_token?: string;
   token_type: 'Bearer';
   expires_in: number;
+  /** The token of the device, for the header `X-Svc-Device` of later sign-ins. Only in body mode, after a sign-in. */
+  device_token?: string;
+  /** The token of a device that is trusted from now on. Only in body mode, and only after `trust_device`. */
+  trusted_device_token?: string;
 }
 
 /** Kinds of second factor: a TOTP code, a recovery code, a passkey. */
@@ -19,6 +23,23 @@ export interface LoginChallenge {
   /** The methods with which this user can complete the challenge. */
   methods: readonly SecondFactorMethod[];
 }
+
+/**
+ * The response to a correct password when the user must have a second factor and has none (`twoFactor.required`). It
+ * contains no tokens.
+ */
+export interface EnrolmentChallenge {
+  enrolment_required: true;
+  /** The token for the routes below `/two-factor-enrolment`. It opens one session. */
+  enrolment_token: string;
+  /** Seconds until the token expires. */
+  expires_in: number;
+  /** The factors that the user can set up. */
+  methods: readonly EnrolmentMethod[];
+}
+
+/** Factors that can be set up during a sign-in. */
+export type EnrolmentMethod = Exclude<SecondFactorMethod, 'recovery_code'>;
 
 /** The request and the user of a presented answer. */
 export interface PresentedRequest {
@@ -66,6 +87,11 @@ export class Presenter {
 
   /** A challenge for the second factor, after a password or a registration. */
   challenge(fields: LoginChallenge, _answer: PresentedRequest): object | Promise<object> {
+    return fields;
+  }
+
+  /** An enrolment that the user must complete, after a password or a registration. */
+  enrolment(fields: EnrolmentChallenge, _answer: PresentedRequest): object | Promise<object> {
     return fields;
   }
 

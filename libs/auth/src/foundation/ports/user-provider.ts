@@ -4,10 +4,29 @@ import type { EntityManager } from 'typeorm';
 export interface NewAccount {
   /** The login identifier, by default the email, which is trimmed and in lower case. */
   identifier: string;
-  /** PHC string of the password hash. */
-  passwordHash: string;
+  /** PHC string of the password hash; null for an account that is registered with a passkey. */
+  passwordHash: string | null;
   name: string;
 }
+
+/** The replacement of an email or of an identifier. */
+export interface Replacing {
+  /** The value that must be stored now; null for a user without an email. */
+  readonly from: string | null;
+  readonly to: string;
+}
+
+/** The replacement of an email. The new one is stored as verified. */
+export interface EmailReplacement extends Replacing {
+  /** The time of the verification, for providers that store which emails are verified. */
+  readonly verifiedAt: Date;
+}
+
+/**
+ * The result of a replacement: it was stored; another user has the new value; or the user does not exist, or has another
+ * value than the former one.
+ */
+export type ReplacementResult = 'changed' | 'taken' | 'stale';
 
 /** A user and the password hash for its login. */
 export interface StoredCredentials<User extends object = object> {
@@ -111,9 +130,14 @@ export abstract class UserProvider<User extends object = object> {
    * concurrent calls with one identifier, one returns a user and the others null. A unique index decides. Called by the
    * registration, after {@link findByIdentifier} has found no user.
    *
+   * @param _manager entity manager of the transaction that stores the passkey of the account; undefined for a registration
+   * with a password. For users in the same database, `manager.query('INSERT … ON CONFLICT DO NOTHING …')` stores the
+   * account and its passkey, or neither. It must not throw for a taken identifier, because an error ends the transaction.
+   * The library reads the user again after the commit, so only its id must be complete. A provider on another database
+   * ignores the manager: after an error, its account may exist without a passkey, and its owner signs in by a reset link
    * @throws the error of any other conflict, such as one of another unique column
    */
-  create(_account: NewAccount): Promise<User | null> {
+  create(_account: NewAccount, _manager?: EntityManager): Promise<User | null> {
     throw new Error('This user provider creates no accounts.');
   }
 
@@ -123,8 +147,9 @@ export abstract class UserProvider<User extends object = object> {
    * Default: does nothing.
    *
    * @param _id the id of the account
+   * @param _manager entity manager of a transaction, as for {@link create}
    */
-  async imitateCreation(_id: string): Promise<void> {}
+  async imitateCreation(_id: string, _manager?: EntityManager): Promise<void> {}
 
   /** Whether {@link currentMark} and {@link wasCreatedSince} are implemented. `hooks.register` requires them. */
   datesAccounts(): boolean {
@@ -158,6 +183,37 @@ export abstract class UserProvider<User extends object = object> {
    */
   markEmailVerified(_id: string, _email: string, _at: Date): Promise<boolean> {
     throw new Error('This user provider verifies no emails.');
+  }
+
+  /** Whether {@link changeEmail} is implemented. `features.emailChange` requires it. */
+  changesEmails(): boolean {
+    return false;
+  }
+
+  /**
+   * Replaces the user's email, which may be its identifier, if it is still the former one, and marks the new one as
+   * verified. Atomic: a unique index decides between users, and of concurrent calls with one former email, one returns
+   * `changed`. Only `changed` may change anything. Called when a change of email is confirmed or undone.
+   *
+   * @param change `to` is trimmed and in lower case
+   * @param manager entity manager of the transaction that also stores the state of the change, as in {@link delete}. After
+   * `taken` and `stale`, and after an error, the library rolls it back
+   */
+  changeEmail(_id: string, _change: EmailReplacement, _manager: EntityManager): Promise<ReplacementResult> {
+    throw new Error('This user provider changes no emails.');
+  }
+
+  /** Whether {@link changeIdentifier} is implemented. `features.usernameChange` requires it. */
+  changesIdentifiers(): boolean {
+    return false;
+  }
+
+  /**
+   * Replaces the user's identifier, where it is not the email, if it is still the former one. Atomic as {@link changeEmail},
+   * in a transaction of its own. Called by the route that changes a username.
+   */
+  changeIdentifier(_id: string, _change: Replacing): Promise<ReplacementResult> {
+    throw new Error('This user provider changes no identifiers.');
   }
 
   /**

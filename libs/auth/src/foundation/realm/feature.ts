@@ -7,6 +7,8 @@ import type { FeatureOptions } from '../config/auth-options';
 export interface Feature {
   /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
   readonly flags?: readonly (keyof FeatureOptions)[];
+  /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
+  readonly needs?: readonly (keyof FeatureOptions)[];
   /**
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
    * feature is on or off.

@@ -21,6 +21,8 @@ export interface PurposeClaims {
   readonly fpr?: string;
   /** Of a login challenge: false if the session that completes it is not remembered; absent otherwise. */
   readonly rem?: false;
+  /** Of a login challenge: the method of the first factor (RFC 8176); absent for the password. */
+  readonly fst?: 'email';
   /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
@@ -56,7 +58,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, fpr, rem, sto, epo, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, fst, rem, sto, epo, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -67,6 +69,7 @@ export function isPurposeToken(
     (fid === undefined || isText(fid)) &&
     (fpr === undefined || isText(fpr)) &&
     (rem === undefined || rem === false) &&
+    (fst === undefined || fst === 'email') &&
     (sto === undefined || isText(sto)) &&
     (epo === undefined || isText(epo)) &&
     (gid === undefined || gid === guard) &&

@@ -15,11 +15,16 @@ import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpos
 /** The purposes of tokens: values of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
 export const CONFIRMATION = 'reauth+challenge';
 export const LOGIN_CHALLENGE = '2fa+challenge';
+export const EMAIL_CODE = 'email+code';
+export const ENROLMENT = '2fa+enrolment';
 
-export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
+/** The tokens of sign-ins that have begun. What ends all sessions of a user ends these tokens, too. */
+const CHALLENGES = [LOGIN_CHALLENGE, EMAIL_CODE, ENROLMENT] as const;
 
-/** Claims that bind a token to an id, a session or a password hash, and what the client asked for. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'rem'>>;
+export type Purpose = typeof CONFIRMATION | (typeof CHALLENGES)[number];
+
+/** Claims that bind a token to an id, a session or a password hash, and what the sign-in was and asked for. */
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'fst' | 'rem'>>;
 
 /**
  * The fingerprint of a stored password hash for one token or one session. It contains the id, so that the
@@ -32,8 +37,8 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. Login challenges become invalid when the security store loses its data, because the records of their
- * use and of their end are lost with it. Confirmations have no such records.
+ * interchangeable. Challenges ({@link CHALLENGES}) become invalid when the security store loses its data, because the
+ * records of their use and of their end are lost with it. Confirmations have no such records.
  */
 @Injectable()
 export class PurposeTokens {
@@ -50,7 +55,7 @@ export class PurposeTokens {
    * @throws StoreUnavailable
    */
   async mint(purpose: Purpose, userId: string, binding: Binding = {}): Promise<string> {
-    const state = purpose === LOGIN_CHALLENGE ? await this.state(userId) : {};
+    const state = purpose === CONFIRMATION ? {} : await this.state(userId);
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
     return signJws(this.keyring, purpose, {
@@ -67,7 +72,7 @@ export class PurposeTokens {
     });
   }
 
-  /** Claims of a challenge: the state of the store, and the ends that it contains. */
+  /** Claims of a challenge or of a mailed code: the state of the store, and the ends that it contains. */
   private async state(userId: string): Promise<Pick<PurposeClaims, 'sto' | 'epo'>> {
     const { values, continuity: sto } = await this.continuity.readCurrent(
       this.endKeys(userId),
@@ -90,7 +95,7 @@ export class PurposeTokens {
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
     const { sub } = jws.claims;
-    const ends = purpose === LOGIN_CHALLENGE ? this.endKeys(sub) : [];
+    const ends = purpose === CONFIRMATION ? [] : this.endKeys(sub);
     return (await this.isOutstanding(jws.claims, [this.usedKey(jws.claims)], ends)) ? jws.claims : null;
   }
 
@@ -115,13 +120,13 @@ export class PurposeTokens {
   }
 
   /**
-   * Ends the outstanding login challenges: those of one user or, without a user, those of all users of the guard.
-   * Challenges that are minted later are valid.
+   * Ends the outstanding challenges of every kind: those of one user or, without a user, those of all users of the guard. Those that are minted later are valid. The end is kept for as long as the longest kind of challenge lives.
    *
    * @throws StoreUnavailable
    */
   async endChallenges(userId?: string): Promise<void> {
-    const seconds = this.lifetimeOf(LOGIN_CHALLENGE) + this.realm.options.leeway + CLOCK_MARGIN;
+    const longest = Math.max(...CHALLENGES.map((purpose) => this.lifetimeOf(purpose)));
+    const seconds = longest + this.realm.options.leeway + CLOCK_MARGIN;
     // A challenge is read with the keys of its user's slot tag only.
     const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
     await this.store.setMany(
@@ -170,7 +175,13 @@ export class PurposeTokens {
 
   /** Lifetime in seconds. */
   private lifetimeOf(purpose: Purpose): number {
-    const { twoFactor, confirm } = this.realm.options;
-    return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;
+    const { twoFactor, confirm, emailCode } = this.realm.options;
+    const lifetimes: Record<Purpose, number> = {
+      [CONFIRMATION]: confirm.ttl,
+      [LOGIN_CHALLENGE]: twoFactor.challengeTtl,
+      [EMAIL_CODE]: 60 * emailCode.expireMinutes,
+      [ENROLMENT]: twoFactor.enrolmentTtl,
+    };
+    return lifetimes[purpose];
   }
 }

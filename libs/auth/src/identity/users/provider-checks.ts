@@ -44,7 +44,9 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
-  const feature = (['passwordReset', 'emailVerification'] as const).find((name) => features[name]);
+  const feature = (['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const).find(
+    (name) => features[name],
+  );
   const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
   return [
     features.accountDeletion &&
@@ -66,8 +68,21 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
       unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
     features.registration && concealed(users, options),
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
     features.registration && shared(users, 'identifier', 'features.registration'),
     features.passwordReset && shared(users, 'email', 'features.passwordReset'),
+    features.emailChange && shared(users, 'email', 'features.emailChange'),
+    features.emailChange &&
+      !users.changesEmails() &&
+      `features.emailChange is on, but the users of the guard "${guard}" cannot get another email. ` +
+        `${implement('changesEmails and changeEmail')}, or turn the feature off.`,
+    features.usernameChange && named(users, options, implement),
+    features.emailCode && shared(users, 'email', 'features.emailCode'),
     !!(features.registration && hooks.register) &&
       !has('identifierOf') &&
       `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf')}.`,
@@ -105,6 +120,26 @@ const registered = (users: UserProvider, implement: (methods: string) => string)
   !users.datesAccounts() &&
   "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
     `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince')}.`;
+
+/** Why the identifier of the users cannot be changed without a mail to its owner. */
+function named(
+  users: UserProvider,
+  { guard, username }: GuardConfig,
+  implement: (methods: string) => string,
+): string | false {
+  const isEmail =
+    users instanceof TypeormUserProvider ? users.isIdentifiedByEmail : users.emailOf === UserProvider.prototype.emailOf;
+  if (username === 'email' || isEmail)
+    return (
+      `features.usernameChange is on, but the ${username} of the users of the guard "${guard}" is their email, which is ` +
+      'changed with a mailed link. Use features.emailChange. If users have both, give the entity a column email, or ' +
+      'implement emailOf in your UserProvider.'
+    );
+  return users.changesIdentifiers()
+    ? shared(users, 'identifier', 'features.usernameChange')
+    : `features.usernameChange is on, but the users of the guard "${guard}" cannot get another ${username}. ` +
+        `${implement('changesIdentifiers and changeIdentifier')}, or turn the feature off.`;
+}
 
 function shared(users: UserProvider, kind: 'identifier' | 'email', feature: string): string | false {
   const column = users instanceof TypeormUserProvider ? users.sharedColumn(kind) : null;

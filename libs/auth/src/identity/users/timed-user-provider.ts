@@ -1,10 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from './identifiers';
+import { TypeormUserProvider } from './typeorm-user-provider';
 import {
+  type EmailReplacement,
   type NewAccount,
+  type Replacing,
+  type ReplacementResult,
   type StoredCredentials,
   type StoredSecondFactor,
   UserProvider,
@@ -54,12 +59,17 @@ export class TimedUserProvider {
     return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
   }
 
-  create(account: NewAccount): Promise<object | null> {
-    return this.timed(() => this.provider.create(account));
+  create(account: NewAccount, manager?: EntityManager): Promise<object | null> {
+    return this.timed(() => this.provider.create(account, manager));
   }
 
-  imitateCreation(id: string): Promise<void> {
-    return this.timed(() => this.provider.imitateCreation(id));
+  imitateCreation(id: string, manager?: EntityManager): Promise<void> {
+    return this.timed(() => this.provider.imitateCreation(id, manager));
+  }
+
+  /** Whether {@link create} may call code of the host, so that it must not be repeated after a conflict. */
+  get createsByHost(): boolean {
+    return !(this.provider instanceof TypeormUserProvider) || this.provider.callsHost;
   }
 
   currentMark(): Promise<string> {
@@ -72,6 +82,14 @@ export class TimedUserProvider {
 
   markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return this.timed(() => this.provider.markEmailVerified(id, email, at));
+  }
+
+  changeEmail(id: string, change: EmailReplacement, manager: EntityManager): Promise<ReplacementResult> {
+    return this.timed(() => this.provider.changeEmail(id, change, manager));
+  }
+
+  changeIdentifier(id: string, change: Replacing): Promise<ReplacementResult> {
+    return this.timed(() => this.provider.changeIdentifier(id, change));
   }
 
   secondFactorOf(id: string): Promise<StoredSecondFactor | null> {

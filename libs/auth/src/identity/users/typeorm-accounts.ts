@@ -9,11 +9,18 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { isStorable } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
-import type { NewAccount } from '../../foundation/ports/user-provider';
+import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
 // SQLSTATE 23505, unique violation.
 const isDuplicate = (error: unknown): boolean =>
   (error as { driverError?: { code?: string } }).driverError?.code === '23505';
+
+/** The savepoint of an insert that is part of a transaction. Without it, a duplicate ends the whole transaction. */
+const SAVEPOINT = 'svc_create';
+const BEFORE_INSERT = `SAVEPOINT ${SAVEPOINT}`;
+const AFTER_INSERT = `RELEASE SAVEPOINT ${SAVEPOINT}`;
+
+const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
 
 /** Creates, dates, verifies and deletes the rows of one entity's users. */
 export class TypeOrmAccounts<User extends ObjectLiteral> {
@@ -33,16 +40,37 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /** Inserts a row and returns it, or null if the identifier is taken. The unique index decides. */
-  async create({ identifier, passwordHash, name }: NewAccount): Promise<User | null> {
-    const values = { [this.username]: identifier, passwordHash, name } as unknown as User;
+  async create(account: NewAccount): Promise<User | null> {
+    const { identifier } = account;
+    const values = this.valuesOf(account);
     try {
       // After a 503 the row must not be committed later: a retry of the client would find the identifier taken.
       return await this.database.transaction((_, manager) => this.insert(manager, values), this.callsHost);
     } catch (error) {
       // A conflict on another unique column is an error: the user cannot choose that value.
-      if (isDuplicate(error) && (await this.isTaken(identifier))) return null;
+      const isTaken = () => this.database.transaction((_, manager) => this.isTaken(manager, identifier));
+      if (isDuplicate(error) && (await isTaken())) return null;
       throw error;
     }
+  }
+
+  /** Inserts a row as {@link create} does, as part of a transaction, which can continue after a taken identifier. */
+  async createIn(manager: EntityManager, account: NewAccount): Promise<User | null> {
+    await manager.query(BEFORE_INSERT);
+    try {
+      const user = await this.insert(manager, this.valuesOf(account));
+      await manager.query(AFTER_INSERT);
+      return user;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      await manager.query(`ROLLBACK TO ${BEFORE_INSERT}`);
+      if (await this.isTaken(manager, account.identifier)) return null;
+      throw error;
+    }
+  }
+
+  private valuesOf({ identifier, passwordHash, name }: NewAccount): User {
+    return { [this.username]: identifier, passwordHash, name } as unknown as User;
   }
 
   private async insert(manager: EntityManager, values: User): Promise<User> {
@@ -61,7 +89,12 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
    * the same, but not for a view.
    */
   async imitateInsert(): Promise<void> {
-    await this.database.transaction((sql) => sql(`SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`));
+    await this.database.transaction((sql) => sql(IMITATION));
+  }
+
+  /** Does the work of {@link createIn} as {@link imitateInsert} does. */
+  async imitateInsertIn(manager: EntityManager): Promise<void> {
+    for (const statement of [BEFORE_INSERT, IMITATION, AFTER_INSERT]) await manager.query(statement);
   }
 
   /** Whether rows store their creation time by the database's clock, independent of the time zone of a connection. */
@@ -99,6 +132,45 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     }, this.callsHost);
   }
 
+  /**
+   * Replaces the value of a unique column. The unique index decides. After `taken`, the transaction can only be rolled back.
+   *
+   * @param more further columns to store
+   */
+  async replace(
+    where: FindOptionsWhere<User>,
+    property: string,
+    { from, to }: Replacing,
+    more: object,
+    manager: EntityManager,
+  ): Promise<ReplacementResult> {
+    const current = { ...where, [property]: from ?? IsNull() };
+    try {
+      const { affected } = await manager.update(this.repository.target, current, { [property]: to, ...more } as never);
+      return affected === 1 ? 'changed' : 'stale';
+    } catch (error) {
+      // The statement stores no other value that a user has chosen.
+      if (isDuplicate(error)) return 'taken';
+      throw error;
+    }
+  }
+
+  /** Runs `work` in a transaction of its own, which is rolled back unless the result is `changed`. */
+  async inTransaction(work: (manager: EntityManager) => Promise<ReplacementResult>): Promise<ReplacementResult> {
+    let result: ReplacementResult | undefined;
+    const undo = new Error('rolled back');
+    try {
+      return await this.database.transaction(async (_, manager) => {
+        result = await work(manager);
+        if (result !== 'changed') throw undo;
+        return result;
+      }, this.callsHost);
+    } catch (error) {
+      if (error === undo && result !== undefined) return result;
+      throw error;
+    }
+  }
+
   /** Deletes the row permanently, also for an entity with a `@DeleteDateColumn`. */
   async delete(where: FindOptionsWhere<User>, manager: EntityManager): Promise<boolean> {
     const { affected } = await manager.delete(this.repository.target, where);
@@ -110,20 +182,16 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /** Whether a row has the identifier. Soft-deleted rows count. */
-  private async isTaken(identifier: string): Promise<boolean> {
+  private async isTaken(manager: EntityManager, identifier: string): Promise<boolean> {
     if (!isStorable(identifier)) return false;
     const column = quoted(this.repository.metadata.findColumnWithPropertyName(this.username)!.databaseName);
-    return this.database.transaction(async (_, manager) => {
-      const rows = () => manager.createQueryBuilder(this.repository.target, 'u').withDeleted();
-      if (
-        await rows()
-          .setFindOptions({ where: { [this.username]: identifier } as never })
-          .getExists()
-      )
-        return true;
-      // An index on an expression, such as lower(email), treats other spellings as equal.
-      return rows().where(`lower(u.${column}::text) = lower(:identifier)`, { identifier }).getExists();
-    });
+    const rows = () => manager.createQueryBuilder(this.repository.target, 'u').withDeleted();
+    const isStored = await rows()
+      .setFindOptions({ where: { [this.username]: identifier } as never })
+      .getExists();
+    if (isStored) return true;
+    // An index on an expression, such as lower(email), treats other spellings as equal.
+    return rows().where(`lower(u.${column}::text) = lower(:identifier)`, { identifier }).getExists();
   }
 }
 

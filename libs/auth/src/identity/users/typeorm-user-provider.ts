@@ -22,9 +22,12 @@ import {
 import { isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
-  type StoredSecondFactor,
+  type EmailReplacement,
   type NewAccount,
+  type ReplacementResult,
+  type Replacing,
   type StoredCredentials,
+  type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
 import { SecondFactorRows } from './second-factor.store';
@@ -203,15 +206,28 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.accounts.has('name');
   }
 
-  override async create(account: NewAccount): Promise<User | null> {
+  override async create(account: NewAccount, manager?: EntityManager): Promise<User | null> {
+    // Within a transaction of the library, another connection does not see the row before the commit.
+    if (manager) return this.accounts.createIn(manager, account);
     const created = await this.accounts.create(account);
     // Read again, because the saved entity contains the password hash.
     return created && this.findById(this.idOf(created));
   }
 
-  override async imitateCreation(id: string): Promise<void> {
+  override async imitateCreation(id: string, manager?: EntityManager): Promise<void> {
+    if (manager) return this.accounts.imitateInsertIn(manager);
     await this.accounts.imitateInsert();
     await this.findById(id);
+  }
+
+  /** Whether a change of a user calls code of the host: a listener of the entity, or a subscriber. */
+  get callsHost(): boolean {
+    return this.database.callsHost(this.metadata.target);
+  }
+
+  /** Whether a user can be stored without a password. */
+  get allowsNoPassword(): boolean {
+    return this.metadata.findColumnWithPropertyName('passwordHash')!.isNullable;
   }
 
   /** True if the entity has a `@CreateDateColumn` with a time zone. */
@@ -233,6 +249,38 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
+  }
+
+  /** True unless the email is the primary key, to which other rows refer. */
+  override changesEmails(): boolean {
+    return !this.isPrimary(this.accounts.email);
+  }
+
+  override async changeEmail(
+    id: string,
+    { from, to, verifiedAt }: EmailReplacement,
+    manager: EntityManager,
+  ): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
+    return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
+  }
+
+  /** True if the entity has a column for the email besides the identifier, and the identifier is not the primary key. */
+  override changesIdentifiers(): boolean {
+    return !this.isIdentifiedByEmail && !this.isPrimary(this.username);
+  }
+
+  /** Whether the identifier is the email of the users. */
+  get isIdentifiedByEmail(): boolean {
+    return this.accounts.email === this.username;
+  }
+
+  override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
+    if (![id, to, from ?? ''].every(isStorable)) return 'stale';
+    return this.accounts.inTransaction((manager) =>
+      this.accounts.replace(this.byId(id), this.username, { from, to }, {}, manager),
+    );
   }
 
   override deletesAccounts(): boolean {
@@ -285,7 +333,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
     return this.database.transaction(async (_, manager) => {
       return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
-    }, this.database.callsHost(this.metadata.target));
+    }, this.callsHost);
   }
 
   /**
@@ -312,6 +360,10 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private textOf(user: User, property: string): string | null {
     const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
     return value === null || value === undefined ? null : String(value);
+  }
+
+  private isPrimary(property: string): boolean {
+    return this.metadata.findColumnWithPropertyName(property)!.isPrimary;
   }
 
   private byId(id: string): FindOptionsWhere<User> {

@@ -13,7 +13,7 @@ import {
   type SecurityLine,
 } from '../../foundation/platform/catalogue';
 import { AuthException } from '../../foundation/platform/errors';
-import type { LoginChallenge } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { unverifiedClaims } from '../../identity/tokens/jws';
@@ -55,8 +55,9 @@ export function aboutAnswer(answer: unknown): About {
     access_token: sent,
     accessToken: returned,
     challenge_token: challenge,
+    enrolment_token: enrolment,
   } = (answer ?? {}) as Record<string, unknown>;
-  const token = sent ?? returned ?? challenge;
+  const token = sent ?? returned ?? challenge ?? enrolment;
   const claims = typeof token === 'string' ? unverifiedClaims(token) : null;
   if (!claims) return {};
   return { user_id: claims.sub, ...(typeof claims.fid === 'string' && { session_id: claims.fid }) };
@@ -88,7 +89,7 @@ export class RequestObserver {
     const start = performance.now();
     try {
       const answer = await work();
-      const outcome = isChallenge(answer) ? 'challenged' : 'succeeded';
+      const outcome = isChallenge(answer) || isEnrolment(answer) ? 'challenged' : 'succeeded';
       this.measure(operation, outcome, start, span);
       if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
       return answer;
@@ -122,6 +123,10 @@ export class RequestObserver {
 /** Whether a login continues with a second factor. */
 export const isChallenge = (answer: unknown): answer is LoginChallenge =>
   typeof answer === 'object' && answer !== null && 'challenge_token' in answer;
+
+/** Whether a login continues with the enrolment of a second factor. */
+export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
+  typeof answer === 'object' && answer !== null && 'enrolment_token' in answer;
 
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */
 @Injectable()

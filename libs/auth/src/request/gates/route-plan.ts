@@ -49,6 +49,7 @@ export const STAGES = [
   'authentication',
   'ability',
   'throttle',
+  'factor',
   'recent-login',
   'confirmation',
   'verification',

@@ -10,10 +10,20 @@ import {
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { aboutAnswer, isChallenge } from '../gates/request-log';
+import { aboutAnswer, isChallenge, isEnrolment } from '../gates/request-log';
 
 /** The operations whose tokens start a session. */
-const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'challenge', 'passkey_login']);
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
+  'login',
+  'challenge',
+  'passkey_login',
+  'email_code_login',
+  'enrolment_confirm',
+  'enrolment_passkey',
+]);
+
+/** The operations that create an account. */
+const REGISTRATIONS: ReadonlySet<Operation | undefined> = new Set(['register', 'register_passkey']);
 
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()
@@ -59,9 +69,10 @@ export class Presentation {
     if (operation === 'logout') return this.presenter.logout(about);
     if (operation === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
+    if (isEnrolment(answer)) return this.presenter.enrolment(answer, about);
     // A concealed registration is not presented: a presenter might add what the answer conceals.
-    if (operation === 'register' && 'status' in (answer as object)) return answer;
-    if (operation === 'register') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
+    if (REGISTRATIONS.has(operation) && 'status' in (answer as object)) return answer;
+    if (REGISTRATIONS.has(operation)) return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
     return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
   }
 

@@ -12,29 +12,28 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { cookieNames } from '../../foundation/config/guard-isolation.policy';
 import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
-/** Sets, clears and reads the realm's refresh cookie, always with the same name and attributes. */
-@Injectable()
-export class RefreshCookie {
-  readonly name: string;
-  private readonly secure: boolean;
-
-  constructor({ options: { cookie } }: Realm) {
-    this.secure = cookie.secure;
-    this.name = cookie.refreshName;
-  }
+/** Sets, clears and reads a cookie of the realm, always with the same name and attributes. */
+abstract class TokenCookie {
+  /** @param name contains the name of the guard, so that guards share no cookie */
+  protected constructor(
+    readonly name: string,
+    private readonly secure: boolean,
+  ) {}
 
   /**
    * Returns a `Set-Cookie` value.
    *
-   * @param maxAge seconds until the end of the session: the cookie expires with it. Undefined for a session that is not
-   * remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
+   * @param maxAge seconds until the end of what the token stands for: the cookie expires with it. Undefined for a session that
+   * is not remembered: the browser removes the cookie when it closes (RFC 6265 §5.3)
    */
-  set(refreshToken: string, maxAge?: number): string {
-    return this.serialize(refreshToken, maxAge);
+  set(token: string, maxAge?: number): string {
+    return this.serialize(token, maxAge);
   }
 
   /** Returns a `Set-Cookie` value that removes the cookie. */
@@ -59,6 +58,73 @@ export class RefreshCookie {
   }
 }
 
+/** The realm's refresh cookie. */
+@Injectable()
+export class RefreshCookie extends TokenCookie {
+  constructor({ options: { cookie } }: Realm) {
+    super(cookie.refreshName, cookie.secure);
+  }
+}
+
+/** The header of body mode with the token of the device. */
+export const DEVICE_HEADER = 'X-Svc-Device';
+
+/** The cookie of a known device. It stays when a session ends. */
+@Injectable()
+export class DeviceCookie extends TokenCookie {
+  private readonly options: GuardConfig;
+
+  constructor({ options }: Realm) {
+    super(cookieNames(options.cookie.refreshName).device, options.cookie.secure);
+    this.options = options;
+  }
+
+  /** The token of the device that sends a request, in the header or in the cookie: see {@link RefreshTokenPipe}. */
+  presented({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
+    return presentedToken(this.options, headers[DEVICE_HEADER.toLowerCase()], () => this.read(headers.cookie));
+  }
+}
+
+/** The cookie that binds a mailed code to the browser that asked for it. */
+@Injectable()
+export class EmailCodeCookie extends TokenCookie {
+  private readonly options: GuardConfig;
+
+  constructor({ options }: Realm) {
+    super(cookieNames(options.cookie.refreshName).code, options.cookie.secure);
+    this.options = options;
+  }
+
+  /**
+   * The token of the browser that sends a request: see {@link RefreshTokenPipe}. Empty without one.
+   *
+   * @param sent the field of the body
+   */
+  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
+    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
+  }
+}
+
+/** The cookie of a trusted device. It stays when a session ends. */
+@Injectable()
+export class TrustedDeviceCookie extends TokenCookie {
+  private readonly options: GuardConfig;
+
+  constructor({ options }: Realm) {
+    super(cookieNames(options.cookie.refreshName).trustedDevice, options.cookie.secure);
+    this.options = options;
+  }
+
+  /**
+   * The token of the device that sends a request: see {@link RefreshTokenPipe}. Empty without one.
+   *
+   * @param sent the field of the body
+   */
+  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
+    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
+  }
+}
+
 interface RefreshRequest {
   body?: { refresh_token?: unknown } | null;
   headers?: { cookie?: unknown };
@@ -76,11 +142,14 @@ export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
   ) {}
 
   transform({ body, headers }: RefreshRequest): string {
-    const { cookieMode, refreshTokenFrom } = this.realm.options;
-    const isBoth = refreshTokenFrom === 'both';
-    const inBody = isBoth || !cookieMode ? textOf(body?.refresh_token) : '';
-    return inBody || (isBoth || cookieMode ? this.cookie.read(headers?.cookie) : '');
+    return presentedToken(this.realm.options, body?.refresh_token, () => this.cookie.read(headers?.cookie));
   }
+}
+
+function presentedToken({ cookieMode, refreshTokenFrom }: GuardConfig, sent: unknown, inCookie: () => string): string {
+  const isBoth = refreshTokenFrom === 'both';
+  const inBody = isBoth || !cookieMode ? textOf(sent) : '';
+  return inBody || (isBoth || cookieMode ? inCookie() : '');
 }
 
 /** A value that is not a string counts as absent. It is never converted to a string. */

@@ -56,7 +56,7 @@ const USERNAME = Symbol('svc.username-field');
 
 /** The rule of one field of a request body. */
 export interface FieldRule {
-  readonly type: 'string' | 'object';
+  readonly type: 'string' | 'object' | 'boolean';
   /** Whether the field must be present; a function decides by the other fields. */
   readonly required: boolean | ((body: Readonly<Record<string, unknown>>) => boolean);
   /** In characters. Without it, only the limit of the body applies. */
@@ -101,6 +101,9 @@ export const RequiredObject = (): PropertyDecorator => Field({ type: 'object', r
 /** An optional JSON object with any content. */
 export const OptionalObject = (): PropertyDecorator => Field({ type: 'object', required: false });
 
+/** An optional boolean, or its text in a form (`on`, `false`), which is converted. */
+export const OptionalFlag = (): PropertyDecorator => Field({ type: 'boolean', required: false });
+
 /** Marks the property that has the realm's `username` as its field name in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);
@@ -132,6 +135,9 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Trims a string; null for an empty one. Any other value stays unchanged. */
 export const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() || null : value);
 
+/** Reads a boolean from its text in a form (`on`, `false`). Any other value stays unchanged. */
+const flagOf = (value: unknown): unknown => (typeof value === 'string' ? (readFlag(value) ?? value) : value);
+
 /**
  * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
  *
@@ -141,7 +147,12 @@ export const trimmed = (value: unknown): unknown => (typeof value === 'string' ?
 export function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Body {
   const rules = rulesOf(type);
   const nameOf = (property: string): string => wireName(type, property, username);
-  const values = Object.fromEntries([...rules.keys()].map((property) => [property, ownField(body, nameOf(property))]));
+  const values = Object.fromEntries(
+    [...rules].map(([property, { type: kind }]) => {
+      const value = ownField(body, nameOf(property));
+      return [property, kind === 'boolean' ? flagOf(value) : value];
+    }),
+  );
   const errors = [...rules].flatMap(([property, rule]): [string, Text[]][] => {
     const { required, ...expected } = rule;
     const isRequired = typeof required === 'function' ? required(values) : required;
@@ -187,8 +198,7 @@ export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = 
  */
 export function rememberIn(request: object, { sessions }: Pick<GuardConfig, 'sessions'>): boolean {
   if (sessions.ttlWithoutRemember === 0) return true;
-  const value = ownField((request as { body?: unknown }).body, 'remember') ?? true;
-  const remember = typeof value === 'string' ? readFlag(value) : value;
+  const remember = flagOf(ownField((request as { body?: unknown }).body, 'remember') ?? true);
   if (typeof remember === 'boolean') return remember;
   throw new ValidationFailed({ remember: [{ key: 'validation.invalid', params: { field: 'remember' } }] });
 }

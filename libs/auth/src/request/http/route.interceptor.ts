@@ -19,7 +19,7 @@ import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { RefreshCookie } from './refresh-cookie';
+import { DeviceCookie, RefreshCookie, TrustedDeviceCookie } from './refresh-cookie';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -90,6 +90,13 @@ export const NoStore = (): MethodDecorator => applyDecorators(...NO_STORE.map(([
  */
 export const DeliversTokens = (): MethodDecorator => applyDecorators(HttpCode(200), NoStore(), requires(OriginGate));
 
+/** The token that a device keeps after a sign-in. It grants nothing. */
+export interface DeviceToken {
+  readonly token: string;
+  /** Seconds for which the device keeps it. */
+  readonly expiresIn: number;
+}
+
 /** The tokens of a started or refreshed session. The refresh token is not stored in plain text. */
 export interface SessionTokens {
   readonly accessToken: string;
@@ -103,6 +110,10 @@ export interface SessionTokens {
   readonly refreshExpiresIn: number;
   /** Whether the session outlives the browser. If not, the refresh cookie has no `Max-Age`. */
   readonly remembered: boolean;
+  /** The token of the device, after a sign-in with `features.knownDevices`. */
+  readonly deviceToken?: DeviceToken;
+  /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
+  readonly trustedDevice?: { readonly token: string; readonly expiresIn: number };
 }
 
 /**
@@ -114,6 +125,8 @@ export class TokenDelivery {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
+    private readonly deviceCookie: DeviceCookie,
+    private readonly trustCookie: TrustedDeviceCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -128,13 +141,26 @@ export class TokenDelivery {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
-  /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */
+  /** Returns the response body. In cookie mode, sets the refresh cookie and those of the device on the response. */
   deliver(tokens: SessionTokens, response: unknown): TokenBody {
     const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
+    const { deviceToken: device, trustedDevice: trust } = tokens;
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
-    if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
-    const cookie = this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined);
-    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', cookie);
+    if (!this.realm.options.cookieMode) {
+      const ofDevice = {
+        ...(device && { device_token: device.token }),
+        ...(trust && { trusted_device_token: trust.token }),
+      };
+      return { access_token: accessToken, refresh_token: refreshToken, ...token, ...ofDevice };
+    }
+    const { httpAdapter } = this.adapterHost;
+    httpAdapter.appendHeader(
+      response,
+      'Set-Cookie',
+      this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined),
+    );
+    if (device) httpAdapter.appendHeader(response, 'Set-Cookie', this.deviceCookie.set(device.token, device.expiresIn));
+    if (trust) httpAdapter.appendHeader(response, 'Set-Cookie', this.trustCookie.set(trust.token, trust.expiresIn));
     return { access_token: accessToken, ...token };
   }
 

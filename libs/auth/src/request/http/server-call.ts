@@ -93,8 +93,8 @@ export class ServerCalls {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
-    const isConcerned = (name: string): boolean =>
-      name === feature || (feature === 'registration' && name === 'emailVerification' && all.emailVerification);
+    const beside = feature === 'registration' ? (['emailVerification', 'passkeyRegistration'] as const) : [];
+    const isConcerned = (name: string): boolean => name === feature || beside.some((one) => one === name && all[one]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
@@ -201,11 +201,16 @@ export abstract class Flow {
     return bound;
   }
 
-  /** A service of the guard. @throws AuthConfigError if the capability is off for the guard */
-  protected get<S>(service: Type<S> | (abstract new (...args: never[]) => S)): S {
+  /**
+   * A service of the guard.
+   *
+   * @param feature the feature that contains the service
+   * @throws AuthConfigError if the feature is off for the guard
+   */
+  protected get<S>(service: Type<S> | (abstract new (...args: never[]) => S), feature = this.feature): S {
     const { realm } = this.scope;
     if (this.scope.has(service)) return this.scope.get(service);
-    throw new AuthConfigError(`The guard "${realm.guard}" does not have features.${this.feature}.`);
+    throw new AuthConfigError(`The guard "${realm.guard}" does not have features.${feature}.`);
   }
 
   /** Makes a call without a body. */

@@ -12,6 +12,7 @@ const LIMITS = resolveRateLimits({
   emailVerification: { maxAttempts: 13, decaySeconds: 14 },
   passwordReset: { maxAttempts: 15, decaySeconds: 16 },
   registration: { maxAttempts: 17, decaySeconds: 18 },
+  emailCode: { maxAttempts: 19, decaySeconds: 20 },
 });
 
 // Contains values that a limiter must not use as a key.
@@ -36,6 +37,7 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-email-verification', 13, 14],
   ['svc-password-reset', 15, 16],
   ['svc-register', 17, 18],
+  ['svc-email-code', 19, 20],
 ];
 const BY_USER = ['svc-confirm', 'svc-email-verification'];
 

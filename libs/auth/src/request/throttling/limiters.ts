@@ -39,8 +39,10 @@ export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>>
   'svc-confirm': ({ confirm }) => perClientAndUser(confirm),
   'svc-email-verification': ({ emailVerification }) => perClientAndUser(emailVerification),
   'svc-password-reset': ({ passwordReset }) => perClient(passwordReset),
+  'svc-email-code': ({ emailCode }) => perClient(emailCode),
   // By client only: a count by identifier would let an attacker prevent the registration of an address.
   'svc-register': ({ registration }) => perClient(registration),
+  'svc-email-change': ({ emailChange }) => perClientAndUser(emailChange),
 };
 
 /** Provides the realm's limiters by name: those of the library, with the overrides of the host, and the host's own. */

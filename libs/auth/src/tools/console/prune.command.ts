@@ -21,7 +21,8 @@ export class PruneCommand extends CommandRunner {
       if (!pruned) process.stdout.write('Another process is pruning these tables.\n');
       else
         process.stdout.write(
-          `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
+          `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\nchanges of email: ${pruned.emailChanges}\nknown devices: ${pruned.knownDevices}\n` +
+            `trusted devices: ${pruned.trustedDevices}\n`,
         );
     });
   }

@@ -9,6 +9,7 @@ export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
       CREATE TABLE svc_passkeys (
         credential_id varchar(1364) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
         user_id text NOT NULL,
+        user_handle varchar(88),
         guard text,
         name varchar(255),
         public_key text NOT NULL,

@@ -8,13 +8,19 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { Realms } from '../../foundation/realm/realm';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
+import { KnownDevice } from '../../features/known-devices/known-device.entity';
 import { Passkey } from '../../features/passkeys/passkey.entity';
 import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
+import { TrustedDevice } from '../../features/sessions/trusted-device.entity';
 import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
+import { EmailChange } from '../../features/email-change/email-change.entity';
+import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
+import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
+import { CreateSvcTrustedDevices1764400000000 } from './1764400000000-create-trusted-devices';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /** A column that an entity has, and that the library reads or writes. */
@@ -40,6 +46,9 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [LockoutCounter, CreateSvcLockouts1763800000000],
   [Passkey, CreateSvcPasskeys1764000000000],
   [PasswordResetToken, CreateSvcPasswordResets1764100000000],
+  [EmailChange, CreateSvcEmailChanges1764200000000],
+  [KnownDevice, CreateSvcKnownDevices1764300000000],
+  [TrustedDevice, CreateSvcTrustedDevices1764400000000],
 ]);
 
 /** The columns of the library's tables. */

@@ -1,9 +1,12 @@
 import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
+import type { ExportedDevice, ListedKnownDevice } from '../../features/known-devices/known-device.store';
+import type { RequestedCodeBody } from '../../features/email-code/email-code.controller';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
+import type { ListedDevice } from '../../features/sessions/trusted-device.store';
 import type { ListedSession } from '../../features/sessions/session-list';
 import {
   FLAG,
@@ -31,6 +34,8 @@ const USER_ID = anyOf([TEXT, INTEGER]);
 const UNIX = of(INTEGER, 'Unix seconds.');
 const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
 
+const DEVICE = { id: UUID, first_seen_at: TIME, last_seen_at: TIME, user_agent: orNull(TEXT) };
+
 type CreationOptions = ReturnType<typeof creationOptions>;
 type RequestOptions = ReturnType<typeof requestOptions>;
 
@@ -42,15 +47,42 @@ export const BODIES = {
     message: of(TEXT, 'The first of the errors, and how many more there are.'),
     errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
   }),
-  AuthTokens: record<TokenBody>({
-    ...TOKEN,
-    refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
-  }),
-  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token'>>(TOKEN),
+  AuthTokens: record<TokenBody>(
+    {
+      ...TOKEN,
+      refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
+      device_token: of(
+        TEXT,
+        'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
+      ),
+      trusted_device_token: of(TEXT, 'Of a device that is trusted from now on. Only after `trust_device`.'),
+    },
+    ['device_token', 'trusted_device_token'],
+  ),
+  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'device_token' | 'trusted_device_token'>>(TOKEN),
   AuthChallenge: record<LoginChallenge>({
     two_factor: oneOf(true),
     challenge_token: of(TEXT, 'For the second step; good for one.'),
     methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
+  }),
+  AuthRequestedCode: record<Required<RequestedCodeBody>>({
+    code_token: of(TEXT, 'To be sent with the code. Kept by the browser that asked.'),
+    expires_in: of(INTEGER, 'Seconds the code is valid.'),
+  }),
+  AuthRequestedCodeBesideCookie: record<Pick<RequestedCodeBody, 'expires_in'>>({
+    expires_in: of(INTEGER, 'Seconds the code is valid.'),
+  }),
+  AuthEnrolment: record<EnrolmentChallenge>({
+    enrolment_required: oneOf(true),
+    enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
+    expires_in: of(INTEGER, 'Seconds until the token expires.'),
+    methods: listOf(oneOf('totp', 'passkey')),
+  }),
+  AuthTrustedDevice: record<ListedDevice>({
+    id: UUID,
+    created_at: TIME,
+    expires_at: TIME,
+    user_agent: orNull(TEXT),
   }),
   AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
@@ -66,6 +98,7 @@ export const BODIES = {
     label: orNull(TEXT),
     current: of(FLAG, 'Whether it is the one that asks.'),
   }),
+  AuthKnownDevice: record<ListedKnownDevice>({ ...DEVICE, current: of(FLAG, 'Whether it is the one that asks.') }),
   AuthPasskey: record<ListedPasskey>({ id: TEXT, name: orNull(TEXT), last_used_at: orNull(UNIX) }),
   AuthPasskeyRequestOptions: record<Omit<RequestOptions, 'hints' | 'extensions'>>({
     challenge: TEXT,
@@ -114,6 +147,17 @@ export const BODIES = {
       }),
     ),
     two_factor: record<ExportedAccount['two_factor']>({ enabled: FLAG, confirmed_at: orNull(TIME) }),
+    email_changes: listOf(
+      record<ExportedAccount['email_changes'][number]>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
+    known_devices: listOf(record<ExportedDevice>(DEVICE)),
+    trusted_devices: listOf({ $ref: '#/components/schemas/AuthTrustedDevice' }),
   }),
 } satisfies Record<string, Schema>;
 
@@ -123,6 +167,10 @@ export const body = (name: keyof typeof BODIES): Schema => ({ $ref: `#/component
 /** The token response of a guard: with or without cookie mode. */
 export const tokenPair = ({ cookieMode }: GuardConfig): Schema =>
   body(cookieMode ? 'AuthTokensBesideCookie' : 'AuthTokens');
+
+/** The answer of a guard to a request for a code: with or without cookie mode. */
+export const requestedCode = ({ cookieMode }: GuardConfig): Schema =>
+  body(cookieMode ? 'AuthRequestedCodeBesideCookie' : 'AuthRequestedCode');
 
 export const PASSKEYS: Schema = record<PasskeyList>({
   passkeys: listOf(body('AuthPasskey')),

@@ -1,10 +1,13 @@
 import { ConfirmationGate } from '../../features/step-up/require-confirmation';
 import { RecentLoginGate } from '../../features/step-up/require-recent-login';
+import { FactorGate } from '../../features/step-up/require-factor';
 import {
   ConfirmationOfAnotherSession,
   ConfirmationRequired,
+  FactorRequired,
   RecentLoginRequired,
 } from '../../features/step-up/step-up.errors';
+import type { RequiredFactor } from '../../features/step-up/step-up.policy';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import {
   type AuthException,
@@ -90,6 +93,7 @@ const OF_GATES = new Map<GateType, Refusals>([
       return always || features.gateAuthRoutes ? [new InsufficientScope(abilities, met)] : [];
     },
   ],
+  [FactorGate, (_, detail) => [new FactorRequired(detail as RequiredFactor)]],
   [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
   [RecentLoginGate, (_, detail) => [new RecentLoginRequired(detail as number)]],
   [

@@ -70,6 +70,8 @@ const CREDENTIAL_ID: Schema = { ...TEXT, maxLength: FIELD_MAX };
 /** Every parameter of a path or a query. */
 const PARAMETERS: Readonly<Record<string, Schema>> = {
   svcSession: of(UUID, 'The id of a session.'),
+  svcKnownDevice: of(UUID, 'The id of a known device.'),
+  svcDevice: of(UUID, 'The id of a trusted device.'),
   svcPasskey: of(CREDENTIAL_ID, 'The id of a passkey.'),
   id: of(TEXT, 'As the mailed link has it.'),
   hash: of(TEXT, 'As the mailed link has it.'),

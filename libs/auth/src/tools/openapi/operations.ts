@@ -1,22 +1,32 @@
 import { DeletionBusy } from '../../features/account/account-deletion';
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { ConfirmationRequired, WrongPassword } from '../../features/step-up/step-up.errors';
+import {
+  ConfirmationRequired,
+  PasskeyConfirmationRequired,
+  WrongPassword,
+} from '../../features/step-up/step-up.errors';
 import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/login/login';
 import { WrongCredentials } from '../../features/login/credentials';
 import type { Operation } from '../../foundation/platform/catalogue';
-import { PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { EmailChangeFailed } from '../../features/email-change/email-change';
+import { FormerEmailTaken } from '../../features/email-change/email-change-undo';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
+import { ReportFailed } from '../../features/known-devices/sign-in-report';
+import { WrongEmailCode } from '../../features/email-code/email-code-login';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
-import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
+import { BadEnrolment } from '../../features/login-challenge/login-enrolments';
+import { SecondFactorRequired } from '../../features/login-challenge/required-factors';
+import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions.errors';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
-import { PASSKEYS, body, tokenPair } from './bodies';
+import { PASSKEYS, body, requestedCode, tokenPair } from './bodies';
 import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
 
 /** Bodies of successful responses by status; null for no body. */
@@ -43,8 +53,20 @@ const unverified = ({ emailVerification }: GuardConfig): AuthException[] =>
 const suspended = ({ hooks }: GuardConfig): AuthException[] => (hooks.canSignIn ? [new SignInRefused()] : []);
 const secondStep = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
   features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
+const requiresFactor = ({ twoFactor }: GuardConfig): boolean => twoFactor.required !== false;
 const tokensOrChallenge = (options: GuardConfig): Schema =>
-  anyOf([tokenPair(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
+  anyOf([
+    tokenPair(options),
+    ...(secondStep(options) || requiresFactor(options) ? [body('AuthChallenge')] : []),
+    ...(requiresFactor(options) ? [body('AuthEnrolment')] : []),
+  ]);
+const lastFactor = (options: GuardConfig): AuthException[] =>
+  requiresFactor(options) ? [new SecondFactorRequired()] : [];
+const badEnrolment = (options: GuardConfig): AuthException[] => [
+  new BadEnrolment(),
+  ...unverified(options),
+  ...suspended(options),
+];
 const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
 
 /** Documentation of every operation. */
@@ -58,6 +80,20 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new HasherBusy(),
       ...lock(options.username, options),
       ...(options.registration.concealExisting ? [] : unverified(options)),
+      ...suspended(options),
+    ],
+  },
+  email_code_send: { summary: 'Mails a code to sign in with', answer: requestedCode },
+  email_code_login: {
+    summary: 'Signs in with a mailed code',
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongEmailCode(),
+      new TooManyFailures('code', A_MINUTE),
+      new HasherBusy(),
+      ...lock('code', options),
+      // A code verifies the address.
+      ...(options.features.emailVerification ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
@@ -87,6 +123,16 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   session_end: { summary: 'Ends one session of the caller', refusals: () => [new SessionNotFound()] },
   sessions_end_all: { summary: 'Ends every session of the caller' },
   sessions_end_others: { summary: 'Ends every other session of the caller' },
+  devices_list: {
+    summary: 'Lists the devices on which the caller has signed in',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthKnownDevice')) }),
+  },
+  device_forget: { summary: 'Forgets a device of the caller' },
+  sign_in_report: {
+    summary: 'Ends a session with the token of the mail about a sign-in, and mails a reset link',
+    answer: status('sign-in-reported'),
+    refusals: () => [new ReportFailed()],
+  },
   jwks: {
     summary: 'The public keys that tokens are verified with (RFC 7517)',
     answer: record<{ keys: unknown }>({ keys: listOf(OBJECT) }),
@@ -102,6 +148,24 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new HasherBusy(),
     ],
   },
+  register_passkey_options: {
+    summary: 'Begins to create an account with a passkey',
+    answer: record<{ ceremony_id: string; options: unknown }>({
+      ceremony_id: TEXT,
+      options: body('AuthPasskeyCreationOptions'),
+    }),
+  },
+  register_passkey: {
+    summary: 'Creates an account with a passkey',
+    answers: (options) =>
+      options.registration.concealExisting
+        ? { 202: status('registration-received') }
+        : { ...(options.registration.login && { 200: tokenPair(options) }), 201: body('AuthRegistered') },
+    refusals: ({ username, registration }) => [
+      ...(registration.concealExisting ? [] : [new IdentifierTaken(username)]),
+      new PasskeyRefused('not_registered'),
+    ],
+  },
   email_verify: {
     summary: 'Opens a mailed verification link',
     answers: ({ emailVerification }) => ({
@@ -112,6 +176,25 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   email_verify_probe: { summary: 'Looks at a verification link without opening it' },
   email_verification_send: { summary: 'Mails another verification link', answer: status('verification-link-sent') },
+  email_change_request: {
+    summary: 'Mails a link that changes the email to a new address',
+    answer: status('email-change-requested'),
+  },
+  email_change_confirm: {
+    summary: 'Changes the email with the token that was mailed to the new address',
+    answer: status('email-changed'),
+    refusals: () => [new EmailChangeFailed()],
+  },
+  email_change_undo: {
+    summary: 'Restores the former email with the token that was mailed to it',
+    answer: status('email-change-undone'),
+    refusals: () => [new EmailChangeFailed(), new FormerEmailTaken(), new HasherBusy()],
+  },
+  username_change: {
+    summary: 'Changes the identifier, where it is not the email',
+    answer: status('username-changed'),
+    refusals: ({ username }) => [new IdentifierTaken(username)],
+  },
   password_forgot: {
     summary: 'Mails a link to reset the password',
     answer: status('password-reset-link-sent'),
@@ -135,7 +218,19 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   confirm_password: {
     summary: 'Proves with the password that the user is there',
     answer: body('AuthConfirmation'),
-    refusals: (options) => [new WrongPassword('password'), new HasherBusy(), ...lock('password', options)],
+    refusals: (options) => [
+      new WrongPassword('password'),
+      new HasherBusy(),
+      ...lock('password', options),
+      ...(options.confirm.factors === 'all'
+        ? [
+            new PasskeyConfirmationRequired(),
+            new WrongCode(),
+            new TooManyFailures('code', A_MINUTE),
+            ...lock('code', options),
+          ]
+        : []),
+    ],
   },
   confirm_passkey: {
     summary: 'Proves with a passkey that the user is there',
@@ -151,7 +246,38 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     summary: 'Switches the second factor on with a first code',
     refusals: () => [new WrongCode()],
   },
-  two_factor_disable: { summary: 'Switches the second factor off' },
+  two_factor_disable: { summary: 'Switches the second factor off', refusals: lastFactor },
+  enrolment_start: {
+    summary: 'Begins to set up an authenticator during a sign-in',
+    answer: record<{ otpauth_uri: string; recovery_codes: string[] }>({ otpauth_uri: TEXT, ...recoveryCodes }),
+    refusals: (options) => [...badEnrolment(options), new HasherBusy()],
+  },
+  enrolment_confirm: {
+    summary: 'Completes a sign-in with the first code of a new authenticator',
+    answer: tokenPair,
+    refusals: (options) => [
+      ...badEnrolment(options),
+      new WrongCode(),
+      new TooManyFailures('code', A_MINUTE),
+      ...lock('code', options),
+    ],
+  },
+  enrolment_passkey_options: {
+    summary: 'Begins to set up a passkey during a sign-in',
+    answer: body('AuthPasskeyCreationOptions'),
+    refusals: badEnrolment,
+  },
+  enrolment_passkey: {
+    summary: 'Completes a sign-in with a new passkey',
+    answer: tokenPair,
+    refusals: (options) => [...badEnrolment(options), new PasskeyRefused('not_registered')],
+  },
+  trusted_devices_list: {
+    summary: 'Lists the trusted devices of the caller',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthTrustedDevice')) }),
+  },
+  trusted_device_forget: { summary: 'Ends the trust in one device of the caller' },
+  trusted_devices_forget_all: { summary: 'Ends the trust in every device of the caller' },
   recovery_codes_count: {
     summary: 'How many recovery codes are left',
     answer: record<{ remaining: number; total: number }>({ remaining: INTEGER, total: INTEGER }),
@@ -174,7 +300,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     refusals: (options) => [
       ...passkeyRefused(),
       new Unauthenticated(false),
-      ...unverified(options),
+      ...(options.registration.concealExisting && options.features.passkeyRegistration ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
@@ -183,9 +309,24 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     summary: 'Stores a passkey',
     refusals: () => [new PasskeyRefused('not_registered')],
   },
+  passkey_conditional_options: {
+    summary: 'Begins to set up a first passkey that the browser creates without a question',
+    answer: body('AuthPasskeyCreationOptions'),
+    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+  },
+  passkey_register_conditional: {
+    summary: 'Stores a first passkey that the browser created without a question',
+    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+  },
   passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
   passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
-  passkey_delete: { summary: 'Deletes a passkey' },
+  passkey_delete: {
+    summary: 'Deletes a passkey',
+    refusals: (options) => [
+      ...lastFactor(options),
+      ...(options.passkeys.keepLast === false ? [] : [new LastPasskey()]),
+    ],
+  },
   account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
   account_delete: { summary: 'Deletes the account', refusals: () => [new DeletionBusy()] },
 };

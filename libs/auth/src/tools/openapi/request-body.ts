@@ -14,7 +14,7 @@ import { operationOf } from '../../request/gates/request-log';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
-import { RegisterController } from '../../features/registration/registration.controller';
+import { PasskeyRegistrationController, RegisterController } from '../../features/registration/registration.controller';
 import { RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
 import { FLAG, OBJECT, type Schema, TEXT, listOf, of } from './schema';
@@ -27,6 +27,8 @@ export function requestBody({ controller, name, handler }: MountedRoute, scope: 
   const operation = operationOf(controller, handler);
   const pipes = pipesOf(controller, name);
   const request = pipes.find((pipe) => pipe.request)?.request;
+  if (controller.prototype instanceof PasskeyRegistrationController)
+    return withRemember(operation, passkeyRegistration(scope, request && fieldsOf(request, options)), options);
   if (request) return withRemember(operation, fieldsOf(request, options), options);
   if (pipes.includes(RefreshTokenPipe)) return refreshToken(options);
   return controller.prototype instanceof RegisterController
@@ -34,7 +36,13 @@ export function requestBody({ controller, name, handler }: MountedRoute, scope: 
     : null;
 }
 
-const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'passkey_login', 'register']);
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
+  'login',
+  'passkey_login',
+  'email_code_login',
+  'register',
+  'register_passkey',
+]);
 const REMEMBER = of(FLAG, 'Whether the session outlives the browser. True if it is missing.');
 
 /** The body with the field `remember`, where a sign-in reads it. */
@@ -66,6 +74,16 @@ const schemaOf = ({ type, maxLength, email }: FieldRule): Schema => ({
   ...(maxLength !== undefined && { maxLength }),
   ...(email && { format: 'email' }),
 });
+
+/** The fields of the registration without the password, beside the answer of the authenticator. */
+function passkeyRegistration(scope: RealmScope, answer: Schema | undefined): Schema {
+  const own = registration(scope);
+  if (own === ANY) return ANY;
+  const { password: _, password_confirmation: __, ...properties } = own.properties as Record<string, Schema>;
+  const all = { ...properties, ...(answer?.properties as Record<string, Schema> | undefined) };
+  const required = [...((own.required as string[]) ?? []), ...((answer?.required as string[] | undefined) ?? [])];
+  return fields(all, (field) => required.includes(field));
+}
 
 function registration(scope: RealmScope): Schema {
   let rules: RegistrationRules;

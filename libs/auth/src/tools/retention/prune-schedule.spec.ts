@@ -6,7 +6,15 @@ import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { PruneSchedule } from './prune-schedule';
 import type { Pruned, Pruning } from './pruning';
 
-const NONE: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+const NONE: Pruned = {
+  sessions: 0,
+  lockoutCounters: 0,
+  passkeys: 0,
+  resetTokens: 0,
+  emailChanges: 0,
+  knownDevices: 0,
+  trustedDevices: 0,
+};
 
 /** Without `ScheduleModule` in the host. */
 const moduleRef = {

@@ -2,10 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/bounds';
+import { EmailChangeRows } from '../../features/email-change/email-change.store';
 import { LockoutPruning } from '../../request/lockout/lockout.store';
+import { KnownDeviceStore } from '../../features/known-devices/known-device.store';
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
+import { TrustedDeviceStore } from '../../features/sessions/trusted-device.store';
 import { SessionPruning } from '../../features/sessions/session-pruning';
 import { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
@@ -17,11 +20,15 @@ export interface Pruned {
   lockoutCounters: number;
   passkeys: number;
   resetTokens: number;
+  emailChanges: number;
+  knownDevices: number;
+  trustedDevices: number;
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset tokens. Deletes in
- * small batches, so that it can run beside requests with any number of rows.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens, changes of email and
+ * trusted devices, and devices that are not known any more. Deletes in small batches, so that it can run beside requests with
+ * any number of rows.
  *
  * @publicApi
  */
@@ -55,7 +62,15 @@ export class Pruning {
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+    const pruned: Pruned = {
+      sessions: 0,
+      lockoutCounters: 0,
+      passkeys: 0,
+      resetTokens: 0,
+      emailChanges: 0,
+      knownDevices: 0,
+      trustedDevices: 0,
+    };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {
@@ -67,9 +82,12 @@ export class Pruning {
     const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
     await stage('sessions', () => this.realms.default.get(SessionPruning).prune());
     await stage('resetTokens', () => this.realms.default.get(ResetTokenPruning).prune());
+    await stage('emailChanges', () => this.realms.default.get(EmailChangeRows).prune());
     for (const realm of this.realms.all) {
       await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
       await stage('passkeys', () => realm.get(PasskeyPruning).prune());
+      await stage('knownDevices', () => realm.get(KnownDeviceStore).prune());
+      await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;

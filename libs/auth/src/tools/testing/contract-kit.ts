@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { isUnavailable } from '../../foundation/platform/deadline';
-import { NO_SECOND_FACTOR, type StoredSecondFactor, type UserProvider } from '../../foundation/ports/user-provider';
+import {
+  NO_SECOND_FACTOR,
+  type ReplacementResult,
+  type Replacing,
+  type StoredSecondFactor,
+  type UserProvider,
+} from '../../foundation/ports/user-provider';
 import { MOST_CODES } from '../../features/two-factor/recovery-codes';
 
 /** A user of the contract, as it was stored. */
@@ -30,6 +36,12 @@ export interface ContractKit {
   readonly deletesInTransaction: boolean;
   /** Calls `delete` in a transaction, then `work`, and rolls the transaction back. */
   undoneDeletion(id: string, work: () => Promise<unknown>): Promise<void>;
+  /**
+   * Calls `changeEmail` in a transaction, which is rolled back unless the result is `changed`.
+   *
+   * @param undoes whether it is always rolled back
+   */
+  changeEmail(id: string, change: Replacing, undoes?: boolean): Promise<ReplacementResult>;
   /** An id of the right form that no user has, and an identifier for it; null if the contract cannot know one. */
   readonly absent: (() => Promise<Pick<AddedUser, 'id' | 'identifier'>>) | null;
   /** The name of a user; undefined if users do not show it. */

@@ -56,6 +56,24 @@ const creation: Check[] = [
     },
   },
   {
+    name: 'create stores an account without a password',
+    needs: creates,
+    check: async (kit) => {
+      // For `features.passkeyRegistration`.
+      const account = { ...newAccount(kit), passwordHash: null };
+      const user = await kit.another.create(account);
+      assert.ok(user, 'create returned null for an account without a password, which no user has');
+      const id = kit.users.idOf(user);
+      const why = 'create has stored a password for an account without one';
+      assert.equal((await kit.users.findByIdentifier(account.identifier))?.passwordHash, null, why);
+      assert.equal(await kit.users.passwordHashOf(id), null, why);
+      const hash = newHash();
+      const isSaved = await kit.users.savePasswordHash(id, hash, null);
+      assert.notEqual(isSaved, false, 'savePasswordHash has stored no first password');
+      assert.equal(await kit.users.passwordHashOf(id), hash);
+    },
+  },
+  {
     name: 'create does not answer an error with null',
     needs: creates,
     check: async (kit) => {
@@ -311,6 +329,10 @@ const outage: Check[] = [
       }
       if (users.verifiesEmails())
         calls.push(['markEmailVerified', () => users.markEmailVerified(id, email, new Date())]);
+      const change = { from: email, to: `new.${email}`, verifiedAt: new Date() };
+      if (users.changesEmails()) calls.push(['changeEmail', () => users.changeEmail(id, change, manager)]);
+      if (users.changesIdentifiers())
+        calls.push(['changeIdentifier', () => users.changeIdentifier(id, { from: email, to: identifier() })]);
       // `false` would commit the deletion of all other data of the account, and the user would remain.
       if (users.deletesAccounts()) calls.push(['delete', () => users.delete(id, manager)]);
       for (const [name, call] of calls) await isAnswered503(name, call);

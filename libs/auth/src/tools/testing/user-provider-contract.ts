@@ -3,11 +3,12 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { Database } from '../../foundation/platform/database';
-import { type NewAccount, UserProvider } from '../../foundation/ports/user-provider';
+import { type NewAccount, type ReplacementResult, UserProvider } from '../../foundation/ports/user-provider';
 import { Realms } from '../../foundation/realm/realm';
 import { type AddedUser, type ContractKit, newHash } from './contract-kit';
 import { ACCOUNT_CHECKS } from './user-provider-account-checks';
 import { CREDENTIAL_CHECKS } from './user-provider-checks';
+import { REPLACEMENT_CHECKS } from './user-provider-replacement-checks';
 
 /** A user that the contract inserts. */
 export interface ContractAccount extends Omit<NewAccount, 'passwordHash'> {
@@ -88,7 +89,7 @@ export interface ContractCheck {
  * @publicApi
  */
 export function userProviderContract(contract: UserProviderContract): ContractCheck[] {
-  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS]
+  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS, ...REPLACEMENT_CHECKS]
     .filter(({ requires }) => !requires || contract[requires])
     .map(({ name, needs, check }) => ({
       name,
@@ -156,6 +157,18 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
       await undone.catch((error: unknown) => {
         if (error !== undo) throw error;
       });
+    },
+    changeEmail: async (id, change, undoes = false) => {
+      const undo = new Error('userProviderContract rolls this transaction back.');
+      let result: ReplacementResult = 'stale';
+      const changed = transaction(async (manager) => {
+        result = await another.changeEmail(id, { ...change, verifiedAt: new Date(0) }, manager);
+        if (undoes || result !== 'changed') throw undo;
+      });
+      await changed.catch((error: unknown) => {
+        if (error !== undo) throw error;
+      });
+      return result;
     },
     absent: contract.absentId || users.deletesAccounts() ? absent : null,
     nameOf: async (user) => (contract.nameOf ? contract.nameOf(user) : (user as { name?: unknown }).name),

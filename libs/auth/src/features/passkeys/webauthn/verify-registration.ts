@@ -1,3 +1,4 @@
+import type { CreationKind } from '../ceremonies';
 import type { NewCredential } from '../passkey.entity';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
@@ -14,13 +15,22 @@ export class RegistrationVerifier {
     private readonly realm: Realm,
   ) {}
 
-  /** Returns the credential; null for every invalid response. An invalid response causes no error. */
-  async verify(sent: unknown, challenge: string): Promise<NewCredential | null> {
+  /**
+   * Returns the credential; null for every invalid response. An invalid response causes no error.
+   *
+   * @param kind `account`: the user must be verified, because the passkey is the only way to sign in. `conditional`: the
+   * user need not be present (§7.1 step 15, for `mediation: 'conditional'`)
+   */
+  async verify(
+    sent: unknown,
+    challenge: string,
+    kind: CreationKind | 'account' = 'interactive',
+  ): Promise<NewCredential | null> {
     const response = registrationFrom(sent);
     if (!response) return null;
     const webauthn = this.load();
     try {
-      return await this.verified(webauthn, response, challenge);
+      return await this.verified(webauthn, response, challenge, kind);
     } catch {
       // The library throws for values that do not match or cannot be parsed. It uses no store, so no outage is hidden.
       return null;
@@ -31,6 +41,7 @@ export class RegistrationVerifier {
     webauthn: Webauthn,
     response: RegistrationResponseJSON,
     challenge: string,
+    kind: CreationKind | 'account',
   ): Promise<NewCredential | null> {
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
     const authData = unattested(webauthn, new Uint8Array(Buffer.from(attestationObject, 'base64url')));
@@ -43,7 +54,8 @@ export class RegistrationVerifier {
       expectedChallenge: challenge,
       expectedOrigin: origins,
       expectedRPID: rpId!,
-      requireUserVerification: false,
+      requireUserPresence: kind !== 'conditional',
+      requireUserVerification: kind === 'account',
       supportedAlgorithmIDs: [...ALGORITHMS],
     });
     if (!found || found.credential.id !== response.id) return null;

@@ -1,0 +1,77 @@
+import { Exclude } from 'class-transformer';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { EmailChangeState } from './email-change.policy';
+
+/**
+ * A change of email: requested, made or undone. It is deleted when its links have expired, and with its account.
+ *
+ * @publicApi
+ */
+@Entity('svc_email_changes')
+@Index('svc_email_changes_requested', ['guard', 'userId'], { unique: true, where: "state = 'requested'" })
+@Index('svc_email_changes_owner', ['guard', 'userId'])
+@Index('svc_email_changes_held', ['guard', 'oldEmail'])
+export class EmailChange {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_email_changes_pkey' })
+  id!: string;
+
+  @Column({ type: 'text' })
+  guard!: string;
+
+  @Column({ name: 'user_id', type: 'text' })
+  userId!: string;
+
+  /** The session that asked for the change. Its end also ends the request. Null for a token without a session. */
+  @Column({ name: 'session_id', type: 'text', nullable: true })
+  sessionId!: string | null;
+
+  /** Null for a user who had no email. */
+  @Column({ name: 'old_email', type: 'text', nullable: true })
+  oldEmail!: string | null;
+
+  /** Whether the former email was verified at the request. */
+  @Column({ name: 'old_verified', type: 'boolean' })
+  oldVerified!: boolean;
+
+  @Column({ name: 'new_email', type: 'text' })
+  newEmail!: string;
+
+  @Column({ type: 'text' })
+  state!: EmailChangeState;
+
+  /** SHA-256 of the token in the link to the new address, in hex. Never selected by default. */
+  @Exclude()
+  @Index('svc_email_changes_confirm', { unique: true })
+  @Column({ name: 'confirm_hash', type: 'text', select: false })
+  confirmHash!: string;
+
+  /** SHA-256 of the token in the link to the former address; null without such a link. */
+  @Exclude()
+  @Index('svc_email_changes_undo', { unique: true })
+  @Column({ name: 'undo_hash', type: 'text', nullable: true, select: false })
+  undoHash!: string | null;
+
+  /** SHA-256 of the password hash at the request: another password ends the request. */
+  @Exclude()
+  @Column({ name: 'password_fingerprint', type: 'text', select: false })
+  passwordFingerprint!: string;
+
+  @Column({ name: 'requested_at', type: 'timestamptz' })
+  requestedAt!: Date;
+
+  @Column({ name: 'confirmed_at', type: 'timestamptz', nullable: true })
+  confirmedAt!: Date | null;
+
+  @Column({ name: 'undone_at', type: 'timestamptz', nullable: true })
+  undoneAt!: Date | null;
+
+  /** The end of the link to the new address; after the change, the end of the link to the former one. */
+  @Column({ name: 'expires_at', type: 'timestamptz' })
+  expiresAt!: Date;
+
+  /** The fields for JSON, without the hashes. */
+  toJSON(): object {
+    const { confirmHash: _confirm, undoHash: _undo, passwordFingerprint: _password, ...shown } = this;
+    return shown;
+  }
+}

@@ -1,0 +1,37 @@
+import type { AuthConfig } from '../../foundation/config/auth-config';
+import type { Feature } from '../../foundation/realm/feature';
+import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
+import { EmailChangeController } from './email-change.controller';
+import { EmailChangeRows, EmailChangeStore } from './email-change.store';
+import { EmailChangeUndo } from './email-change-undo';
+import { HeldEmails, NoHeldEmails } from './held-emails';
+
+/** The undo of a change replaces the password, so its user needs another one. */
+function resetErrors({ guards }: AuthConfig): string[] {
+  return guards
+    .filter(({ features }) => features.emailChange && !features.passwordReset)
+    .map(
+      ({ guard }) =>
+        `features.emailChange needs features.passwordReset at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
+    );
+}
+
+/** Change of the email, confirmed at the new address, undone from the former one. */
+export const emailChange: Feature = {
+  flags: ['emailChange'],
+  configErrors: resetErrors,
+  defaultGuardControllers: [EmailChangeController],
+  providers: [
+    EmailChangeRows,
+    EmailChangeStore,
+    { provide: HeldEmails, useExisting: EmailChangeStore },
+    EmailReplacements,
+    ExistingAccountMails,
+    EmailChangeRequests,
+    EmailChangeConfirmation,
+    EmailChangeUndo,
+  ],
+  // Rows from the time when the feature was on are still exported and pruned.
+  whenOff: [EmailChangeRows, { provide: HeldEmails, useClass: NoHeldEmails }],
+};

@@ -1,0 +1,225 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, type Sql, isMissing } from '../../foundation/platform/database';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import { Realm } from '../../foundation/realm/realm';
+import { foldedIdentifier } from '../../identity/users/identifiers';
+import { EmailChange } from './email-change.entity';
+import { type EmailChangeState, type EmailChangeStep, transition } from './email-change.policy';
+import { HeldEmails } from './held-emails';
+
+/** A request as it is stored. */
+export interface EmailChangeRequest {
+  readonly id: string;
+  readonly userId: string;
+  readonly sessionId: string | null;
+  readonly from: string | null;
+  readonly wasVerified: boolean;
+  readonly to: string;
+  readonly confirmHash: string;
+  readonly fingerprint: string;
+}
+
+/** A change that was found by the token of a link. */
+export interface StoredEmailChange extends Omit<EmailChangeRequest, 'confirmHash'> {
+  readonly state: EmailChangeState;
+  readonly isExpired: boolean;
+  readonly requestedAt: Date;
+  /** Null before the change. */
+  readonly confirmedAt: Date | null;
+  /** Whether the former address gets a link that undoes the change. */
+  readonly isUndoable: boolean;
+}
+
+/** A change of email in the export of an account. Times are ISO 8601 in UTC. */
+export interface ExportedEmailChange {
+  from: string | null;
+  to: string;
+  requested_at: string;
+  confirmed_at: string | null;
+  undone_at: string | null;
+}
+
+/** The changes whose former address is held. */
+const HOLDING: readonly EmailChangeState[] = ['changed', 'confirmed'];
+
+/**
+ * Contains all queries of changes of email, restricted to the realm's guard. Each transition is one statement, whose condition
+ * is a row of the state machine.
+ */
+@Injectable()
+export class EmailChangeStore extends HeldEmails {
+  private readonly table = once(() => this.database.table(EmailChange));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** Stores a request, and replaces the previous one of the user. */
+  async request(
+    sql: Sql,
+    { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest,
+  ) {
+    const columns = [
+      'id',
+      'session_id',
+      'old_email',
+      'old_verified',
+      'new_email',
+      'confirm_hash',
+      'password_fingerprint',
+    ];
+    const replaced = [...columns, 'requested_at', 'expires_at'].map((column) => `${column} = excluded.${column}`);
+    await sql(
+      `INSERT INTO ${this.table()} (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7::boolean, $8, $9, $10, now, now + $11::float8 * interval '1 minute'
+         FROM (SELECT clock_timestamp() + $12::interval AS now) AS moment
+       ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')}`,
+      [
+        this.realm.guard,
+        userId,
+        transition('request').to,
+        id,
+        sessionId,
+        from,
+        wasVerified,
+        to,
+        confirmHash,
+        fingerprint,
+        this.options.expireMinutes,
+        this.clock.offset,
+      ],
+    );
+  }
+
+  /** Finds a change by the hash of the token in one of its links. */
+  async find(link: 'confirm' | 'undo', hash: string): Promise<StoredEmailChange | null> {
+    const [found] = await this.database.query<StoredEmailChange>(
+      `SELECT id, user_id AS "userId", session_id AS "sessionId", old_email AS "from", old_verified AS "wasVerified", new_email AS "to", state,
+              expires_at <= clock_timestamp() + $3::interval AS "isExpired", password_fingerprint AS fingerprint,
+              requested_at AS "requestedAt", confirmed_at AS "confirmedAt", undo_hash IS NOT NULL AS "isUndoable"
+         FROM ${this.table()} WHERE guard = $1 AND ${link}_hash = $2`,
+      [this.realm.guard, hash, this.clock.offset],
+    );
+    return found ?? null;
+  }
+
+  /**
+   * Records that the new address is stored. Returns false if the request was replaced, has expired or was confirmed.
+   *
+   * @param undoHash of the token that undoes the change; null for none
+   */
+  async confirm(sql: Sql, id: string, undoHash: string | null): Promise<boolean> {
+    const { from, to } = transition('confirm');
+    const confirmed = await sql(
+      `UPDATE ${this.table()} SET state = $4, undo_hash = $5, confirmed_at = now,
+              expires_at = now + $6::float8 * interval '1 day'
+         FROM (SELECT clock_timestamp() + $7::interval AS now) AS moment
+        WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING 1`,
+      [this.realm.guard, id, from, to, undoHash, this.options.undoDays, this.clock.offset],
+    );
+    return confirmed.length === 1;
+  }
+
+  /**
+   * Records that the former address is stored again, and ends all later changes of the user and the outstanding request.
+   * Returns false if the change has expired, or was undone.
+   */
+  async undo(sql: Sql, { id, userId }: Pick<StoredEmailChange, 'id' | 'userId'>): Promise<boolean> {
+    const [undo, supersede] = [transition('undo'), transition('supersede')];
+    const [undone] = await sql<{ since: string }>(
+      `UPDATE ${this.table()} SET state = $4, undone_at = now
+         FROM (SELECT clock_timestamp() + $5::interval AS now) AS moment
+        WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING confirmed_at::text AS since`,
+      [this.realm.guard, id, undo.from, undo.to, this.clock.offset],
+    );
+    if (!undone) return false;
+    await sql(
+      `UPDATE ${this.table()} SET state = $4
+        WHERE guard = $1 AND user_id = $2 AND state = ANY($3) AND (confirmed_at IS NULL OR confirmed_at > $5::timestamptz)`,
+      [this.realm.guard, userId, supersede.from, supersede.to, undone.since],
+    );
+    return true;
+  }
+
+  /** Makes a step that has no condition besides the state. Returns true for one of several calls. */
+  async advance(step: EmailChangeStep, id: string): Promise<boolean> {
+    const { from, to } = transition(step);
+    const statement = `
+      UPDATE ${this.table()} SET state = $4 WHERE guard = $1 AND id = $2 AND state = ANY($3) RETURNING 1`;
+    return (await this.database.query(statement, [this.realm.guard, id, from, to])).length === 1;
+  }
+
+  override async holderOf(email: string): Promise<string | null> {
+    const [held] = await this.database.query<{ userId: string }>(
+      `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND old_email = ANY($2) AND state = ANY($3)
+          AND undo_hash IS NOT NULL AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
+      [this.realm.guard, [email, foldedIdentifier(email)], HOLDING, this.clock.offset],
+    );
+    return held?.userId ?? null;
+  }
+
+  private get options() {
+    return this.realm.options.emailChange;
+  }
+}
+
+/** Number of rows that one statement of the sweep reads. */
+const PAGE = 1000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Reads and deletes rows, whether or not the feature is on: rows from the time when it was on remain. */
+@Injectable()
+export class EmailChangeRows {
+  private readonly table = once(() => this.database.table(EmailChange));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The changes of a user, the oldest first; none when the table does not exist. */
+  async list(userId: string): Promise<ExportedEmailChange[]> {
+    const rows = await this.database
+      .query<Record<'requestedAt' | 'confirmedAt' | 'undoneAt', Date | null> & ExportedEmailChange>(
+        `SELECT old_email AS "from", new_email AS "to", requested_at AS "requestedAt", confirmed_at AS "confirmedAt",
+                undone_at AS "undoneAt"
+           FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY requested_at, id`,
+        [this.realm.guard, userId],
+      )
+      .catch((error) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+    return rows.map(({ from, to, requestedAt, confirmedAt, undoneAt }) => ({
+      from,
+      to,
+      requested_at: requestedAt!.toISOString(),
+      confirmed_at: confirmedAt?.toISOString() ?? null,
+      undone_at: undoneAt?.toISOString() ?? null,
+    }));
+  }
+
+  /** Deletes the expired changes of all guards, and resolves to their number; 0 when the table does not exist. */
+  prune(): Promise<number> {
+    return sweep<string>(FIRST_ID, (after) => this.page(after));
+  }
+
+  /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
+  private async page(after: string): Promise<SweptPage<string>> {
+    const statement = `
+      WITH page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE id > $1::uuid ORDER BY id LIMIT ${PAGE}),
+           expired AS MATERIALIZED (
+             SELECT id FROM ${this.table()} t JOIN page USING (id)
+              WHERE t.expires_at <= clock_timestamp() + $2::interval FOR UPDATE OF t SKIP LOCKED),
+           gone AS (DELETE FROM ${this.table()} WHERE id IN (SELECT id FROM expired) RETURNING 1)
+      SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT id::text FROM page ORDER BY id DESC LIMIT 1) AS next`;
+    const [swept] = await this.database.query<SweptPage<string>>(statement, [after, this.clock.offset]);
+    return swept!;
+  }
+}

@@ -1,0 +1,241 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Clock } from '../../foundation/platform/clock';
+import { newSecret, sha256 } from '../../foundation/platform/crypto';
+import { Database, type Sql } from '../../foundation/platform/database';
+import { AuthException } from '../../foundation/platform/errors';
+import { type Mail, withQuery } from '../../foundation/ports/mail';
+import type { ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import type { Caller } from '../../identity/tokens/caller';
+import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { foldedIdentifier } from '../../identity/users/identifiers';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { RequiredEmail, RequiredText } from '../../request/http/request-body';
+import { limit } from '../../request/throttling/limiters';
+import { VerifiedEmails } from '../email-verification/verified-emails';
+import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { MailQueue } from '../mail/mail-queue';
+import { AccountMails } from '../mail/mail.feature';
+import { ResetTokenStore } from '../password-reset/reset-token.store';
+import { AccountLock } from '../sessions/account-lock';
+import { Sessions } from '../sessions/sessions';
+import { EmailChangeRequested, EmailChanged } from './email-change.events';
+import { linkVerdict } from './email-change.policy';
+import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
+
+/** Statements of one link: another request with it, or a change of the email by the host, makes an attempt stale. */
+export const LINK_ATTEMPTS = 4;
+
+/** Seconds in which the mail to the former address is sent once. */
+const MAILED_SECONDS = 86_400;
+
+/**
+ * The token that undoes a change. It is derived, so that a repeated request can mail the same link, although only hashes are
+ * stored. Who has the token of the new address can derive it: an undo gives access to the former address only.
+ */
+const undoTokenOf = (token: string): string => sha256(`undo:${token}`);
+
+/** Mails of this feature that one address gets in this number of seconds, from all accounts together. */
+const MAILS_TO_ADDRESS = { maxAttempts: 5, decaySeconds: 3600 };
+
+/** Stores requests for a change of email, and mails the links (`POST /email/change`). */
+@Injectable()
+export class EmailChangeRequests {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly changes: EmailChangeStore,
+    private readonly accountLock: AccountLock,
+    private readonly verifiedEmails: VerifiedEmails,
+    private readonly store: SecurityStore,
+    private readonly queue: MailQueue,
+    private readonly mails: AccountMails,
+    private readonly existingAccountMails: ExistingAccountMails,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * Stores the request, without a look-up of the new address. Everything else happens after the response. So the response does
+   * not show whether the address has an account.
+   *
+   * @throws Unauthenticated if the session has ended; StoreUnavailable
+   */
+  async request(caller: Caller, email: string): Promise<void> {
+    const { user, userId, familyId: sessionId } = caller;
+    const [id, token, to] = [randomUUID(), newSecret(), foldedIdentifier(email)];
+    const fingerprint = fingerprintFor(id, await this.users.passwordHashOf(userId));
+    const [from, wasVerified] = [this.users.emailOf(user), !this.verifiedEmails.isMissing(user)];
+    const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
+    await this.accountLock.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
+    this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
+    this.queue.add('emailChange', () => this.mailTo(to, userId, token));
+  }
+
+  /** An address with an account gets no link. Its owner gets a mail without one, unless it is the user's own address. */
+  private async mailTo(to: string, userId: string, token: string): Promise<Mail | null> {
+    const { guard, options } = this.realm;
+    // The account may be deleted while the mail waits in the queue.
+    const user = await this.users.findById(userId);
+    const limits = [limit(`svc-email-change-to:${guard}`, { key: to, ...MAILS_TO_ADDRESS })];
+    if (!user || !(await this.store.count(limits)).admitted) return null;
+    const owner = await this.users.findByEmail(to);
+    if (owner && this.users.idOf(owner) !== userId) this.existingAccountMails.send(owner);
+    if (owner) return null;
+    const { confirmUrl, expireMinutes: minutes } = options.emailChange;
+    return this.mails.write('emailChange', { user, to, url: withQuery(confirmUrl!, { token }), minutes });
+  }
+}
+
+/** Replaces the email of a user and records a step of its change: both or neither. */
+@Injectable()
+export class EmailReplacements {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly accountLock: AccountLock,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * The order of the locks is that of every transaction: the user, its sessions, its other rows.
+   *
+   * @param record records the step; false if it is not possible any more
+   */
+  async replace(userId: string, change: Replacing, record: (sql: Sql) => Promise<boolean>): Promise<ReplacementResult> {
+    const [rollback, verifiedAt] = [new Error('rolled back'), new Date(this.clock.now())];
+    let result: ReplacementResult = 'stale';
+    const work = this.accountLock.exclusive(
+      userId,
+      async (sql, manager) => {
+        result = await this.users.changeEmail(userId, { ...change, verifiedAt }, manager);
+        if (result === 'changed' && !(await record(sql))) result = 'stale';
+        if (result !== 'changed') throw rollback;
+      },
+      this.callsHost,
+    );
+    await work.catch((error) => {
+      if (error !== rollback) throw error;
+    });
+    return result;
+  }
+
+  /** Whether the transaction runs code of the host, which must not run twice. */
+  private get callsHost(): boolean {
+    const { users } = this.realm.options;
+    return !!users?.provider || !users?.entity || this.database.callsHost(users.entity);
+  }
+}
+
+/** Changes the email with the token that was mailed to the new address (`POST /email/change/confirm`). */
+@Injectable()
+export class EmailChangeConfirmation {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly changes: EmailChangeStore,
+    private readonly replacements: EmailReplacements,
+    private readonly sessions: Sessions,
+    private readonly resetTokens: ResetTokenStore,
+    private readonly verifiedEmails: VerifiedEmails,
+    private readonly store: SecurityStore,
+    private readonly queue: MailQueue,
+    private readonly mails: AccountMails,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * A link that is opened again succeeds without a further effect.
+   *
+   * @throws EmailChangeFailed, with the same body for every reason, also for an address that was taken meanwhile;
+   * StoreUnavailable: the request can be repeated
+   */
+  async confirm(token: string): Promise<void> {
+    const hash = sha256(token);
+    for (let attempt = 0; attempt < LINK_ATTEMPTS; attempt++) {
+      const found = await this.changes.find('confirm', hash);
+      const verdict = linkVerdict('confirm', found && { ...found, isRevoked: await this.isRevoked(found) });
+      if (!found || verdict === 'refuse') break;
+      if (verdict === 'done') return;
+      if (verdict === 'resume') return this.finish(found, undoTokenOf(token));
+      // Then the change is judged again, also if another request was faster.
+      await this.change(found, undoTokenOf(token));
+    }
+    throw new EmailChangeFailed();
+  }
+
+  /** A logout, an end of all sessions, and every change of the password end the request. */
+  private async isRevoked({ id, userId, sessionId, fingerprint }: StoredEmailChange): Promise<boolean> {
+    const isAlive = await this.sessions.isAlive(sessionId);
+    return !isAlive || fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
+  }
+
+  /** @throws EmailChangeFailed if another account has the address */
+  private async change(
+    { id, userId, sessionId, from, wasVerified, to }: StoredEmailChange,
+    undoToken: string,
+  ): Promise<void> {
+    const user = await this.users.findById(userId);
+    if (!user) return;
+    // A user store without transactions has the new email already, after a request that failed later.
+    const isStored = this.users.emailOf(user) === to;
+    // An address that was never verified may belong to another person, who must not get access to the account.
+    const isUndoable = from !== null && (isStored ? wasVerified : !this.verifiedEmails.isMissing(user));
+    const current = isStored ? to : from;
+    const record = async (sql: Sql): Promise<boolean> =>
+      (await this.sessions.isAlive(sessionId, sql)) &&
+      this.changes.confirm(sql, id, isUndoable ? sha256(undoToken) : null);
+    const result = await this.replacements.replace(userId, { from: current, to }, record);
+    if (result === 'taken') throw new EmailChangeFailed();
+  }
+
+  /** Ends what is bound to the former address. A link that verifies it ends by itself. Can be repeated after a failure. */
+  private async finish(found: StoredEmailChange, undoToken: string): Promise<void> {
+    const { id, userId, sessionId, from, to } = found;
+    if (from !== null) this.queue.add('emailChanged', () => this.mailTo(from, found, undoToken));
+    await this.sessions.endOthers(userId, sessionId, 'email_change');
+    await this.resetTokens.removeAll(userId);
+    if (await this.changes.advance('settle', id))
+      this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));
+  }
+
+  /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
+  private async mailTo(
+    former: string,
+    { id, userId, to, isUndoable, confirmedAt }: StoredEmailChange,
+    token: string,
+  ): Promise<Mail | null> {
+    const user = await this.users.findById(userId);
+    const { undoUrl, undoDays: days } = this.realm.options.emailChange;
+    // Of several requests with one link, each may queue the mail, because it may be lost with the process of the first one.
+    const isFirst = await this.store.add(`svc:email-changed:${this.realm.guard}:${id}`, 'true', MAILED_SECONDS);
+    if (!user || !isFirst) return null;
+    const url = isUndoable ? withQuery(undoUrl!, { token }) : null;
+    return this.mails.write('emailChanged', { user, to: former, time: confirmedAt!, newEmail: to, url, days });
+  }
+}
+
+/** Body of `POST /email/change`. */
+export class EmailChangeBody {
+  @RequiredEmail()
+  email!: string;
+}
+
+/** Body of `POST /email/change/confirm` and of `POST /email/change/undo`: the parameter of the mailed link. */
+export class EmailChangeLink {
+  @RequiredText()
+  token!: string;
+}
+
+/**
+ * The link is unknown, has expired, was replaced by a newer request or was revoked, or another account has the address: 422,
+ * with the same body for every reason.
+ */
+export class EmailChangeFailed extends AuthException {
+  constructor() {
+    super('email_change_failed', { status: 422, errors: { token: [{ key: 'auth.email_change_failed' }] } });
+  }
+}

@@ -1,0 +1,12 @@
+import type { Feature } from '../../foundation/realm/feature';
+import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
+import { EmailCodeRequests } from './email-code-requests';
+import { EmailCodeController } from './email-code.controller';
+import { EmailCodes } from './email-codes';
+
+/** Sign-in with a mailed code. */
+export const emailCode: Feature = {
+  flags: ['emailCode'],
+  defaultGuardControllers: [EmailCodeController],
+  providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
+};

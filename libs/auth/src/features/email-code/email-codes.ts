@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { randomInt, randomUUID } from 'node:crypto';
+import { Encryption, Signatures, newSecret, sha256 } from '../../foundation/platform/crypto';
+import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
+import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
+import { EMAIL_CODE, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { limit } from '../../request/throttling/limiters';
+
+/** Number of guesses at one code. */
+const TRIES = 5;
+
+/** An open request for a code, as it is stored. */
+interface StoredRequest {
+  /** The counter of failed logins on which wrong codes count: see `loginLock`. */
+  readonly subject: string;
+  /** The MAC of the code; a random text while there is no code. */
+  readonly mac: string;
+  /** The token that ends with the password and with the sessions of the user; empty while there is no code. */
+  readonly proof: string;
+}
+
+/** An open request for a code. */
+export interface OpenRequest {
+  readonly subject: string;
+  readonly proof: string;
+  /** Whether this is the code. Always false while there is no code. */
+  readonly matches: (code: string) => boolean;
+}
+
+/** The account for which a code is issued. */
+export interface CodeOwner {
+  readonly userId: string;
+  /** The address to which the code is mailed. */
+  readonly email: string;
+  /** The stored password hash; null for none. */
+  readonly digest: string | null;
+}
+
+/**
+ * Stores the requests for mailed codes. A request is found by the secret token of the browser that asked. The store contains
+ * a hash of the token, and the request is encrypted with a key that is derived from it: without the token of the browser,
+ * neither the code nor the address can be found out, although a code has few digits.
+ */
+@Injectable()
+export class EmailCodes {
+  constructor(
+    private readonly store: SecurityStore,
+    private readonly tokens: PurposeTokens,
+    private readonly realm: Realm,
+  ) {}
+
+  /** Seconds for which a code is valid. */
+  get lifetime(): number {
+    return 60 * this.realm.options.emailCode.expireMinutes;
+  }
+
+  /** Opens a request, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */
+  async open(subject: string): Promise<string> {
+    const token = newSecret();
+    await this.write(token, { subject, mac: newSecret(), proof: '' });
+    return token;
+  }
+
+  /**
+   * Makes the code of a request, and returns it.
+   *
+   * @param subject as for {@link open}
+   * @throws StoreUnavailable
+   */
+  async issue(token: string, subject: string, { userId, ...bound }: CodeOwner): Promise<string> {
+    const { digits } = this.realm.options.emailCode;
+    const code = String(randomInt(10 ** digits)).padStart(digits, '0');
+    const jti = randomUUID();
+    const proof = await this.tokens.mint(EMAIL_CODE, userId, { jti, fpr: fingerprint(jti, bound) });
+    await this.write(token, { subject, mac: macOf(token).sign(code), proof });
+    return code;
+  }
+
+  /** The request of a token; null for none. @throws StoreUnavailable */
+  async find(token: string): Promise<OpenRequest | null> {
+    if (token === '') return null;
+    const [stored = null] = await this.store.getMany([this.keyOf(token)]);
+    const plain = stored === null ? null : new Encryption([token]).decrypt(stored, CONTEXT);
+    if (!plain) return null;
+    const { subject, mac, proof } = JSON.parse(plain.toString()) as StoredRequest;
+    return { subject, proof, matches: (code) => macOf(token).verify(code, mac) };
+  }
+
+  /** Counts a guess. Returns false if the guesses of the request are used up. One atomic operation. @throws StoreUnavailable */
+  async countGuess(token: string): Promise<boolean> {
+    // The period begins with the first guess, possibly before the code is made. It must not end before the code does.
+    const rule = { key: token, maxAttempts: TRIES, decaySeconds: 2 * this.secondsStored };
+    return (await this.store.count([limit('email-code-guesses', rule)])).admitted;
+  }
+
+  /** The claims of the proof of a request; null if it has expired or was ended. @throws StoreUnavailable */
+  async claimsOf({ proof }: OpenRequest): Promise<PurposeClaims | null> {
+    return proof === '' ? null : this.tokens.verify(EMAIL_CODE, proof);
+  }
+
+  /** Whether the sessions of the user were not ended since the code was made. @throws StoreUnavailable */
+  isOutstanding(claims: PurposeClaims): Promise<boolean> {
+    return this.tokens.isOutstanding(claims);
+  }
+
+  /** Whether the code was made for this password hash and this address. */
+  isCurrent({ jti, fpr }: PurposeClaims, bound: Omit<CodeOwner, 'userId'>): boolean {
+    return fpr === fingerprint(jti, bound);
+  }
+
+  /** Consumes a request. Of several concurrent calls, one returns true. @throws StoreUnavailable */
+  async consume(token: string): Promise<boolean> {
+    return (await this.store.take(this.keyOf(token))) !== null;
+  }
+
+  private async write(token: string, request: StoredRequest): Promise<void> {
+    const encrypted = new Encryption([token]).encrypt(Buffer.from(JSON.stringify(request)), CONTEXT);
+    await this.store.setMany([this.keyOf(token)], encrypted, this.secondsStored);
+  }
+
+  /** The claims of the proof decide when a code expires. */
+  private get secondsStored(): number {
+    return this.lifetime + this.realm.options.leeway + CLOCK_MARGIN;
+  }
+
+  private keyOf(token: string): string {
+    return `svc:email-code:${this.realm.guard}:${sha256(token)}`;
+  }
+}
+
+const CONTEXT = 'svc:email-code';
+
+const macOf = (token: string): Signatures => new Signatures([token], CONTEXT);
+
+const fingerprint = (jti: string, { digest, email }: Omit<CodeOwner, 'userId'>): string =>
+  fingerprintFor(jti, JSON.stringify([digest, email]));

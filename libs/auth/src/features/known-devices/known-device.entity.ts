@@ -1,0 +1,56 @@
+import { Exclude } from 'class-transformer';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/**
+ * A device on which a user has signed in. It grants nothing: a sign-in needs the same proofs on a known device. After the
+ * device was forgotten, the row remains without it, so that the next sign-in is not the first one of the user.
+ *
+ * @publicApi
+ */
+@Entity('svc_known_devices')
+@Index('svc_known_devices_device', ['guard', 'userId', 'deviceHash'], { unique: true })
+export class KnownDevice {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_known_devices_pkey' })
+  id!: string;
+
+  @Column({ type: 'text' })
+  guard!: string;
+
+  @Column({ name: 'user_id', type: 'text' })
+  userId!: string;
+
+  /** SHA-256 of the random id in the token of the device, in hex. Null for a device that was forgotten. */
+  @Exclude()
+  @Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
+  deviceHash!: string | null;
+
+  /** The first session on the device. The link in the mail about it ends this session. */
+  @Column({ name: 'session_id', type: 'uuid' })
+  sessionId!: string;
+
+  @Column({ name: 'user_agent', type: 'text', nullable: true })
+  userAgent!: string | null;
+
+  @Column({ name: 'first_seen_at', type: 'timestamptz' })
+  firstSeenAt!: Date;
+
+  /** Time of the last sign-in. */
+  @Column({ name: 'last_seen_at', type: 'timestamptz' })
+  lastSeenAt!: Date;
+
+  /** SHA-256 of the token in the mailed link, in hex; null without a mail. */
+  @Exclude()
+  @Index('svc_known_devices_link', { unique: true })
+  @Column({ name: 'link_hash', type: 'text', nullable: true, select: false })
+  linkHash!: string | null;
+
+  /** When the owner of the account used the link. */
+  @Column({ name: 'reported_at', type: 'timestamptz', nullable: true })
+  reportedAt!: Date | null;
+
+  /** The fields for JSON, without the hashes. */
+  toJSON(): object {
+    const { deviceHash: _device, linkHash: _link, ...shown } = this;
+    return shown;
+  }
+}

@@ -1,0 +1,215 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Clock } from '../../foundation/platform/clock';
+import { sha256 } from '../../foundation/platform/crypto';
+import { Database, isMissing, isUuid } from '../../foundation/platform/database';
+import { callHost } from '../../foundation/platform/deadline';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import { Session } from '../../identity/denylist/session.entity';
+import { KnownDevice } from './known-device.entity';
+import type { FoundReport, SeenDevice } from './known-device.policy';
+
+/** Maximum number of devices of a user. A further one replaces the device with the oldest sign-in. */
+export const MOST_DEVICES = 50;
+
+/** Days after the last sign-in for which a device keeps its token: the longest life of a cookie (RFC 6265bis §5.5). */
+export const KNOWN_DAYS = 400;
+
+/** A device in the export of an account. Times are ISO 8601 in UTC. */
+export interface ExportedDevice {
+  readonly id: string;
+  readonly first_seen_at: string;
+  readonly last_seen_at: string;
+  readonly user_agent: string | null;
+}
+
+/** A device in the list of its owner. */
+export interface ListedKnownDevice extends ExportedDevice {
+  /** Whether it is the device of the request. */
+  readonly current: boolean;
+}
+
+/** A sign-in on a device. */
+export interface DeviceSignIn {
+  readonly userId: string;
+  readonly familyId: string;
+  /** The random id in the token of the device. */
+  readonly deviceId: string;
+  readonly userAgent: string | null;
+}
+
+/** A sign-in that was found by the token of the mailed link. */
+export interface ReportedSignIn extends FoundReport {
+  readonly id: string;
+  readonly userId: string;
+  readonly familyId: string;
+}
+
+/** Number of rows that one step of the sweep reads. */
+const PAGE = 250;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** SQL of whether the mailed link has expired: `$3` is the offset of the clock, `$4` the validity in minutes. */
+const EXPIRED = `first_seen_at <= clock_timestamp() + $3::interval - $4::float8 * interval '1 minute'`;
+
+/** Contains all queries of known devices, restricted to the realm's guard. Times are from the database's clock. */
+@Injectable()
+export class KnownDeviceStore {
+  private readonly table = once(() => this.database.table(KnownDevice));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    private readonly users: UserProvider,
+  ) {}
+
+  /**
+   * Records a sign-in, in one statement: of concurrent sign-ins with one device id, one is new. Null if the session has
+   * ended. The lock excludes its end, after which an erasure deletes the rows of the user.
+   */
+  async record({ userId, familyId, deviceId, userAgent }: DeviceSignIn): Promise<(SeenDevice & { id: string }) | null> {
+    const id = randomUUID();
+    const [seen] = await this.database.query<SeenDevice>(
+      `WITH live AS MATERIALIZED (
+              SELECT clock_timestamp() + $7::interval AS now FROM ${this.database.table(Session)}
+               WHERE id = $5 AND guard = $2 AND revoked_at IS NULL FOR SHARE)
+       INSERT INTO ${this.table()} AS d (id, guard, user_id, device_hash, session_id, user_agent, first_seen_at, last_seen_at)
+       SELECT $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::text, now, now FROM live
+       ON CONFLICT (guard, user_id, device_hash) DO UPDATE
+          SET last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent
+       RETURNING d.id = $1 AS "isNew",
+                 EXISTS (SELECT FROM ${this.table()} o WHERE o.guard = $2 AND o.user_id = $3 AND o.id <> d.id) AS "hasOthers"`,
+      [id, this.realm.guard, userId, sha256(deviceId), familyId, userAgent, this.clock.offset],
+    );
+    if (seen?.isNew && seen.hasOthers) await this.removeSurplus(userId);
+    return seen ? { ...seen, id } : null;
+  }
+
+  /**
+   * A row whose link is valid, or whose mail may still wait in the queue, remains: otherwise many sign-ins on new devices
+   * would take the link away.
+   */
+  private async removeSurplus(userId: string): Promise<void> {
+    await this.database.query(
+      `DELETE FROM ${this.table()} WHERE id = ANY(ARRAY(
+         SELECT id FROM ${this.table()} WHERE guard = $1 AND user_id = $2
+          ORDER BY last_seen_at DESC, id OFFSET ${MOST_DEVICES}))
+         AND (${EXPIRED}
+              OR link_hash IS NULL AND first_seen_at <= clock_timestamp() + $3::interval - interval '1 hour')`,
+      [this.realm.guard, userId, this.clock.offset, this.expireMinutes],
+    );
+  }
+
+  /** Stores the hash of the token of the mailed link. Returns the time of the sign-in; null if a link was stored before. */
+  async link(id: string, token: string): Promise<Date | null> {
+    const [linked] = await this.database.query<{ time: Date }>(
+      `UPDATE ${this.table()} SET link_hash = $3 WHERE id = $1 AND guard = $2 AND link_hash IS NULL
+       RETURNING first_seen_at AS time`,
+      [id, this.realm.guard, sha256(token)],
+    );
+    return linked?.time ?? null;
+  }
+
+  /** Finds a sign-in by the token of the mailed link. */
+  async find(token: string): Promise<ReportedSignIn | null> {
+    const [found] = await this.database.query<ReportedSignIn>(
+      `SELECT id, user_id AS "userId", session_id AS "familyId", reported_at IS NOT NULL AS "isReported",
+              ${EXPIRED} AS "isExpired"
+         FROM ${this.table()} WHERE guard = $1 AND link_hash = $2`,
+      [this.realm.guard, sha256(token), this.clock.offset, this.expireMinutes],
+    );
+    return found ?? null;
+  }
+
+  /** Records a report, and forgets the device. Returns true for one of several calls. */
+  async close(id: string): Promise<boolean> {
+    const closed = await this.database.query(
+      `UPDATE ${this.table()} SET reported_at = clock_timestamp() + $3::interval, device_hash = NULL
+        WHERE id = $1 AND guard = $2 AND reported_at IS NULL RETURNING 1`,
+      [id, this.realm.guard, this.clock.offset],
+    );
+    return closed.length === 1;
+  }
+
+  /**
+   * The known devices of a user, the last sign-in first. None if the migration has not run.
+   *
+   * @param deviceId the device of the request; null for none
+   */
+  async list(userId: string, deviceId: string | null = null): Promise<ListedKnownDevice[]> {
+    const rows = await this.database
+      .query<Record<'firstSeenAt' | 'lastSeenAt', Date> & ListedKnownDevice>(
+        `SELECT id, first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt", user_agent, device_hash = $3 AS current
+           FROM ${this.table()}
+          WHERE guard = $1 AND user_id = $2 AND device_hash IS NOT NULL
+          ORDER BY last_seen_at DESC, id LIMIT ${MOST_DEVICES}`,
+        [this.realm.guard, userId, sha256(deviceId ?? '')],
+      )
+      .catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+    return rows.map(({ id, firstSeenAt, lastSeenAt, user_agent, current }) => ({
+      id,
+      first_seen_at: firstSeenAt.toISOString(),
+      last_seen_at: lastSeenAt.toISOString(),
+      user_agent,
+      current,
+    }));
+  }
+
+  /** Forgets a device of the user. Any other id has no effect. */
+  async forget(userId: string, id: string): Promise<void> {
+    if (!isUuid(id)) return;
+    await this.database.query(
+      `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL WHERE id = $1 AND guard = $2 AND user_id = $3`,
+      [id, this.realm.guard, userId],
+    );
+  }
+
+  /** Forgets all devices of the user. */
+  async forgetAll(userId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL
+        WHERE guard = $1 AND user_id = $2 AND device_hash IS NOT NULL`,
+      [this.realm.guard, userId],
+    );
+  }
+
+  /**
+   * Deletes the devices that have no token any more, except the last one of a user: without a row, the next sign-in would
+   * be the first one, and cause no mail. Also deletes those of users that do not exist any more, if
+   * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
+   */
+  prune(): Promise<number> {
+    return sweep(FIRST_ID, (after) => this.page(after), isMissing);
+  }
+
+  private async page(after: string): Promise<SweptPage<string>> {
+    const rows = await this.database.query<{ id: string; userId: string; isOld: boolean }>(
+      `SELECT id, user_id AS "userId",
+              last_seen_at <= clock_timestamp() + $3::interval - interval '${KNOWN_DAYS} days' AND EXISTS (
+                SELECT FROM ${this.table()} o WHERE o.guard = $1 AND o.user_id = d.user_id
+                   AND (o.last_seen_at, o.id) > (d.last_seen_at, d.id)) AS "isOld"
+         FROM ${this.table()} d WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
+      [this.realm.guard, after, this.clock.offset],
+    );
+    const ids = [...new Set(rows.map(({ userId }) => userId))];
+    // A provider that never settles must not hold the lock of the pruning.
+    const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
+    const gone = rows.filter(({ userId, isOld }) => isOld || (existing !== null && !existing.has(userId)));
+    const deleted = await this.database.query(
+      `DELETE FROM ${this.table()} WHERE id IN (
+         SELECT id FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) FOR UPDATE SKIP LOCKED) RETURNING 1`,
+      [this.realm.guard, gone.map(({ id }) => id)],
+    );
+    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
+  }
+
+  private get expireMinutes(): number {
+    return this.realm.options.knownDevices.expireMinutes;
+  }
+}

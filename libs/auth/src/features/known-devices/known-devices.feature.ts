@@ -1,0 +1,54 @@
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { urlFault } from '../../foundation/config/url-checks';
+import type { Feature } from '../../foundation/realm/feature';
+import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
+import { KnownDeviceStore } from './known-device.store';
+import { DeviceTokens, KnownDevices } from './known-devices';
+import { KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { NewSignInMails } from './new-sign-in-mails';
+import { SignInReports } from './sign-in-report';
+
+/** Why the mails about new sign-ins cannot be sent, each text with the correction. */
+function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
+  const { features, knownDevices, mail, passwordReset, isDefault, nameOf } = guard;
+  const off = `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
+  const ofPage = urlFault(knownDevices.frontendUrl, { production });
+  // That of the default guard is checked with the feature.
+  const ofReset = features.passwordReset && !isDefault && urlFault(passwordReset.frontendUrl, { production });
+  return [
+    !features.passwordReset &&
+      `features.knownDevices needs features.passwordReset at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
+    !mail.mailer &&
+      `${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer, ${off}`,
+    ofPage &&
+      `${nameOf('knownDevices.frontendUrl')} (SVC_KNOWN_DEVICES_URL) ${ofPage}. Set it to the page that the link in the mail about a new sign-in opens, such as https://app.example.com/unknown-sign-in, ${off}`,
+    ofReset &&
+      `${nameOf('passwordReset.frontendUrl')} (SVC_RESET_URL) ${ofReset}. The guard "${guard.guard}" needs it for the link in the mail about a new sign-in. Set it, ${off}`,
+  ].filter((text): text is string => typeof text === 'string');
+}
+
+/** A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
+function configErrors({ guards, routes }: AuthConfig, production: boolean): string[] {
+  const mailing = guards.filter(
+    ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (routes || mail.mailer),
+  );
+  // A guard that inherits the options would repeat the text.
+  return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production)))];
+}
+
+/** Recognition of devices at sign-ins, with a mail about a new one. */
+export const knownDevices: Feature = {
+  flags: ['knownDevices'],
+  configErrors,
+  controllers: [KnownDevicesController, SignInReportController],
+  providers: [
+    KnownDeviceStore,
+    DeviceTokens,
+    NewSignInMails,
+    KnownDevices,
+    { provide: SignInDevices, useExisting: KnownDevices },
+    SignInReports,
+  ],
+  // Rows from the time when the feature was on are still exported and pruned.
+  whenOff: [KnownDeviceStore, { provide: SignInDevices, useClass: NoSignInDevices }],
+};

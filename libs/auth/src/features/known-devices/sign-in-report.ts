@@ -1,0 +1,75 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { AuthException } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { RequiredText } from '../../request/http/request-body';
+import { ResetLinks } from '../password-reset/password-reset';
+import { Sessions } from '../sessions/sessions';
+import { reportVerdict } from './known-device.policy';
+import { KnownDeviceStore } from './known-device.store';
+
+/**
+ * The owner of an account did not know a sign-in, and used the link in the mail about it. The session has ended, and its
+ * device is not known any more.
+ *
+ * @publicApi
+ */
+export class SignInReported {
+  constructor(
+    readonly userId: string,
+    /** The session that has ended. */
+    readonly familyId: string,
+    readonly guard: string,
+  ) {}
+}
+
+/** The link in a mail about a sign-in is not valid, or has expired: 422. Nothing has ended. */
+export class ReportFailed extends AuthException {
+  constructor() {
+    super('report_failed', { status: 422, errors: { token: [{ key: 'auth.report_failed' }] } });
+  }
+}
+
+/** Body of `POST /sessions/report`. */
+export class SignInReportBody {
+  @RequiredText()
+  token!: string;
+}
+
+/**
+ * Ends a session that the owner of the account does not know, with the token that was mailed (`POST /sessions/report`). Its
+ * password may be known to another person, so the owner gets a link to choose a new one.
+ */
+@Injectable()
+export class SignInReports {
+  constructor(
+    private readonly devices: KnownDeviceStore,
+    private readonly sessions: Sessions,
+    private readonly users: TimedUserProvider,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+    // Absent while `features.passwordReset` is off. No mails are sent then, but earlier links still end sessions.
+    @Optional() private readonly resetLinks?: ResetLinks,
+  ) {}
+
+  /**
+   * A link that is opened again succeeds without a further effect. The report is recorded last: after a failure, the
+   * request can be repeated.
+   *
+   * @throws ReportFailed for an invalid or expired link; StoreUnavailable
+   */
+  async report(token: string): Promise<void> {
+    const found = await this.devices.find(token);
+    const verdict = reportVerdict(found);
+    if (!found || verdict === 'refuse') throw new ReportFailed();
+    if (verdict === 'done') return;
+    const { id, userId, familyId } = found;
+    await this.sessions.end(familyId, 'reported');
+    // The pause between two reset links also applies to concurrent requests.
+    const user = await this.users.findById(userId);
+    const address = user && this.users.emailOf(user);
+    if (address) await this.resetLinks?.request(address);
+    if (await this.devices.close(id)) this.events.emit(new SignInReported(userId, familyId, this.realm.guard));
+  }
+}

@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { bestEffort } from '../../foundation/platform/deadline';
+import { AuthException } from '../../foundation/platform/errors';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
+import { unverifiedClaims } from '../../identity/tokens/jws';
+import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { RequiredString } from '../../request/http/request-body';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { UnverifiedBlock } from '../login/login';
+import { Sessions } from '../sessions/sessions';
+import { EnrolmentTokens } from './login-challenges';
+import { CodeFactor, PasskeyFactor } from './second-factors';
+
+/**
+ * The enrolment token is invalid, expired, already used, from another guard, was issued for a former password or before all
+ * sessions of the user were ended, or the user has a second factor now: 422. The client must start the login again.
+ */
+export class BadEnrolment extends AuthException {
+  constructor() {
+    super('bad_enrolment', { status: 422, errors: { enrolment_token: [{ key: 'auth.bad_enrolment' }] } });
+  }
+
+  /** When several requests complete one enrolment concurrently, the refused ones were not guesses. */
+  override get isInconclusive(): boolean {
+    return true;
+  }
+}
+
+/** Body of the routes below `/two-factor-enrolment`. */
+export class EnrolmentRequest {
+  @RequiredString()
+  enrolment_token!: string;
+}
+
+/** A user who may set up a first second factor, in place of tokens. */
+export interface OpenEnrolment {
+  readonly user: object;
+  readonly userId: string;
+  /** Whether the enrolment is still open: the password is the same, and the sessions of the user were not ended. */
+  readonly isOpen: () => Promise<boolean>;
+  readonly claims: PurposeClaims;
+}
+
+/** A session of an enrolment: {@link isAlive} until it ends. */
+export interface EnrolmentSession {
+  readonly userId: string;
+  readonly familyId: string;
+  readonly isAlive: () => Promise<boolean>;
+}
+
+/**
+ * Enrols the second factor of a user who must have one and has none. The states of an enrolment:
+ *
+ * - open: the token is valid, and the user has no second factor
+ * - completed: the token is consumed, the factor is stored, and a session has started
+ * - closed: the token is invalid, or the user has a factor from elsewhere
+ */
+@Injectable()
+export class LoginEnrolments {
+  constructor(
+    private readonly tokens: EnrolmentTokens,
+    private readonly codes: CodeFactor,
+    private readonly passkeys: PasskeyFactor,
+    private readonly users: TimedUserProvider,
+    private readonly unverified: UnverifiedBlock,
+    private readonly standings: AccountStandings,
+    private readonly sessions: Sessions,
+  ) {}
+
+  /** @throws BadEnrolment, UnverifiedLogin, SignInRefused, StoreUnavailable */
+  async open(token: string): Promise<OpenEnrolment> {
+    const claims = await this.tokens.verify(token);
+    if (!claims) throw new BadEnrolment();
+    const { sub: userId } = claims;
+    const user = await this.users.findById(userId);
+    const isOpen = async (): Promise<boolean> =>
+      this.tokens.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
+      (await this.tokens.isOutstanding(claims));
+    if (!user || !(await isOpen()) || (await this.hasFactor(userId))) throw new BadEnrolment();
+    this.unverified.refuse(user);
+    await this.standings.refuse(userId);
+    return { user, userId, isOpen, claims };
+  }
+
+  /**
+   * Consumes the token, starts a session, and stores the factor from this session. Of several concurrent calls with one
+   * token, one succeeds.
+   *
+   * The session is stored first: all that ends a session also ends the enrolment. A change of the password or an end of all
+   * sessions is recorded before the sessions end. So either the start of the session sees it, or `store` finds that the
+   * session has ended.
+   *
+   * @param amr the method of the factor (RFC 8176)
+   * @param store stores the factor, unless the session has ended or the user has another factor. Returns whether it did
+   * @throws BadEnrolment; nothing is stored then
+   */
+  async complete(
+    { userId, claims, isOpen }: OpenEnrolment,
+    amr: string,
+    request: object,
+    store: (session: EnrolmentSession) => Promise<boolean>,
+  ): Promise<SessionTokens> {
+    if (!(await this.tokens.consume(claims))) throw new BadEnrolment();
+    let familyId: string | undefined;
+    let isStored = false;
+    try {
+      const { fst: first = 'pwd', rem: remember = true } = claims;
+      const start = { userId, amr: [first, amr], request, remember };
+      const tokens = await this.sessions.start(start, isOpen);
+      if (!tokens) throw new BadEnrolment();
+      const session = String(unverifiedClaims(tokens.accessToken)?.fid);
+      familyId = session;
+      isStored = await store({ userId, familyId, isAlive: () => this.sessions.isAlive(session) });
+      if (!isStored) throw new BadEnrolment();
+      return tokens;
+    } finally {
+      if (!isStored) {
+        const ending = familyId === undefined ? undefined : this.sessions.end(familyId, 'revoked');
+        await bestEffort('closing an enrolment', Promise.all([ending, this.tokens.restore(claims)]));
+      }
+    }
+  }
+
+  private async hasFactor(userId: string): Promise<boolean> {
+    return (await this.passkeys.isHeldBy(userId)) || (await this.codes.stateOf(userId)) !== null;
+  }
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { newSecret, sha256 } from '../../foundation/platform/crypto';
+import { bestEffort } from '../../foundation/platform/deadline';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { ClientInfo } from '../../request/http/client-info';
+import { TrustedDeviceCookie } from '../../request/http/refresh-cookie';
+import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
+import { CodeFactor, PasskeyFactor } from './second-factors';
+
+/**
+ * A device was trusted: the password alone signs the user in from it, until the trust ends. A good reason to mail the
+ * account's owner.
+ *
+ * @publicApi
+ */
+export class DeviceTrusted {
+  constructor(
+    readonly userId: string,
+    /** The id in the list of the user's trusted devices. */
+    readonly deviceId: string,
+    readonly guard: string,
+  ) {}
+}
+
+const DAY_SECONDS = 86_400;
+
+/** A device that is trusted from now on. */
+interface Trusted {
+  readonly trusted: { readonly token: string; readonly expiresIn: number };
+  /** Reports the trust, when the session of the client has started. */
+  announce(): void;
+  /** Ends the trust, when the token is not sent to the client. */
+  forget(): Promise<void>;
+}
+
+/**
+ * Trusts devices after a completed second factor, if `twoFactor.trustedDeviceDays` is set. A device is bound to the
+ * password hash and to the second factors of its user: a change of one of them ends the trust, also one by code of the host.
+ */
+@Injectable()
+export class TrustedDevices {
+  constructor(
+    private readonly store: TrustedDeviceStore,
+    private readonly cookie: TrustedDeviceCookie,
+    private readonly codes: CodeFactor,
+    private readonly passkeys: PasskeyFactor,
+    private readonly users: TimedUserProvider,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /** Returns null if the option is off. Must be called before the factor is verified. @throws StoreUnavailable */
+  async prepare(userId: string): Promise<{ trust(client: ClientInfo): Promise<Trusted> } | null> {
+    const days = this.days;
+    if (days === 0) return null;
+    const binding = await this.bindingOf(userId);
+    return { trust: ({ userAgent }) => this.add(userId, binding, userAgent, days) };
+  }
+
+  private async add(userId: string, binding: string, userAgent: string | null, days: number): Promise<Trusted> {
+    const token = newSecret();
+    const id = await this.store.add({ userId, token, binding, userAgent, days });
+    const forget = (): Promise<void> => bestEffort('forgetting a device', this.store.remove(userId, id));
+    // A deletion of the user removes the devices afterwards: either it removes this one, or this check finds no user.
+    if (!(await this.users.findById(userId))) {
+      await forget();
+      throw new Unauthenticated(false).withReason('unknown_user', userId);
+    }
+    const announce = (): void => this.events.emit(new DeviceTrusted(userId, id, this.realm.guard));
+    return { trusted: { token, expiresIn: days * DAY_SECONDS }, announce, forget };
+  }
+
+  /** See `LoginChallengeIssuer.trustOf`. The store is read only after a correct password. @throws StoreUnavailable */
+  async trustOf(
+    userId: string,
+    digest: string | null,
+    sent: string | null,
+    request: object,
+  ): Promise<(() => Promise<boolean>) | null> {
+    const token = this.cookie.presented(sent, request);
+    if (!token) return null;
+    const isTrusted = async (): Promise<boolean> =>
+      this.store.isTrusted(userId, token, await this.bindingOf(userId, digest));
+    return (await isTrusted()) ? isTrusted : null;
+  }
+
+  async list(userId: string): Promise<ListedDevice[]> {
+    return this.store.list(userId, await this.bindingOf(userId));
+  }
+
+  /** Ends the trust in one device of the user. Any other id has no effect. */
+  forget(userId: string, id: string): Promise<void> {
+    return this.store.remove(userId, id);
+  }
+
+  forgetAll(userId: string): Promise<void> {
+    return this.store.removeAll(userId);
+  }
+
+  private get days(): number {
+    return this.realm.options.twoFactor.trustedDeviceDays;
+  }
+
+  private async bindingOf(userId: string, digest?: string | null): Promise<string> {
+    const [password, code, passkeys] = await Promise.all([
+      digest === undefined ? this.users.passwordHashOf(userId) : digest,
+      this.codes.stateOf(userId),
+      this.passkeys.idsOf(userId),
+    ]);
+    return sha256(JSON.stringify([password, code, passkeys.toSorted()]));
+  }
+}

@@ -1,0 +1,79 @@
+import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { Public } from '../../request/gates/authenticated';
+import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
+import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
+import { EnrolmentRequest, LoginEnrolments } from '../login-challenge/login-enrolments';
+import { CodeFactor } from '../login-challenge/second-factors';
+import { PasskeyEnrolment } from './passkey-enrolment';
+
+/** Body of `POST /two-factor-enrolment/passkey`. */
+export class PasskeyEnrolmentRequest extends EnrolmentRequest {
+  @RequiredObject()
+  credential!: object;
+
+  @OptionalText()
+  name: string | null = null;
+}
+
+/** Enrols the first passkey of a user with an enrolment token, and starts a session. */
+@Injectable()
+export class RequiredPasskey {
+  constructor(
+    private readonly enrolments: LoginEnrolments,
+    private readonly passkeys: PasskeyEnrolment,
+    private readonly codes: CodeFactor,
+  ) {}
+
+  /** @throws BadEnrolment, UnverifiedLogin, SignInRefused */
+  async options({ enrolment_token: token }: EnrolmentRequest) {
+    return this.passkeys.options(await this.enrolments.open(token));
+  }
+
+  /** @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused */
+  async enrol(
+    { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
+    request: object,
+  ): Promise<SessionTokens> {
+    const enrolment = await this.enrolments.open(token);
+    const { userId } = enrolment;
+    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
+    // The database stores it only as the first passkey. TOTP is looked for afterwards: see `RequiredTwoFactor`.
+    const isOnly = async (): Promise<boolean> => (await this.codes.stateOf(userId)) === null;
+    return this.enrolments.complete(enrolment, 'webauthn', request, (session) =>
+      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded),
+    );
+  }
+}
+
+/** The session of the enrolment has ended: the enrolment is closed. */
+function falseIfEnded(error: unknown): false {
+  if (error instanceof Unauthenticated) return false;
+  throw error;
+}
+
+@Controller('two-factor-enrolment')
+export class RequiredPasskeyController {
+  constructor(private readonly enrolment: RequiredPasskey) {}
+
+  @Post('passkey-options')
+  @HttpCode(200)
+  @NoStore()
+  @Public()
+  @Throttled('svc-2fa')
+  options(@RequestBody(EnrolmentRequest) body: EnrolmentRequest) {
+    return this.enrolment.options(body);
+  }
+
+  @Post('passkey')
+  @Public()
+  @Throttled('svc-2fa')
+  @DeliversTokens()
+  enrol(
+    @RequestBody(PasskeyEnrolmentRequest) body: PasskeyEnrolmentRequest,
+    @Req() request: object,
+  ): Promise<SessionTokens> {
+    return this.enrolment.enrol(body, request);
+  }
+}

@@ -1,0 +1,50 @@
+import { Exclude } from 'class-transformer';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/**
+ * A device from which the password alone signs one user in (`twoFactor.trustedDeviceDays`). The device has a random token;
+ * only its hash is stored.
+ *
+ * @publicApi
+ */
+@Entity('svc_trusted_devices')
+@Index('svc_trusted_devices_expiry', ['expiresAt'])
+export class TrustedDevice {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'svc_trusted_devices_pkey' })
+  guard!: string;
+
+  @PrimaryColumn({ name: 'user_id', type: 'text', primaryKeyConstraintName: 'svc_trusted_devices_pkey' })
+  userId!: string;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'svc_trusted_devices_pkey' })
+  id!: string;
+
+  /** SHA-256 of the token, in hex. */
+  @Exclude()
+  @Column({ name: 'token_hash', type: 'text', select: false })
+  tokenHash!: string;
+
+  /**
+   * SHA-256 of the password hash, the TOTP secret and the passkeys that the user had, in hex: the device is trusted only
+   * while all of them are unchanged.
+   */
+  @Exclude()
+  @Column({ type: 'text', select: false })
+  binding!: string;
+
+  @Column({ name: 'user_agent', type: 'text', nullable: true })
+  userAgent!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  /** Never changes: a login does not extend the trust. */
+  @Column({ name: 'expires_at', type: 'timestamptz' })
+  expiresAt!: Date;
+
+  /** The fields for JSON, without the hashes. */
+  toJSON(): object {
+    const { tokenHash: _token, binding: _binding, ...shown } = this;
+    return shown;
+  }
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+import type { Caller } from '../../identity/tokens/caller';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { RequiredText, UsernameField } from '../../request/http/request-body';
+import { IdentifierTaken, RegistrationForm } from '../registration/registration-form';
+
+/**
+ * The identifier of a user, which is not the email, was changed.
+ *
+ * @publicApi
+ */
+export class UsernameChanged {
+  constructor(
+    readonly userId: string,
+    readonly guard: string,
+    /** The former identifier; null for a user without one. */
+    readonly from: string | null,
+    readonly to: string,
+  ) {}
+}
+
+/** A concurrent change by the same user makes an attempt stale. */
+const ATTEMPTS = 3;
+
+/** Changes the identifier of the caller, where it is not the email (`POST /username`). Sessions stay. */
+@Injectable()
+export class UsernameChange {
+  constructor(
+    private readonly form: RegistrationForm,
+    private readonly users: TimedUserProvider,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * @param request the request, whose body the rules of the registration apply to
+   * @throws ValidationFailed; IdentifierTaken, also for the present identifier of the user: usernames are public, so it shows
+   * that one exists; Unauthenticated if the user does not exist any more
+   */
+  async change({ userId }: Caller, request: { body?: unknown }): Promise<void> {
+    const { guard, options } = this.realm;
+    const to = await this.form.readIdentifier(request);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const user = await this.users.findById(userId);
+      if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);
+      const from = this.users.identifierOf(user);
+      const result = from === to ? 'taken' : await this.users.changeIdentifier(userId, { from, to });
+      if (result === 'taken') break;
+      if (result === 'stale') continue;
+      this.events.emit(new UsernameChanged(userId, guard, from, to));
+      return;
+    }
+    throw new IdentifierTaken(options.username);
+  }
+}
+
+/** Body of `POST /username`: the identifier, under the name of the option `username`. */
+export class UsernameChangeBody {
+  @UsernameField()
+  @RequiredText()
+  identifier!: string;
+}
