@@ -55,11 +55,12 @@ export function openPasskeys(begin: () => Promise<unknown>) {
       endOffer();
       return prove((await begin()) as Ceremony);
     },
-    /** Creates a passkey with the options of a route of the server. */
+    /** Creates a passkey with the options of a route of the server. Any other request ends one that waits, as the autofill. */
     async enrol(options: unknown, more?: object): Promise<unknown> {
       endOffer();
+      const { signal } = (autofill = new AbortController());
       const publicKey = api().parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
-      return ((await navigator.credentials.create({ publicKey, ...more })) as PublicKeyCredential).toJSON();
+      return ((await navigator.credentials.create({ publicKey, signal, ...more })) as PublicKeyCredential).toJSON();
     },
     /** Waits until the user chooses a passkey in the suggestions of a field. @returns null if the offer has ended */
     async offer(left?: AbortSignal): Promise<PasskeyProof | null> {
