@@ -13,6 +13,7 @@ const LIMITS = resolveRateLimits({
   passwordReset: { maxAttempts: 15, decaySeconds: 16 },
   registration: { maxAttempts: 17, decaySeconds: 18 },
   emailCode: { maxAttempts: 19, decaySeconds: 20 },
+  emailChange: { maxAttempts: 21, decaySeconds: 22 },
 });
 
 // Contains values that a limiter must not use as a key.
@@ -38,8 +39,9 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-password-reset', 15, 16],
   ['svc-register', 17, 18],
   ['svc-email-code', 19, 20],
+  ['svc-email-change', 21, 22],
 ];
-const BY_USER = ['svc-confirm', 'svc-email-verification'];
+const BY_USER = ['svc-confirm', 'svc-email-verification', 'svc-email-change'];
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>
