@@ -108,6 +108,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
   });
 
   describe('that remembers the user or not', () => {
+    // Before `forTests`, which closes the page: Jest runs such hooks in this order.
+    afterAll(() => authenticator.remove());
     visit.forTests({ ...LIMITS, SVC_COOKIE_MODE: 'true' });
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -116,7 +118,6 @@ describeWithBrowser('the entry to the page of the sample', () => {
       tab = await visit.tab();
       authenticator = await VirtualAuthenticator.of(tab.page);
     });
-    afterAll(() => authenticator.remove());
 
     /** The end of the refresh cookie in days; -1 if it ends with the browser. */
     const cookieDays = async () => {
@@ -213,6 +214,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
   });
 
   describe('where a second factor is required', () => {
+    // Before `forTests`, which closes the page: Jest runs such hooks in this order.
+    afterAll(() => authenticator.remove());
     visit.forTests({ ...LIMITS, SVC_2FA_REQUIRED: 'true' });
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -221,7 +224,6 @@ describeWithBrowser('the entry to the page of the sample', () => {
       tab = await visit.tab();
       authenticator = await VirtualAuthenticator.of(tab.page);
     });
-    afterAll(() => authenticator.remove());
 
     const heading = 'Set up a second factor';
 
@@ -284,6 +286,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
   });
 
   describe('without a password', () => {
+    afterAll(() => authenticator.remove());
     visit.forTests(LIMITS);
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -293,7 +296,6 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.page.evaluate(WITHOUT_AUTOFILL);
       authenticator = await VirtualAuthenticator.of(tab.page);
     });
-    afterAll(() => authenticator.remove());
 
     it('creates an account with a passkey, after the form has shown the errors', async () => {
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
@@ -303,7 +305,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.fills({ Name: 'Ada', Email: 'demo@example.com' });
       await authenticator.touch(async () => {
         await tab.presses('Create the account with a passkey');
-        await tab.isRefused('The email has already been taken.');
+        await tab.isRefused('This email is taken.');
         await tab.fills({ Email: 'ada@example.com' });
         await tab.presses('Create the account with a passkey');
         await tab.sees('Overview');

@@ -64,7 +64,14 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
     domain,
     users: { entity: User },
     guards: {
-      admin: { audience: 'https://admin.example.com', ...admin, path: 'admin/auth', users: { entity: Admin } },
+      admin: {
+        audience: 'https://admin.example.com',
+        ...admin,
+        path: 'admin/auth',
+        users: { entity: Admin },
+        // The page, which mailed links open, is that of the customers.
+        features: { knownDevices: false, ...admin.features },
+      },
     },
     imports: [CacheModule.forRedis(redisUrl)],
     inject: [SharedCache],

@@ -114,6 +114,18 @@ describe('the account client', () => {
     });
   });
 
+  it('lists devices with the token of this one, in body mode', async () => {
+    const { values, ...storage } = storageOf();
+    has('localStorage', storage);
+    open('localStorage');
+    answers('/auth/devices', { data: [] });
+    expect(await account.devices()).toEqual([]);
+    expect(server.last.headers.has('X-Svc-Device')).toBe(false);
+    values[DEVICE] = JSON.stringify({ device_token: 'd' });
+    expect(await account.devices()).toEqual([]);
+    expect(server.last.headers.get('X-Svc-Device')).toBe('d');
+  });
+
   describe('without a question', () => {
     const CREATION = { challenge: 'c' };
     const browser = (conditionalCreate: boolean, create: (options: unknown) => Promise<unknown>) => {
@@ -134,11 +146,28 @@ describe('the account client', () => {
       });
       answers('/auth/passkeys/conditional-options', CREATION);
       expect(await account.createPasskeyQuietly()).toBe(true);
-      expect(asked).toEqual([{ publicKey: CREATION, mediation: 'conditional' }]);
+      expect(asked).toMatchObject([{ publicKey: CREATION, mediation: 'conditional' }]);
       expect(server.last).toMatchObject({
         path: '/auth/passkeys/conditional',
         body: { credential: { id: 'credential' } },
       });
+    });
+
+    it('ends a creation that waits when the user signs in', async () => {
+      await auth.login({ email: 'ada' });
+      let ask!: () => void;
+      const asked = new Promise<void>((resolve) => (ask = resolve));
+      browser(true, (options) => {
+        ask();
+        const { signal } = options as { signal: AbortSignal };
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      });
+      answers('/auth/passkeys/conditional-options', CREATION);
+      const created = account.createPasskeyQuietly();
+      await asked;
+      server.answer = () => undefined;
+      await auth.login({ email: 'ada' });
+      expect(await created).toBe(false);
     });
 
     it('sends no request if the browser cannot, and shows no error if it does not', async () => {

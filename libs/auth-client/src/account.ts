@@ -250,7 +250,13 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     countRecoveryCodes: () => call('GET', '/two-factor/recovery-codes'),
     newRecoveryCodes: () => call('POST', '/two-factor/recovery-codes'),
 
-    devices: () => dataOf('/devices'),
+    async devices() {
+      // In body mode, the token by which the server recognizes this browser.
+      const token = storage((store) => JSON.parse(store.getItem(`svc-auth:${url}:device`)!)?.device_token);
+      if (!token) return dataOf('/devices');
+      const headers = { 'X-Svc-Device': token };
+      return (await auth.request<{ data: KnownDevice[] }>('GET', `${url}/devices`, null, { headers })).data;
+    },
     forgetDevice: (id) => call('DELETE', path('/devices', id)),
     trustedDevices: () => dataOf('/trusted-devices'),
     endTrust: (id) => call('DELETE', path('/trusted-devices', id)),
