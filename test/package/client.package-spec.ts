@@ -7,10 +7,15 @@ const CLIENT = join(ROOT, 'libs/auth-client');
 
 /** Uses the types of the package with the DOM, and checks them too. */
 const PAGE = `
-import { type AuthClient, AuthError, type LoginChallenge, createAuthClient } from '@svc/auth-client';
+import {
+  type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, createAuthClient,
+} from '@svc/auth-client';
+import { type AccountClient, createAccountClient } from '@svc/auth-client/account';
 const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
-const challenge: LoginChallenge | null = await auth.login({ email: 'a', password: 'b' });
-if (challenge) await auth.answerChallenge(challenge, { code: '123456' });
+const account: AccountClient = createAccountClient(auth);
+const challenge: LoginChallenge | EnrolmentChallenge | null = await auth.login({ email: 'a', password: 'b' });
+if (challenge?.two_factor) await auth.answerChallenge(challenge, { code: '123456', trust_device: true });
+else if (challenge) await account.completeEnrolment(challenge, '123456');
 auth.on('signedOut', ({ reason }) => { const one: 'logout' | 'deleted' | 'ended' = reason; return one; });
 const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch((error: unknown) => {
   throw error instanceof AuthError ? error.errors : error;

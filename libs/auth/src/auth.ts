@@ -13,7 +13,7 @@ import { AccountMails } from './features/mail/mail.feature';
 import { type MailPreview, previews } from './features/mail/mail-preview';
 import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
-import { RegistrationFlow } from './features/registration/registration.controller';
+import { RegistrationFlow } from './features/registration/registration-flow';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';

@@ -23,7 +23,7 @@ export { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.co
 export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
-export { RegistrationFlow } from './features/registration/registration.controller';
+export { RegistrationFlow } from './features/registration/registration-flow';
 export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';

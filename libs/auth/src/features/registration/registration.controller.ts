@@ -1,4 +1,3 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import {
   type CallHandler,
   Controller,
@@ -17,7 +16,6 @@ import { RequestBody } from '../../request/http/request-body';
 import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { AssertionRequest } from '../passkeys/passkey-login';
-import type { PasskeyAnswer } from '../passkeys/passkey-flow';
 import { PasskeyRegistration } from './passkey-registration';
 import { Registration, type RegistrationAnswer } from './registration';
 
@@ -54,7 +52,6 @@ export class RegisterController {
   }
 }
 
-// The types of the optional package stay out of the declarations of this file, which hosts without it read.
 @Controller('register/passkey')
 export class PasskeyRegistrationController {
   constructor(private readonly registration: PasskeyRegistration) {}
@@ -78,66 +75,5 @@ export class PasskeyRegistrationController {
     @Req() request: object,
   ): Promise<RegistrationAnswer> {
     return this.registration.register(answer, request);
-  }
-}
-
-/**
- * Registration, for code of the host. Needs `features.registration`.
- *
- * @publicApi
- */
-@Injectable()
-export class RegistrationFlow extends Flow {
-  protected override readonly feature = 'registration';
-
-  /**
-   * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
-   * the new password would. With `registration.concealExisting`, the result is the same whether or not the email has an
-   * account.
-   *
-   * @param fields the fields that the rules declare, by their names in a request body. `password_confirmation` may be
-   * omitted
-   * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
-   */
-  async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
-    const registration = this.get(Registration);
-    const body = { password_confirmation: fields?.password, ...fields };
-    return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);
-  }
-  /**
-   * As `POST /register/passkey/options`: starts a ceremony for {@link registerWithPasskey}. The options are the JSON of
-   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
-   *
-   * @param fields the fields that the rules declare, without a password
-   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
-   */
-  async passkeyOptions(
-    fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
-  ): Promise<{ ceremonyId: string; options: object }> {
-    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
-    const start = (request: ServerRequest) => registration.options(request);
-    const started = await this.call(PasskeyRegistrationController, 'options', source, start, { ...fields });
-    return { ceremonyId: started.ceremony_id, options: started.options };
-  }
-
-  /**
-   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as {@link register} does,
-   * never a challenge.
-   *
-   * @param answer the response of the browser to {@link passkeyOptions}
-   * @param fields as for {@link passkeyOptions}; the identifier must be the same
-   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
-   */
-  async registerWithPasskey(
-    answer: PasskeyAnswer,
-    fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
-  ): Promise<RegistrationAnswer> {
-    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
-    const register = async (request: ServerRequest): Promise<RegistrationAnswer> =>
-      registration.register(this.read(AssertionRequest, request), request);
-    const body = { ...fields, ceremony_id: answer?.ceremonyId, credential: answer?.credential };
-    return this.call(PasskeyRegistrationController, 'register', source, register, body);
   }
 }
