@@ -58,16 +58,6 @@ export function accountFlows(flow: Flow): void {
     await newcomer.call(b, 200, { path: '/auth/passkeys/login', body });
   });
 
-  it('registration with a passkey: a ceremony is used once, also at the same time', async () => {
-    const newcomer = new Account();
-    const fields = { name: 'Grace', email: newcomer.email };
-    const begun = await newcomer.call(flow.a, 200, { path: '/auth/register/passkey/options', body: fields });
-    const credential = new SoftAuthenticator(ORIGIN).create(begun.options as never);
-    const body = { ...fields, ceremony_id: begun.ceremony_id, credential };
-    const { access_token: token } = await flow.once(200, { path: '/auth/register/passkey', body }, undefined, newcomer);
-    await flow.expectLiving(token!);
-  });
-
   it('confirmation: the other node accepts it, for its session only', async () => {
     const { a, b, user } = flow;
     const { access_token: token } = await user.session(a);

@@ -108,7 +108,7 @@ export function signInFlows(flow: Flow): void {
     expect(nodes.mailsTo(user.email, RESET_URL)).toHaveLength(1);
     const events = reported.filter(({ userId }) => userId === user.id);
     expect(events).toHaveLength(1);
-    const isEnded = ({ access_token }: Tokens): boolean => claimsOf(access_token).sid === events[0]!.familyId;
+    const isEnded = ({ access_token }: Tokens): boolean => claimsOf(access_token).fid === events[0]!.familyId;
     await flow.expectEnded(both.find(isEnded)!);
     await flow.expectLiving(both.find((one) => !isEnded(one))!.access_token);
     const listed = await user.call(b, 200, { method: 'GET', path: '/auth/devices', token: own.access_token });
