@@ -99,7 +99,10 @@ export function accountFlows(flow: Flow): void {
     await user.call(a, 202, { path: '/auth/email/change', body: { email }, token: own.access_token, proof });
     const [changed, undone] = [nodes.recorded(EmailChanged), nodes.recorded(EmailChangeUndone)];
     const ofUser = (events: { userId: string }[]): object[] => events.filter(({ userId }) => userId === user.id);
-    const confirm = { path: '/auth/email/change/confirm', body: { token: await tokenOf(email, EMAIL_CHANGE.confirmUrl) } };
+    const confirm = {
+      path: '/auth/email/change/confirm',
+      body: { token: await tokenOf(email, EMAIL_CHANGE.confirmUrl) },
+    };
     expect(statuses(await flow.atOnce(confirm))).toEqual([200, 200]);
     await flow.expectEnded(other);
     await flow.expectLiving(own.access_token);

@@ -29,7 +29,13 @@ export function flows(engine: Engine): void {
       await nodes.start(await engine.start(), {
         accessTtl: ACCESS,
         sessions: { idleTimeout: IDLE, ttlWithoutRemember: WITHOUT_REMEMBER },
-        features: { emailCode: true, knownDevices: true, emailChange: true, passkeyRegistration: true, conditionalCreate: true },
+        features: {
+          emailCode: true,
+          knownDevices: true,
+          emailChange: true,
+          passkeyRegistration: true,
+          conditionalCreate: true,
+        },
         emailCode: { frontendUrl: CODE_URL },
         knownDevices: { frontendUrl: REPORT_URL },
         twoFactor: { required: (user) => (user as { role: string }).role === STAFF, trustedDeviceDays: 30 },
