@@ -77,17 +77,23 @@ export function signInFlows(flow: Flow): void {
     await user.guarded(a, another!);
   });
 
-  it('passkey after a login: each step can be on the other node, and one passkey is stored', async () => {
+  it('passkey after a login: the other node stores it, and one is stored, also at the same time', async () => {
     const { a, b, user } = flow;
-    const { access_token: token } = await user.session(a);
+    const begin = async (node: Node, of: Account, authenticator: SoftAuthenticator): Promise<Call> => {
+      const { access_token: token } = await of.session(a);
+      const creation = await of.call(node, 200, { path: '/auth/passkeys/conditional-options', token });
+      const credential = authenticator.create(creation as never, { up: false, uv: false });
+      return { path: '/auth/passkeys/conditional', body: { credential }, token: token! };
+    };
     const authenticator = new SoftAuthenticator(ORIGIN);
-    const creation = await user.call(b, 200, { path: '/auth/passkeys/conditional-options', token });
-    const credential = authenticator.create(creation as never, { up: false, uv: false });
-    await flow.once(204, { path: '/auth/passkeys/conditional', body: { credential }, token });
-    await user.call(a, 422, { path: '/auth/passkeys/conditional-options', token });
+    await user.call(a, 204, await begin(b, user, authenticator));
     const begun = await user.call(b, 200, { path: '/auth/passkeys/login-options' });
     const body = { ceremony_id: begun.ceremony_id, credential: authenticator.get(begun.options as never) };
     await user.call(a, 200, { path: '/auth/passkeys/login', body });
+    const another = await flow.account();
+    const store = await begin(a, another, new SoftAuthenticator(ORIGIN));
+    await flow.once(204, store, store, another);
+    await another.call(b, 422, { path: '/auth/passkeys/conditional-options', token: store.token! });
   });
 
   it('new device: one mail for sign-ins at the same time, and the report on the other node ends the session', async () => {

@@ -456,7 +456,9 @@ async function ofCodesAndEnrolments(): Promise<void> {
   const options = (await ok(enrolment(t, '/passkey-options', { enrolment_token }))).body;
   const credential = new SoftAuthenticator(ORIGIN).create(options);
   await ok(enrolment(t, '/passkey', { enrolment_token, credential }));
-  await t.database.query(`UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE email = '${BOB}')`);
+  await t.database.query(
+    `UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE email = '${BOB}')`,
+  );
   const { access_token: token } = await t.session(ADA);
   const creation = (await ok(t.call('post', '/auth/passkeys/conditional-options', token))).body;
   const offered = { credential: new SoftAuthenticator(ORIGIN).create(creation) };
