@@ -1,11 +1,14 @@
-import type { AuthModuleOptions } from '@svc/auth';
+import { type AuthModuleOptions, type Mail, SecurityStore } from '@svc/auth';
+import type { Type } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { TestApp, type Tokens } from '../support/app';
+import { eventually } from '../support/eventually';
+import { DEVICE_HEADER } from '../support/known-devices';
 import { Mailbox, member, memberOptions } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
 import { type Answer, send } from '../support/processes';
 import { CONFIRMATION_HEADER } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { type Member, PASSWORD } from '../support/user-entities';
 import type { RunningEngine, StoreConnection } from './engine';
 
 /** A request to a node. */
@@ -16,6 +19,8 @@ export interface Call {
   token?: string;
   /** A confirmation token. */
   proof?: string;
+  /** The token of a known device. */
+  device?: string;
 }
 
 /** An application instance on the stores of an engine. */
@@ -42,8 +47,13 @@ export class Node {
   }
 
   /** @param client the address of the client, which counts for rate limits */
-  send({ method = 'POST', path, body, token, proof }: Call, client = '10.0.0.1'): Promise<Answer> {
-    return send(this.url + path, method, body, token, { 'X-Forwarded-For': client, [CONFIRMATION_HEADER]: proof });
+  send({ method = 'POST', path, body, token, proof, device }: Call, client = '10.0.0.1'): Promise<Answer> {
+    const headers = {
+      'X-Forwarded-For': client,
+      ...(proof && { [CONFIRMATION_HEADER]: proof }),
+      ...(device && { [DEVICE_HEADER]: device }),
+    };
+    return send(this.url + path, method, body, token, headers);
   }
 
   async stop(): Promise<void> {
@@ -83,6 +93,34 @@ export class TwoNodes {
     for (const { t } of this.both) t.clock.advance(seconds);
   }
 
+  /** Records the events of a class on both nodes. */
+  recorded<E extends object>(event: Type<E>): E[] {
+    const events: E[] = [];
+    for (const { t } of this.both) t.on(event, (one) => events.push(one));
+    return events;
+  }
+
+  /** The mails to an address with this text, the oldest first. */
+  mailsTo(address: string, text: string): Mail[] {
+    return this.mailbox.mails.filter((mail) => mail.to === address && mail.text.includes(text));
+  }
+
+  /** Waits for the mail to an address with this text that has this number, counted from 1. */
+  async mailTo(address: string, text: string, number = 1): Promise<Mail> {
+    await eventually(async () => this.mailsTo(address, text).length >= number);
+    return this.mailsTo(address, text)[number - 1]!;
+  }
+
+  /** Waits until both nodes have finished what follows their answers. */
+  async calm(): Promise<void> {
+    for (let turns = 0; turns < 3; turns++) {
+      for (const { t } of this.both) {
+        await t.calm();
+        await t.app.get(SecurityStore).getMany(['svc:none']);
+      }
+    }
+  }
+
   async stop(): Promise<void> {
     for (const node of this.both.splice(0)) await node.stop();
     await this.engine?.stop();
@@ -96,11 +134,13 @@ export class Account {
   readonly email = `${randomUUID()}@example.com`;
   readonly address = `10.1.${++clients >> 8}.${clients & 255}`;
   password = PASSWORD;
+  /** Empty until the account is created. */
+  id = '';
 
   /** Creates an account in the database. */
-  static async create(nodes: TwoNodes): Promise<Account> {
+  static async create(nodes: TwoNodes, more: Partial<Member> = {}): Promise<Account> {
     const account = new Account();
-    await member(nodes.a.t, account.email);
+    account.id = await member(nodes.a.t, account.email, more);
     return account;
   }
 
@@ -117,7 +157,12 @@ export class Account {
   }
 
   login(node: Node, status = 200, password = this.password): Promise<Answer['body']> {
-    return this.call(node, status, { path: '/auth/login', body: { email: this.email, password } });
+    return this.call(node, status, this.loginWith({}, password));
+  }
+
+  /** The request of a login with further fields. */
+  loginWith(more: object, password = this.password): Call {
+    return { path: '/auth/login', body: { email: this.email, password, ...more } };
   }
 
   async session(node: Node): Promise<Tokens> {

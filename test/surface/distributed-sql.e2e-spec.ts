@@ -5,10 +5,12 @@ import { readFileSync } from 'node:fs';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
+import { mailedCode, sendCode } from '../support/email-code';
 import { REPORT_URL, report } from '../support/known-devices';
 import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
 import { recordStatements } from '../support/query-plans';
+import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
 import { type StatementKeys, loadParser, statementKeys } from '../support/statement-keys';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
@@ -141,7 +143,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys|^UPDATE members SET/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -298,6 +300,7 @@ async function everyFlow(): Promise<void> {
   await t.stop();
   await ofConcealedRegistration();
   await ofPasswordlessUsers();
+  await ofCodesAndEnrolments();
   await ofUsersElsewhere();
 }
 
@@ -437,6 +440,29 @@ async function ofPasswordlessUsers(): Promise<void> {
   const confirmed = await ok(t.call('post', '/auth/confirm-passkey', access_token).send(answer));
   const path = `/auth/passkeys/${body.credential.id}`;
   await asConfirmed(t, 'delete', path, access_token, confirmed.body.confirmation_token).expect(409);
+  await t.stop();
+}
+
+async function ofCodesAndEnrolments(): Promise<void> {
+  const features = { ...FEATURES, emailCode: true, conditionalCreate: true };
+  const twoFactor = { required: (user: object) => (user as { email: string }).email !== ADA };
+  const { t, mailbox } = await startMembers({ ...PASSKEYS, features, twoFactor, knownDevices: { mail: false } });
+  for (const email of [ADA, BOB, 'eve@example.com']) await member(t, email);
+  // The first one proves an address that was not verified.
+  for (let i = 0; i < 2; i++) await ok(sendCode(t, await mailedCode(t, mailbox)));
+  const ofBob = await enrolmentToken(t, BOB);
+  await ok(confirmEnrolment(t, ofBob, await startEnrolment(t, ofBob)));
+  const enrolment_token = await enrolmentToken(t, 'eve@example.com');
+  const options = (await ok(enrolment(t, '/passkey-options', { enrolment_token }))).body;
+  const credential = new SoftAuthenticator(ORIGIN).create(options);
+  await ok(enrolment(t, '/passkey', { enrolment_token, credential }));
+  await t.database.query(
+    `UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE email = '${BOB}')`,
+  );
+  const { access_token: token } = await t.session(ADA);
+  const creation = (await ok(t.call('post', '/auth/passkeys/conditional-options', token))).body;
+  const offered = { credential: new SoftAuthenticator(ORIGIN).create(creation) };
+  await ok(t.call('post', '/auth/passkeys/conditional', token).send(offered));
   await t.stop();
 }
 
