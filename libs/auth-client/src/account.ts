@@ -83,7 +83,8 @@ export interface AccountClient {
   completeEnrolmentWithPasskey(challenge: EnrolmentChallenge, name?: string): Promise<void>;
 
   /**
-   * Creates an account with a passkey and without a password. Call it in a click.
+   * Creates an account with a passkey and without a password. Call it in a click. If the server refuses the registration, a
+   * browser that can forgets the passkey.
    *
    * @param fields those of a registration, without a password
    * @returns null if the user is signed in; or the answer without a session
@@ -207,11 +208,19 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     },
 
     async registerWithPasskey(fields) {
-      const { ceremony_id, options } = await post<{ ceremony_id: string; options: unknown }>(
+      const { ceremony_id, options } = await post<{ ceremony_id: string; options: { rp: { id: string } } }>(
         '/register/passkey/options',
         fields,
       );
-      return signIn('/register/passkey', { ...fields, ceremony_id, credential: await createPasskey(options) });
+      const credential = (await createPasskey(options)) as { id: string };
+      return signIn<Registration | null>('/register/passkey', { ...fields, ceremony_id, credential }).catch(
+        async (error: { status: number }) => {
+          // The browser forgets the passkey, which has no account.
+          const unknown = { rpId: options.rp.id, credentialId: credential.id };
+          if (error.status === 422) await api?.signalUnknownCredential?.(unknown).catch(() => undefined);
+          throw error;
+        },
+      );
     },
     async createPasskeyQuietly() {
       try {

@@ -60,7 +60,7 @@ async function trusted(again) {
     return row(
       [name],
       ['trusted since ', time(created_at), ' · until ', time(expires_at)],
-      button('End trust', end, { 'aria-label': `End the trust in ${name}` }),
+      button('End trust', end, { 'aria-label': `End trust in ${name}` }),
     );
   });
   const endAll = async () => {
