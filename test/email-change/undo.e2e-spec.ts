@@ -14,7 +14,7 @@ import { EmailChangeApp, NEW } from '../support/email-change';
 import { whileStatementsFail } from '../support/failing-statements';
 import { linkIn, member } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
 import { codeOf, enrol } from '../support/two-factor';
 import { PASSWORD } from '../support/user-entities';
 
@@ -325,6 +325,35 @@ describe('after a failure of a store', () => {
     await app.undo(token).expect(503);
     expect(await app.stored()).toEqual({ email: NEW, verified: true });
     await app.undo(token).expect(200);
+  });
+});
+
+describe('an undo for a user without a password', () => {
+  it('replaces a first password that is set while the access ends', async () => {
+    const passkeys = new PasskeyApp(t);
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    await passkeys.enrol(await passkeys.confirmed(), authenticator);
+    const token = await app.changed();
+    await t.database.query('UPDATE members SET password_hash = NULL');
+    const answer = await passkeys.answer(authenticator);
+    const { body } = await t.call('post', '/auth/confirm-passkey', app.token).send(answer).expect(200);
+    const store = t.app.get(SecurityStore);
+    const setMany = store.setMany.bind(store);
+    let sent: Promise<unknown> | undefined;
+    const setPassword = () =>
+      t
+        .call('post', '/auth/password', app.token)
+        .set(CONFIRMATION_HEADER, body.confirmation_token)
+        .send({ password: NEXT, password_confirmation: NEXT })
+        .expect(200);
+    const spy = jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...more) => {
+      if (!sent && keys.some((key) => key.startsWith('svc:end:'))) await (sent = setPassword().then(() => true));
+      return setMany(keys, ...more);
+    });
+    await app.undo(token).expect(200);
+    spy.mockRestore();
+    expect(await sent).toBe(true);
+    await t.login(ADA, NEXT).expect(422);
   });
 });
 

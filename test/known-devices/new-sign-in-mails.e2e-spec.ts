@@ -15,7 +15,8 @@ import {
   signInOn,
 } from '../support/known-devices';
 import { type Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/members';
-import { ADA } from '../support/user-entities';
+import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
+import { ADA, PASSWORD } from '../support/user-entities';
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const REPORTED = { status: 'sign-in-reported' };
@@ -314,5 +315,28 @@ describe('the list of devices', () => {
     expect((await deviceRows(t)).every(({ device_hash }) => device_hash !== null)).toBe(true);
     await t.get('/auth/devices').expect(401);
     await t.http.delete('/auth/devices/none').expect(401);
+  });
+});
+
+describe('a report of a user with a second factor', () => {
+  const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+  const { t, mailbox } = membersForFile(
+    knownDeviceOptions({ features: { twoFactor: true }, twoFactor: { trustedDeviceDays: 30 } }),
+  );
+
+  it('ends the trust in the device of the stranger', async () => {
+    const id = await member(t, ADA, { emailVerifiedAt: new Date(0) });
+    await t.auth.twoFactor.importFactor(id, { secret: SECRET });
+    const signIn = async () => {
+      const answer = { challenge_token: await startChallenge(t), code: codeOf(t, SECRET), trust_device: true };
+      const { body } = await completeChallenge(t, answer).expect(200);
+      t.clock.advance(30);
+      return body;
+    };
+    await signIn();
+    const { trusted_device_token } = await signIn();
+    await report(t, tokenIn(await mailbox.nth(1))).expect(200);
+    const login = t.http.post('/auth/login').send({ email: ADA, password: PASSWORD, trusted_device_token });
+    expect((await login.expect(200)).body).toMatchObject({ two_factor: true });
   });
 });

@@ -58,6 +58,24 @@ const isTrusted = async (token: string, email = ADA): Promise<boolean> => {
 const rows = () => t.database.query('SELECT * FROM svc_trusted_devices ORDER BY created_at');
 const list = async (token: string) => (await t.get('/auth/trusted-devices', token).expect(200)).body.data;
 
+it('a device that is trusted while all sessions end is not trusted afterwards', async () => {
+  const answer = { challenge_token: await startChallenge(t), code: codeOf(t, SECRET), trust_device: true };
+  const store = t.app.get(SecurityStore);
+  const setMany = store.setMany.bind(store);
+  let sent: Promise<string> | undefined;
+  const complete = async (): Promise<string> =>
+    (await completeChallenge(t, answer).expect(200)).body.trusted_device_token;
+  const spy = jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...more) => {
+    if (!sent && keys.some((key) => key.startsWith('svc:end:'))) await (sent = complete());
+    return setMany(keys, ...more);
+  });
+  await t.auth.revokeAll('1');
+  spy.mockRestore();
+  const trusted_device_token = await sent!;
+  const { body } = await t.http.post('/auth/login').send({ email: ADA, password: PASSWORD, trusted_device_token });
+  expect(body).toMatchObject({ two_factor: true });
+});
+
 describe('a trusted device', () => {
   it('signs its user in with the password alone, and the session does not claim a second factor', async () => {
     const { trusted_device_token, access_token } = await trust();

@@ -121,6 +121,12 @@ describe('the last second factor of a user who must have one', () => {
 });
 
 describe('a required second factor', () => {
+  it('needs passkeys that verify their users, because a sign-in with a passkey is no second step', async () => {
+    const passkeys = { ...PASSKEYS.passkeys, userVerification: 'preferred' as const };
+    const options = { features: { twoFactor: true, passkeys: true }, passkeys, twoFactor: { required: true } };
+    await expect(TestApp.start({ options })).rejects.toThrow(/only one factor without user verification/);
+  });
+
   it('needs a guard whose users can have one', async () => {
     const start = (options: Partial<AuthModuleOptions>) => TestApp.start({ options });
     await expect(start({ twoFactor: { required: true } })).rejects.toThrow(

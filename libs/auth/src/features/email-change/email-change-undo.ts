@@ -79,8 +79,14 @@ export class EmailChangeUndo {
   private async endAccess({ id, userId, from, to, requestedAt }: StoredEmailChange, digest: string): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'email_undo');
     // A hash of a random text that is not stored. A user without a password gets none.
-    if ((await this.users.passwordHashOf(userId)) !== null) await this.users.savePasswordHash(userId, digest);
+    const hasPassword = (await this.users.passwordHashOf(userId)) !== null;
+    if (hasPassword) await this.users.savePasswordHash(userId, digest);
     await endSessions();
+    // A session may have set a first password until it ended.
+    if (!hasPassword && (await this.users.passwordHashOf(userId)) !== null) {
+      await this.users.savePasswordHash(userId, digest);
+      await endSessions();
+    }
     await this.resetCleanup.removeFactors(userId, endSessions, requestedAt);
     await this.resetTokens.removeAll(userId);
     if (await this.changes.advance('close', id))

@@ -65,6 +65,8 @@ export class SignInReports {
     if (!found || verdict === 'refuse') throw new ReportFailed();
     if (verdict === 'done') return;
     const { id, userId, familyId } = found;
+    // The person who signed in had the second factor, and may have trusted the device.
+    await this.sessions.endTrust(userId);
     await this.sessions.end(familyId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);

@@ -86,6 +86,12 @@ export function factorErrors({ routes, guards }: AuthConfig): string[] {
           `none of them could sign in. Switch features.twoFactor on for this guard, or set guards.${guard.guard}.twoFactor.required to false.`,
       !['one', 'all'].includes(factors) &&
         `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "${factors}". Use one or all.`,
+      twoFactor.required !== false &&
+        isDefault &&
+        features.passkeys &&
+        passkeys.userVerification !== 'required' &&
+        `${nameOf('twoFactor.required')} (SVC_2FA_REQUIRED) is set, but a sign-in with a passkey is only one factor without user ` +
+          'verification. Set passkeys.userVerification (SVC_PASSKEY_UV) to required.',
       factors === 'all' &&
         isDefault &&
         features.passkeys &&

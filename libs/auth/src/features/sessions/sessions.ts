@@ -272,19 +272,26 @@ export class Sessions {
    */
   private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys, emailCode } = this.realm.options.features;
-    const hasFactors = twoFactor || passkeys;
-    if (!hasFactors && !emailCode) return () => undefined;
-    if (hasFactors)
-      await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
+    if (!twoFactor && !passkeys && !emailCode) return () => undefined;
+    let unrecorded: unknown;
     try {
       await this.purposeTokens.endChallenges(userId);
-      return () => undefined;
     } catch (error) {
       if (this.denylist.lifetime > 0 || reason === 'erased') throw error;
-      return () => {
-        throw error;
-      };
+      unrecorded = error;
     }
+    // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
+    await this.endTrust(userId);
+    return () => {
+      if (unrecorded) throw unrecorded;
+    };
+  }
+
+  /** Ends the trust in all devices of a user or, without a user, of the guard: a sign-in needs the second factor again. */
+  async endTrust(userId?: string): Promise<void> {
+    const { twoFactor, passkeys } = this.realm.options.features;
+    if (!twoFactor && !passkeys) return;
+    await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
   }
 
   /**
