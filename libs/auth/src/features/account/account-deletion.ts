@@ -141,7 +141,8 @@ export class AccountDeletion {
    */
   delete(caller: Caller): Promise<void> {
     const identifier = this.users.identifierOf(caller.user);
-    const account = { userId: caller.userId, identifier, spelling: this.timedUsers.spellingOf(identifier ?? '') };
+    const spelling = this.timedUsers.spellingOf(identifier ?? '');
+    const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
     return this.claims.claimExclusive(caller, async (session, withoutPlace) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.

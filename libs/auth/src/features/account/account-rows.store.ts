@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { loginLock, userLock } from '../../request/lockout/lockout.store';
+import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
 import { KnownDevice } from '../known-devices/known-device.entity';
@@ -70,6 +70,7 @@ export interface DeletedAccount {
   readonly identifier: string | null;
   /** The identifier as the look-up compares it. Code of the host may compute it, so it is known before any lock is held. */
   readonly spelling: string;
+  readonly email: string | null;
 }
 
 /** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
@@ -89,14 +90,15 @@ export class AccountDataStore {
   }
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
-  async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
+  async erase(sql: Sql, account: DeletedAccount): Promise<void> {
+    const { userId } = account;
     const { emailChanges, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, emailChanges, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, trustedDevices, 'user_id = $2', userId);
-    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
+    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
@@ -105,8 +107,8 @@ export class AccountDataStore {
   }
 }
 
-/** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier. */
-const subjectsOf = (userId: string, spelling: string): string[] =>
-  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, spelling)]
+/** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier, its email. */
+const subjectsOf = ({ userId, spelling, email }: DeletedAccount): string[] =>
+  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, spelling), mailLock(email ?? '')]
     .map(({ subject }) => subject)
     .filter(Boolean);

@@ -3,10 +3,9 @@ import { Clock } from '../../foundation/platform/clock';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { foldedIdentifier } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail } from '../../request/http/request-body';
-import { loginLock } from '../../request/lockout/lockout.store';
+import { loginLock, mailLock } from '../../request/lockout/lockout.store';
 import { limit } from '../../request/throttling/limiters';
 import { limitState } from '../../request/throttling/rate-limit.policy';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
@@ -53,13 +52,11 @@ export class EmailCodeRequests {
     return { codeToken, expiresIn: this.codes.lifetime };
   }
 
-  /** The counter of a login with this address: wrong codes and wrong passwords count together. */
+  /** Where the email is the identifier, the counter of a login with it: wrong codes and wrong passwords count together. */
   private subjectOf(account: ResetAccount | null, address: string): string {
+    if (this.realm.options.username !== 'email') return mailLock(address).subject;
     const isCounted = account !== null && !this.unverified.isConcealed(account.user);
-    // The look-up by email ignores case, also where identifiers do not.
-    const isIdentifier = this.realm.options.username === 'email';
-    const spelling = isIdentifier ? this.users.spellingOf(address) : foldedIdentifier(address);
-    return loginLock(isCounted ? account.userId : null, spelling).subject;
+    return loginLock(isCounted ? account.userId : null, this.users.spellingOf(address)).subject;
   }
 
   /** Requests from many clients must not flood a mailbox, nor get many codes to guess at. */

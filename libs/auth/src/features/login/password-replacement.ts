@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { loginLock, userLock } from '../../request/lockout/lockout.store';
+import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
@@ -11,6 +11,8 @@ export interface Replacement {
   readonly digest: string;
   /** The hash that must be stored now; null for none. */
   readonly replacing: string | null;
+  /** The address whose mailbox the user can read, of a reset. */
+  readonly email?: string;
   /** Ends the sessions of the former password. */
   readonly endSessions: () => Promise<void>;
   /** The last step, after the password is stored. */
@@ -34,14 +36,15 @@ export class PasswordReplacement {
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
   async replace(replacement: Replacement): Promise<boolean> {
-    const { userId, digest, replacing, endSessions, finish, undo } = replacement;
+    const { userId, digest, replacing, email, endSessions, finish, undo } = replacement;
     let isSaved: boolean | undefined;
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
       await endSessions();
       // Also the lock of the login: the guesses that set it were at the former password.
-      await this.lockout.release([userLock('confirm', userId), loginLock(userId, '')]);
+      const ofMail = email === undefined ? [] : [mailLock(email)];
+      await this.lockout.release([userLock('confirm', userId), loginLock(userId, ''), ...ofMail]);
       await finish?.();
       return true;
     } catch (error) {

@@ -44,7 +44,7 @@ export class PasswordResets {
     password: string,
     digest: string,
   ): Promise<boolean> {
-    const { userId, identifier } = account;
+    const { userId, identifier, email } = account;
     // The identifier is known only here, and only a client with a valid token gets this error.
     const fault = this.rules.faultOfNames(password, [identifier]);
     if (fault) {
@@ -55,7 +55,7 @@ export class PasswordResets {
     const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
-    const isMade = await this.replacement.replace({ userId, digest, replacing, endSessions, finish, undo });
+    const isMade = await this.replacement.replace({ userId, digest, replacing, email, endSessions, finish, undo });
     // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
     if (!isMade) await restore();
     // All links of the user are invalid, because they are bound to the former hash. So an error here is no failure.

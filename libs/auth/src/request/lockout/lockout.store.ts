@@ -6,7 +6,7 @@ import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import type { Lock } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
-import { bounded } from '../../identity/users/identifiers';
+import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
 
 /** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
@@ -157,6 +157,12 @@ export function loginLock(userId: string | null, spelling: string): LockKey {
   const unknown = spelling && `idn:${bounded(spelling)}`;
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
+
+/**
+ * Returns the key under which wrong mailed codes are counted where the email is not the identifier. It is that of the address,
+ * whether or not it has an account: the counter of the account would show which identifier has the address.
+ */
+export const mailLock = (email: string): LockKey => loginLock(null, `mail:${foldedIdentifier(email)}`);
 
 /** Returns the id of the account that a key counts for; null for an identifier without an account. */
 export const lockedUserId = ({ purpose, subject }: LockKey): string | null =>
