@@ -67,12 +67,14 @@ const withLinks = (block: string, env: MarkdownEnv): string =>
       : `<a href="${to.startsWith('/') ? relative(`/${dirname(from)}`, to.replace(/\.md\b/, '.html')) : to}"`;
   });
 
-/** A PNG, with its dimensions. @returns `src`: its path from the page */
+/** A PNG or SVG, with its dimensions. @returns `src`: its path from the page */
 function imageOf(address: string, env: MarkdownEnv): { src: string; width: number; height: number } {
   const { page, file } = fileOf(address, env);
-  const header = readFileSync(join(ROOT, file)).subarray(0, 24);
+  const content = readFileSync(join(ROOT, file));
   const src = relative(dirname(join(ROOT, page)), join(ROOT, file));
-  return { src, width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
+  const svg = /^<svg [^>]*width="(\d+)" height="(\d+)"/.exec(content.toString('utf8', 0, 200));
+  if (svg) return { src, width: Number(svg[1]), height: Number(svg[2]) };
+  return { src, width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
 }
 
 /** The linked file, by its path in the repository. The home page shows parts of the README, whose links begin there. */

@@ -186,6 +186,14 @@ describe('the built site', () => {
       await page.context().close();
     });
 
+    it('keeps the place of a chart free in its own dimensions', async () => {
+      const page = await open('/performance.html');
+      const chart = page.getByRole('img', { name: /^Guarded requests/ });
+      expect([await chart.getAttribute('width'), await chart.getAttribute('height')]).toEqual(['760', '458']);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
     it('finds "refresh token" without another host, and opens the first result', async () => {
       const page = await open('/');
       await page.getByRole('button', { name: 'Search' }).first().click();
