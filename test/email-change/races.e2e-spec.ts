@@ -1,6 +1,6 @@
 import { EmailChangeUndone, EmailChanged } from '@svc/auth';
 import { EmailChangeApp } from '../support/email-change';
-import { member } from '../support/members';
+import { linkIn, member } from '../support/members';
 import { RACES_MS, rounds } from '../support/rounds';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
@@ -105,7 +105,7 @@ describe('a race', () => {
     });
   });
 
-  it('of several clicks on the undo link: the email is restored once, and the owner gets a valid reset link', async () => {
+  it('of several clicks on the undo link: the email is restored once, and the owner gets one reset link, which is valid', async () => {
     await inRounds(async (email, to) => {
       const undone = t.recorded(EmailChangeUndone);
       const token = await app.changed(to, email);
@@ -114,17 +114,15 @@ describe('a race', () => {
       expect(undone.filter(({ userId }) => userId === app.id)).toHaveLength(1);
       await app.settled();
       const mails = app.mailbox.mails.filter((mail) => mail.to === email && mail.subject.startsWith('Reset'));
-      const results: number[] = [];
-      for (const { text } of mails) {
-        const body = {
-          email,
-          token: /token=([0-9a-f]{64})/.exec(text)![1],
-          password: 'another horse entirely',
-          password_confirmation: 'another horse entirely',
-        };
-        results.push((await t.http.post('/auth/reset-password').send(body)).status);
-      }
-      expect(results).toContain(200);
+      expect(mails).toHaveLength(1);
+      const password = 'another horse entirely';
+      const body = {
+        email,
+        token: linkIn(mails[0]!).searchParams.get('token'),
+        password,
+        password_confirmation: password,
+      };
+      await t.http.post('/auth/reset-password').send(body).expect(200);
     });
   });
 

@@ -8,9 +8,11 @@ import {
   SessionEnded,
   StoreUnavailable,
   TwoFactorDisabled,
+  UserProvider,
 } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { EmailChangeApp, NEW } from '../support/email-change';
+import { eventually } from '../support/eventually';
 import { whileStatementsFail } from '../support/failing-statements';
 import { linkIn, member } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
@@ -105,6 +107,16 @@ describe('POST /email/change/undo', () => {
     expect(removed.map(({ credentialId }) => credentialId)).toEqual([added]);
     expect((await passkeys.rows()).map(({ credential_id }) => credential_id)).toEqual([owned]);
     expect(disabled).toEqual([{ userId: app.id, guard: 'api' }]);
+  });
+
+  it('removes what was added since the first of several requests', async () => {
+    await app.requested();
+    t.clock.advance(1);
+    const removed = t.recorded(PasskeyRemoved);
+    const added = await passkeys.enrol(await passkeys.confirmed(), new SoftAuthenticator(ORIGIN));
+    t.clock.advance(1);
+    await app.undo(await app.changed(THIRD)).expect(200);
+    expect(removed.map(({ credentialId }) => credentialId)).toEqual([added]);
   });
 
   it('keeps a second factor and a passkey from before the request, which still sign in after the change', async () => {
@@ -308,6 +320,40 @@ describe('after a failure of a store', () => {
     expect(await app.states()).toEqual(['undone']);
     expect(await app.living()).toEqual([]);
     expect((await reset(2)).status).toBe(200);
+  });
+
+  it('the reset link is mailed by the repeated request if it was not mailed before', async () => {
+    const token = await app.changed();
+    jest.spyOn(t.app.get(UserProvider), 'findByEmail').mockRejectedValueOnce(new StoreUnavailable('PostgreSQL'));
+    await app.undo(token).expect(503);
+    expect(await app.states()).toEqual(['restored']);
+    await app.undo(token).expect(200);
+    expect((await reset(2)).status).toBe(200);
+  });
+
+  it('a repeated undo that is late does not replace the password that the owner has chosen', async () => {
+    const token = await app.changed();
+    await whileStatementsFail(t, 'UPDATE ON svc_sessions', async () => {
+      expect((await app.undo(token)).status).toBeGreaterThanOrEqual(500);
+    });
+    const users = t.app.get(UserProvider);
+    const passwordHashOf = users.passwordHashOf.bind(users);
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const spy = jest.spyOn(users, 'passwordHashOf').mockImplementationOnce(async (id) => {
+      await held;
+      return passwordHashOf(id);
+    });
+    const late = app.undo(token).then(({ status }) => status);
+    await eventually(async () => spy.mock.calls.length === 1);
+    await app.undo(token).expect(200);
+    expect((await reset(2)).status).toBe(200);
+    const { access_token } = (await t.login(ADA, NEXT).expect(200)).body;
+    release();
+    expect(await late).toBe(200);
+    spy.mockRestore();
+    await t.get('/private', access_token).expect(200);
+    await t.login(ADA, NEXT).expect(200);
   });
 
   it('nothing is changed if the state of the change cannot be stored', async () => {

@@ -109,7 +109,7 @@ describe('the link in the mail', () => {
   const { t, mailbox } = membersForFile(knownDeviceOptions());
   beforeEach(async () => void (await member(t, ADA)));
 
-  it('ends exactly that session, forgets its device, and mails a reset link', async () => {
+  it('ends all sessions, forgets the device, and mails a reset link', async () => {
     const [ended, reported] = [t.recorded(SessionEnded), t.recorded(SignInReported)];
     const { own, stranger, token } = await withStranger(t, mailbox);
     const { body, headers } = await report(t, token).expect(200);
@@ -117,9 +117,10 @@ describe('the link in the mail', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private' });
     await t.get('/private', stranger.access_token).expect(401);
     await t.refresh(stranger.refresh_token).expect(401);
-    await t.get('/private', own.access_token).expect(200);
-    expect(ended.map(({ reason }) => reason)).toEqual(['reported']);
-    expect(reported).toEqual([{ userId: expect.any(String), familyId: ended[0]!.familyId, guard: 'api' }]);
+    await t.get('/private', own.access_token).expect(401);
+    expect(ended.map(({ reason }) => reason)).toEqual(['reported', 'reported']);
+    const [, { session_id: familyId }] = (await deviceRows(t)) as [unknown, { session_id: string }];
+    expect(reported).toEqual([{ userId: expect.any(String), familyId, guard: 'api' }]);
     expect(isReset(await mailbox.nth(2))).toBe(true);
     const rows = await deviceRows(t);
     expect(rows.map(({ device_hash, reported_at }) => [device_hash !== null, reported_at !== null])).toEqual([
@@ -129,6 +130,18 @@ describe('the link in the mail', () => {
     await signInOn(t, stranger.device_token);
     await mailbox.nth(3);
     expect(isReset(mailbox.mails[2]!)).toBe(false);
+  });
+
+  it('ends the later sessions of the stranger on the same device, which cause no further mail', async () => {
+    const { stranger, token } = await withStranger(t, mailbox);
+    const later = (await signInOn(t, stranger.device_token)).body;
+    await t.call('delete', '/auth/sessions/others', later.access_token).expect(204);
+    await report(t, token).expect(200);
+    await t.get('/private', later.access_token).expect(401);
+    await t.refresh(later.refresh_token).expect(401);
+    await mailbox.nth(2);
+    await t.calm();
+    expect(mailbox.mails.map(isReset)).toEqual([false, true]);
   });
 
   it('the mailed reset link replaces the password', async () => {

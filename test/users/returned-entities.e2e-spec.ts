@@ -33,7 +33,7 @@ const HIDDEN = new Map<object, string[]>([
   [Passkey, ['publicKey']],
   [KnownDevice, ['deviceHash', 'linkHash']],
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
-  [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint']],
+  [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint', 'unusableHash']],
   [TrustedDevice, ['tokenHash', 'binding']],
 ]);
 
@@ -112,7 +112,7 @@ describe.each([
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'HASH', 'HASH', now())");
     await t.database.query(
       `INSERT INTO svc_email_changes VALUES
-       (gen_random_uuid(), 'api', '1', 's', 'a', true, 'b', 'requested', 'HASH', 'HASH', 'HASH', now(), now(), now(), now())`,
+       (gen_random_uuid(), 'api', '1', 's', 'a', true, 'b', 'requested', 'HASH', 'HASH', 'HASH', now(), now(), now(), now(), 'HASH')`,
     );
     await t.database.query(
       `INSERT INTO svc_known_devices

@@ -128,7 +128,7 @@ export interface AccountClient {
   endTrust(id: string): Promise<void>;
   /** Ends the trust in every device. */
   endAllTrust(): Promise<void>;
-  /** Reports an unknown sign-in with the token of a mailed link: ends that session, and mails a link to reset the password. */
+  /** Reports an unknown sign-in with the token of a mailed link: ends all sessions, and mails a link to reset the password. */
   reportSignIn(token: string): Promise<void>;
 
   /** Mails another link that verifies the address. */

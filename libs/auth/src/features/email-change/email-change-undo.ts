@@ -55,42 +55,58 @@ export class EmailChangeUndo {
       const verdict = linkVerdict('undo', found && { ...found, isRevoked: false });
       if (!found || verdict === 'refuse') break;
       if (verdict === 'done') return;
+      if (verdict === 'resume') {
+        if (await this.endAccess(found)) return;
+        continue;
+      }
       // Before the first change: a full hash queue changes nothing.
       digest ??= await this.hasher.hash(newSecret());
-      if (verdict === 'resume') return this.endAccess(found, digest);
       // Then the change is judged again, also if another request was faster.
-      await this.restore(found);
+      await this.restore(found, digest);
     }
     throw new EmailChangeFailed();
   }
 
   /** @throws FormerEmailTaken */
-  private async restore(found: StoredEmailChange): Promise<void> {
+  private async restore(found: StoredEmailChange, digest: string): Promise<void> {
     const { userId, from: former } = found;
     const user = await this.users.findById(userId);
     // Without a former email, no link was mailed.
     if (!user || former === null) return;
     const change = { from: this.users.emailOf(user), to: former };
-    const result = await this.replacements.replace(userId, change, (sql) => this.changes.undo(sql, found));
+    const result = await this.replacements.replace(userId, change, (sql) => this.changes.undo(sql, found, digest));
     if (result === 'taken') throw new FormerEmailTaken();
   }
 
-  /** Can be repeated after a failure. The password is first: a session that starts later is refused by its check of the hash. */
-  private async endAccess({ id, userId, from, to, requestedAt }: StoredEmailChange, digest: string): Promise<void> {
+  /**
+   * Can be repeated after a failure, and by a concurrent request: each of them stores the same hash, so the reset link that
+   * one of them has mailed stays valid. Returns false, to judge the change again, if another password was stored meanwhile: by a
+   * session of a thief, or by the owner, and then the change is closed.
+   */
+  private async endAccess(found: StoredEmailChange): Promise<boolean> {
+    const { id, userId, from, to, requestedAt, unusableHash } = found;
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'email_undo');
-    // A hash of a random text that is not stored. A user without a password gets none.
-    const hasPassword = (await this.users.passwordHashOf(userId)) !== null;
-    if (hasPassword) await this.users.savePasswordHash(userId, digest);
+    // The password is first: a session that starts later is refused by its check of the hash.
+    if (!(await this.replacePassword(found))) return false;
     await endSessions();
-    // A session may have set a first password until it ended.
-    if (!hasPassword && (await this.users.passwordHashOf(userId)) !== null) {
-      await this.users.savePasswordHash(userId, digest);
-      await endSessions();
-    }
+    const digest = await this.users.passwordHashOf(userId);
+    // A user without a password gets none, but a session may have set a first one until it ended.
+    if (digest !== null && digest !== unusableHash) return false;
     await this.resetCleanup.removeFactors(userId, endSessions, requestedAt);
-    await this.resetTokens.removeAll(userId);
+    await this.resetTokens.removeOthers({ userId, email: from!, digest });
+    // Before the change is closed: after a failure, the same link mails it. A concurrent request finds the pause.
+    await this.resetLinks.request(from!);
     if (await this.changes.advance('close', id))
       this.events.emit(new EmailChangeUndone(userId, this.realm.guard, to, from!));
-    await this.resetLinks.request(from!);
+    return true;
+  }
+
+  /** Stores the hash of a random text that is not stored. Returns false if the change was closed, or the password replaced. */
+  private async replacePassword({ id, userId, unusableHash }: StoredEmailChange): Promise<boolean> {
+    const former = await this.users.passwordHashOf(userId);
+    if (former === null || former === unusableHash) return true;
+    // After the password was read: the password that the owner chooses after the change is closed is not replaced.
+    if (!(await this.changes.isRestored(id))) return false;
+    return this.users.savePasswordHash(userId, unusableHash!, former);
   }
 }

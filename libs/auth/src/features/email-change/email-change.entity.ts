@@ -69,9 +69,20 @@ export class EmailChange {
   @Column({ name: 'expires_at', type: 'timestamptz' })
   expiresAt!: Date;
 
+  /** The hash that replaces the password at the undo, of a text that is not stored. Null before it. */
+  @Exclude()
+  @Column({ name: 'unusable_hash', type: 'text', nullable: true, select: false })
+  unusableHash!: string | null;
+
   /** The fields for JSON, without the hashes. */
   toJSON(): object {
-    const { confirmHash: _confirm, undoHash: _undo, passwordFingerprint: _password, ...shown } = this;
+    const {
+      confirmHash: _confirm,
+      undoHash: _undo,
+      passwordFingerprint: _password,
+      unusableHash: _unusable,
+      ...shown
+    } = this;
     return shown;
   }
 }

@@ -29,6 +29,8 @@ export interface StoredEmailChange extends Omit<EmailChangeRequest, 'confirmHash
   readonly confirmedAt: Date | null;
   /** Whether the former address gets a link that undoes the change. */
   readonly isUndoable: boolean;
+  /** After the undo, the hash that replaces the password: of a text that is not stored. Null before it. */
+  readonly unusableHash: string | null;
 }
 
 /** A change of email in the export of an account. Times are ISO 8601 in UTC. */
@@ -59,7 +61,10 @@ export class EmailChangeStore extends HeldEmails {
     super();
   }
 
-  /** Stores a request, and replaces the previous one of the user. */
+  /**
+   * Stores a request, and replaces the previous one of the user. The time is that of the first of several requests: the undo
+   * removes the factors that were added since.
+   */
   async request(
     sql: Sql,
     { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest,
@@ -73,12 +78,13 @@ export class EmailChangeStore extends HeldEmails {
       'confirm_hash',
       'password_fingerprint',
     ];
-    const replaced = [...columns, 'requested_at', 'expires_at'].map((column) => `${column} = excluded.${column}`);
+    const replaced = [...columns, 'expires_at'].map((column) => `${column} = excluded.${column}`);
     await sql(
-      `INSERT INTO ${this.table()} (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)
+      `INSERT INTO ${this.table()} AS t (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)
        SELECT $1, $2, $3, $4, $5, $6, $7::boolean, $8, $9, $10, now, now + $11::float8 * interval '1 minute'
          FROM (SELECT clock_timestamp() + $12::interval AS now) AS moment
-       ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')}`,
+       ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')},
+              requested_at = CASE WHEN t.expires_at > excluded.requested_at THEN t.requested_at ELSE excluded.requested_at END`,
       [
         this.realm.guard,
         userId,
@@ -101,7 +107,8 @@ export class EmailChangeStore extends HeldEmails {
     const [found] = await this.database.query<StoredEmailChange>(
       `SELECT id, user_id AS "userId", session_id AS "sessionId", old_email AS "from", old_verified AS "wasVerified", new_email AS "to", state,
               expires_at <= clock_timestamp() + $3::interval AS "isExpired", password_fingerprint AS fingerprint,
-              requested_at AS "requestedAt", confirmed_at AS "confirmedAt", undo_hash IS NOT NULL AS "isUndoable"
+              requested_at AS "requestedAt", confirmed_at AS "confirmedAt", undo_hash IS NOT NULL AS "isUndoable",
+              unusable_hash AS "unusableHash"
          FROM ${this.table()} WHERE guard = $1 AND ${link}_hash = $2`,
       [this.realm.guard, hash, this.clock.offset],
     );
@@ -128,14 +135,20 @@ export class EmailChangeStore extends HeldEmails {
   /**
    * Records that the former address is stored again, and ends all later changes of the user and the outstanding request.
    * Returns false if the change has expired, or was undone.
+   *
+   * @param unusableHash replaces the password, also when a repeated request does it
    */
-  async undo(sql: Sql, { id, userId }: Pick<StoredEmailChange, 'id' | 'userId'>): Promise<boolean> {
+  async undo(
+    sql: Sql,
+    { id, userId }: Pick<StoredEmailChange, 'id' | 'userId'>,
+    unusableHash: string,
+  ): Promise<boolean> {
     const [undo, supersede] = [transition('undo'), transition('supersede')];
     const [undone] = await sql<{ since: string }>(
-      `UPDATE ${this.table()} SET state = $4, undone_at = now
+      `UPDATE ${this.table()} SET state = $4, undone_at = now, unusable_hash = $6
          FROM (SELECT clock_timestamp() + $5::interval AS now) AS moment
         WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING confirmed_at::text AS since`,
-      [this.realm.guard, id, undo.from, undo.to, this.clock.offset],
+      [this.realm.guard, id, undo.from, undo.to, this.clock.offset, unusableHash],
     );
     if (!undone) return false;
     await sql(
@@ -144,6 +157,12 @@ export class EmailChangeStore extends HeldEmails {
       [this.realm.guard, userId, supersede.from, supersede.to, undone.since],
     );
     return true;
+  }
+
+  /** Whether the former address is stored again, and the access may not have ended yet. */
+  async isRestored(id: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE guard = $1 AND id = $2 AND state = $3`;
+    return (await this.database.query(statement, [this.realm.guard, id, transition('undo').to])).length === 1;
   }
 
   /** Makes a step that has no condition besides the state. Returns true for one of several calls. */

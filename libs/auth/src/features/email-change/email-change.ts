@@ -27,7 +27,7 @@ import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
 
 /** Statements of one link: another request with it, or a change of the email by the host, makes an attempt stale. */
-export const LINK_ATTEMPTS = 4;
+export const LINK_ATTEMPTS = 6;
 
 /** Seconds in which the mail to the former address is sent once. */
 const MAILED_SECONDS = 86_400;

@@ -10,15 +10,15 @@ import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
 
 /**
- * The owner of an account did not know a sign-in, and used the link in the mail about it. The session has ended, and its
- * device is not known any more.
+ * The owner of an account did not know a sign-in, and used the link in the mail about it. All sessions of the user have
+ * ended, and the device is not known any more.
  *
  * @publicApi
  */
 export class SignInReported {
   constructor(
     readonly userId: string,
-    /** The session that has ended. */
+    /** The session of that sign-in. */
     readonly familyId: string,
     readonly guard: string,
   ) {}
@@ -38,8 +38,8 @@ export class SignInReportBody {
 }
 
 /**
- * Ends a session that the owner of the account does not know, with the token that was mailed (`POST /sessions/report`). Its
- * password may be known to another person, so the owner gets a link to choose a new one.
+ * Ends all sessions of a user who does not know a sign-in, with the token that was mailed (`POST /sessions/report`). Another
+ * person may know the password, so the owner gets a link to choose a new one.
  */
 @Injectable()
 export class SignInReports {
@@ -65,9 +65,8 @@ export class SignInReports {
     if (!found || verdict === 'refuse') throw new ReportFailed();
     if (verdict === 'done') return;
     const { id, userId, familyId } = found;
-    // The person who signed in had the second factor, and may have trusted the device.
-    await this.sessions.endTrust(userId);
-    await this.sessions.end(familyId, 'reported');
+    // The person who signed in has the password, and may have signed in again: on this device, which sends no further mail.
+    await this.sessions.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);
     const address = user && this.users.emailOf(user);

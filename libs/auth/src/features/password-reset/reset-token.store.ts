@@ -123,6 +123,23 @@ export class ResetTokenStore extends HashRenewal {
     ]);
   }
 
+  /** Deletes the tokens of a user for all brokers, except those for this address and this password hash. */
+  async removeOthers({
+    userId,
+    email,
+    digest,
+  }: {
+    userId: string;
+    email: string;
+    digest: string | null;
+  }): Promise<void> {
+    await this.database.query(
+      `DELETE FROM ${this.table()}
+        WHERE guard = $1 AND user_id = $2 AND (email_hash, password_fingerprint) IS DISTINCT FROM ($3, $4)`,
+      [this.realm.guard, userId, sha256(email), fingerprintOf(digest)],
+    );
+  }
+
   /** Whether {@link issue} stores no token for a user that does not exist. */
   get checksUsers(): boolean {
     return this.exists('$1') !== null;

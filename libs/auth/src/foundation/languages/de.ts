@@ -114,7 +114,7 @@ export const de: Catalogue = {
     newSignIn: {
       subject: 'Neue Anmeldung mit Ihrem Konto bei {appName}',
       title: 'Neue Anmeldung',
-      body: 'Mit Ihrem Konto bei {appName} hat sich jemand auf einem neuen Gerät angemeldet.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet diese Sitzung, und Sie können ein neues Passwort wählen.',
+      body: 'Mit Ihrem Konto bei {appName} hat sich jemand auf einem neuen Gerät angemeldet.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet alle Sitzungen, und Sie können ein neues Passwort wählen.',
       link: 'Das war ich nicht',
       note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
     },

@@ -32,7 +32,7 @@ export const en: Catalogue = {
     newSignIn: {
       subject: 'New sign-in to your account at {appName}',
       title: 'New sign-in',
-      body: 'Your account at {appName} was used to sign in on a new device.\n\nIf this was not you, open the link. It ends this session, and you can choose a new password.',
+      body: 'Your account at {appName} was used to sign in on a new device.\n\nIf this was not you, open the link. It ends all sessions, and you can choose a new password.',
       link: 'This was not me',
       note: 'If this was you, ignore this mail.',
     },

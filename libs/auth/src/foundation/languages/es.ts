@@ -112,7 +112,7 @@ export const es: Catalogue = {
     newSignIn: {
       subject: 'Nuevo inicio de sesión en su cuenta de {appName}',
       title: 'Nuevo inicio de sesión',
-      body: 'Se ha iniciado sesión en su cuenta de {appName} desde un dispositivo nuevo.\n\nSi no ha sido usted, abra el enlace. Con él se cierra esta sesión y puede elegir una contraseña nueva.',
+      body: 'Se ha iniciado sesión en su cuenta de {appName} desde un dispositivo nuevo.\n\nSi no ha sido usted, abra el enlace. Con él se cierran todas las sesiones y puede elegir una contraseña nueva.',
       link: 'No he sido yo',
       note: 'Si ha sido usted, ignore este mensaje.',
     },

@@ -111,7 +111,7 @@ export const fr: Catalogue = {
     newSignIn: {
       subject: 'Nouvelle connexion à votre compte {appName}',
       title: 'Nouvelle connexion',
-      body: 'Une connexion à votre compte {appName} a eu lieu depuis un nouvel appareil.\n\nSi ce n’était pas vous, ouvrez le lien. Il met fin à cette session et vous permet de choisir un nouveau mot de passe.',
+      body: 'Une connexion à votre compte {appName} a eu lieu depuis un nouvel appareil.\n\nSi ce n’était pas vous, ouvrez le lien. Il met fin à toutes les sessions et vous permet de choisir un nouveau mot de passe.',
       link: 'Ce n’était pas moi',
       note: 'Si c’était vous, ignorez cet e-mail.',
     },

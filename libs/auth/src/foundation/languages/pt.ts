@@ -108,7 +108,7 @@ export const pt: Catalogue = {
     newSignIn: {
       subject: 'Novo acesso à sua conta em {appName}',
       title: 'Novo acesso',
-      body: 'Sua conta em {appName} foi acessada em um novo dispositivo.\n\nSe não foi você, abra o link. Ele encerra essa sessão, e você pode escolher uma nova senha.',
+      body: 'Sua conta em {appName} foi acessada em um novo dispositivo.\n\nSe não foi você, abra o link. Ele encerra todas as sessões, e você pode escolher uma nova senha.',
       link: 'Não fui eu',
       note: 'Se foi você, ignore este e-mail.',
     },

@@ -21,7 +21,8 @@ export class CreateSvcEmailChanges1764200000000 implements MigrationInterface {
         requested_at timestamptz NOT NULL,
         confirmed_at timestamptz,
         undone_at timestamptz,
-        expires_at timestamptz NOT NULL
+        expires_at timestamptz NOT NULL,
+        unusable_hash text
       )`);
     await runner.query(
       `CREATE UNIQUE INDEX svc_email_changes_requested ON svc_email_changes (guard, user_id) WHERE state = 'requested'`,

@@ -49,10 +49,10 @@ export const undoEmail = () =>
 
 export const unknownSignIn = () =>
   linkView('/unknown-sign-in', {
-    text: 'If the sign-in in the mail was not yours, end its session. We also mail you a link to choose a new password, because another person may know yours.',
-    label: 'It was not me: end this session',
+    text: 'If the sign-in in the mail was not yours, end all sessions. We also mail you a link to choose a new password, because another person may know yours.',
+    label: 'It was not me: end all sessions',
     send: (token) => account.reportSignIn(token),
-    title: 'The session has ended',
+    title: 'All sessions have ended',
     done: 'Open the link that we have mailed to you, and choose a new password.',
     danger: true,
     mails: true,
