@@ -158,6 +158,8 @@ describeWithBrowser('the browser client', () => {
 
     it('changes the address with the link of one mail, and undoes it with that of another, which ends the session', async () => {
       const address = `new-${email}`;
+      // Only an address that is verified gets the link that undoes the change.
+      await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${email}'`);
       await tab.confirmsWith(CLIENT_PASSWORD);
       await tab.run(`account.changeEmail("${address}")`);
       const tokenOf = async (to: string, path: string) =>
@@ -199,7 +201,7 @@ describeWithBrowser('the browser client', () => {
       });
     });
 
-    it('lists devices, and reports a sign-in on a new one, which ends its session', async () => {
+    it('lists devices, and reports a sign-in on a new one, which ends all sessions', async () => {
       const stranger = await ClientVisitor.of(visit);
       const elsewhere = await stranger.tab({ refreshToken: 'cookie' });
       await elsewhere.logsIn(email);
@@ -207,9 +209,10 @@ describeWithBrowser('the browser client', () => {
       expect((await list()).map(({ current }) => current)).toEqual([false, true]);
       const token = new URL(await visit.mailed(email, '/unknown-sign-in')).searchParams.get('token');
       await tab.run(`account.reportSignIn("${token}")`);
-      expect(await tab.events()).toEqual(['renewed']);
+      expect(await tab.events()).toEqual(['signedOut ended']);
       await elsewhere.run('auth.renew()');
       expect(await elsewhere.events()).toContain('signedOut ended');
+      await tab.logsIn(email);
       expect(await list()).toHaveLength(1);
       await tab.run(`account.forgetDevice("${(await list())[0]!.id}")`);
       expect(await list()).toEqual([]);
@@ -279,16 +282,22 @@ describeWithBrowser('the browser client', () => {
         expect(await tab.claims()).toMatchObject({ amr: ['pwd', 'webauthn'] });
       });
 
-      it('creates none without a question, where the browser has not filled in the password', async () => {
+      it('creates none without a question, where the browser has not filled in the password, and gives way to others', async () => {
         await tab.run(`account.deletePasskey("${(await only()).id}")`);
         await tab.run('auth.logout()');
         await tab.logsIn(email);
-        await authenticator.touch(async () => expect(await tab.run('account.createPasskeyQuietly()')).toBe(false));
-        expect(await only()).toBeUndefined();
+        // Chromium waits here: its virtual authenticator does not answer. Firefox has no such passkeys.
+        await tab.run('void (globalThis.quiet = account.createPasskeyQuietly())');
+        await authenticator.touch(() => tab.run('account.addPasskey("Asked for")'));
+        expect(await tab.run('quiet')).toBe(false);
+        expect(await tab.run('account.passkeys()')).toMatchObject({ passkeys: [{ name: 'Asked for' }] });
       });
 
       it('creates an account with one', async () => {
         await tab.run('auth.logout()');
+        // With the passkeys of two accounts, Firefox asks which one to use.
+        await authenticator.remove();
+        authenticator = await VirtualAuthenticator.of(tab.page);
         const fields = { name: 'Ada', email: `new-${email}` };
         await authenticator.touch(() => tab.run(`account.registerWithPasskey(${JSON.stringify(fields)})`));
         expect(await tab.claims()).toMatchObject({ amr: ['webauthn'] });

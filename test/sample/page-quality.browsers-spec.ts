@@ -2,8 +2,8 @@ import { describeWithBrowser } from '../support/browser';
 import { CHECK_NAMES, LOOKS, ObservedPage } from '../support/page-quality';
 import { REFUSALS, SampleVisit, Tab } from '../support/sample-page';
 
-/** For a visit of all views, which loads the page twice, without compression: the sample leaves that to a proxy. */
-const BUDGET = { pictures: 4000, others: 310_000 };
+/** For a document with all views, without compression: the sample leaves that to a proxy. */
+const BUDGET = { pictures: 4000, others: 220_000 };
 
 describeWithBrowser('the quality of a page', () => {
   const visit = SampleVisit.forFile();

@@ -9,11 +9,14 @@ export const LOOKS: readonly [name: string, options: BrowserContextOptions][] = 
   ['360 pixels wide', { colorScheme: 'light', viewport: PHONE }],
 ].filter(([name]) => !inFirefox || name !== 'dark') as never;
 
-/** What the bodies of all answers may weigh, in bytes, as they were sent. */
+/** What the bodies of all answers since the last navigation may weigh, in bytes, as they were sent. */
 export interface Budget {
   pictures: number;
   others: number;
 }
+
+/** What the checks themselves cause in a frame without scripts, such as that of a mail: an init script, and the messages of axe. */
+const CAUSED_BY_CHECKS = /frame is sandboxed and the 'allow-scripts'|recipient window's origin \('null'\)/;
 
 /** A smaller shift of what is already shown goes unnoticed (Core Web Vitals: Cumulative Layout Shift). */
 const LARGEST_SHIFT = 0.1;
@@ -157,7 +160,8 @@ export class ObservedPage {
   readonly reports: string[] = [];
   /** The requests to other hosts. */
   readonly elsewhere: string[] = [];
-  private readonly transfers: Promise<{ isPicture: boolean; bytes: number }>[] = [];
+  /** Of the document that is shown. */
+  private transfers: Promise<{ isPicture: boolean; bytes: number }>[] = [];
 
   private constructor(readonly page: Page) {}
 
@@ -169,11 +173,13 @@ export class ObservedPage {
     const seen = new ObservedPage(page);
     page.on('pageerror', ({ message }) => seen.reports.push(message));
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type()) && !expected?.test(message.text()))
-        seen.reports.push(message.text());
+      const text = message.text();
+      if (['error', 'warning'].includes(message.type()) && !expected?.test(text) && !CAUSED_BY_CHECKS.test(text))
+        seen.reports.push(text);
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) seen.transfers = [];
       if (!/^(data|blob):$/.test(url.protocol) && url.origin !== origin) seen.elsewhere.push(url.href);
     });
     page.on('requestfinished', (request) => void seen.transfers.push(transferOf(request)));

@@ -94,6 +94,9 @@ export interface AccountClient {
    * Lets the password manager create a first passkey without a question, where the browser can (WebAuthn Level 3, conditional
    * create). Call it after a sign-in with the password. It shows no error, because the user did not ask for a passkey.
    *
+   * Do not wait for it before the next page is shown: the browser may leave the request unanswered until its timeout. Any other
+   * WebAuthn request of the page ends it.
+   *
    * @returns whether a passkey was created
    */
   createPasskeyQuietly(): Promise<boolean>;

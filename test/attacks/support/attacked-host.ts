@@ -63,6 +63,8 @@ const FEATURES: AuthModuleOptions['features'] = {
   emailChange: true,
   knownDevices: true,
   emailCode: true,
+  passkeyRegistration: true,
+  conditionalCreate: true,
   abilities: true,
 };
 

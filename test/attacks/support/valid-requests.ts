@@ -56,11 +56,6 @@ class ValidRequests {
       'DELETE {}/trusted-devices/:svcDevice',
     ])
       await this.call(route.replace('{}', at), visitor);
-    await this.host.sql(
-      `UPDATE svc_known_devices SET link_hash = '${createHash('sha256').update(guard).digest('hex')}'
-        WHERE id = (SELECT id FROM svc_known_devices WHERE guard = '${guard}' ORDER BY first_seen_at DESC LIMIT 1)`,
-    );
-    await this.call(`POST ${at}/sessions/report`, visitor, { body: { token: guard } });
     // Each mode reads one of both.
     const Cookie = `__Host-refresh${guard === 'api' ? '' : `-${guard}`}=${visitor.refresh}`;
     await this.call(`POST ${at}/refresh`, visitor, { headers: { Cookie } });
@@ -69,6 +64,11 @@ class ValidRequests {
     await this.call(`DELETE ${at}/sessions/:svcSession`, visitor, { path });
     for (const route of [`POST ${at}/logout`, `DELETE ${at}/sessions`])
       await this.call(route, await this.host.visitor(guard));
+    await this.host.sql(
+      `UPDATE svc_known_devices SET link_hash = '${createHash('sha256').update(guard).digest('hex')}'
+        WHERE id = (SELECT id FROM svc_known_devices WHERE guard = '${guard}' ORDER BY first_seen_at DESC LIMIT 1)`,
+    );
+    await this.call(`POST ${at}/sessions/report`, visitor, { body: { token: guard } });
   }
 
   private async twoFactor(): Promise<void> {
@@ -101,6 +101,16 @@ class ValidRequests {
       await this.call(route, visitor, { body });
     }
     await this.call('DELETE /auth/passkeys/:svcPasskey', visitor, { path });
+    const quiet = authenticator.create((await this.call('POST /auth/passkeys/conditional-options', visitor)) as never, {
+      up: false,
+      uv: false,
+    });
+    await this.call('POST /auth/passkeys/conditional', visitor, { body: { credential: quiet } });
+    const fields = routeNamed('POST /auth/register/passkey/options').body!(visitor);
+    const begun = await this.call('POST /auth/register/passkey/options', visitor, { body: fields });
+    const made = new SoftAuthenticator(ORIGIN).create(begun.options as never);
+    const body = { ...fields, ceremony_id: begun.ceremony_id, credential: made };
+    await this.call('POST /auth/register/passkey', visitor, { body });
   }
 
   private async mails(): Promise<void> {
