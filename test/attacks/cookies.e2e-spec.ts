@@ -12,6 +12,7 @@ const SETTING = [
   'login/code/verify',
   'refresh',
   'register',
+  'register/passkey',
   'passkeys/login',
   'two-factor-challenge',
   'two-factor-enrolment/confirm',

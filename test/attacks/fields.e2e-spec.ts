@@ -138,7 +138,7 @@ describeWithRedis('a hostile value in a request', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it.each(withFields.filter(({ objects }) => objects).map((route) => [route.name, route] as const))(
+  it.each(withFields.filter(({ objects, done }) => objects && done !== 423).map((route) => [route.name, route] as const))(
     'of any object is handled by %s',
     async (_, route) => {
       const fuzz = fc.sample(

@@ -147,11 +147,12 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
   },
   'POST passkeys/login-options': { needs: 'nothing', refuses: 200, done: 200, cache: 'no-store' },
   'POST passkeys/registration-options': { needs: 'proof', refuses: 200, done: 200, cache: 'no-store' },
-  'POST passkeys/conditional-options': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  // The visitors have not signed in with the password: 423 before the credential is read, which is that of `POST passkeys`.
+  'POST passkeys/conditional-options': { needs: 'token', refuses: 423, done: 423, cache: 'no-store' },
   'POST passkeys/conditional': {
     needs: 'token',
     refuses: 422,
-    done: 422,
+    done: 423,
     fields: ['credential', 'name'],
     objects: ['credential'],
     optional: ['name'],

@@ -101,11 +101,12 @@ class ValidRequests {
       await this.call(route, visitor, { body });
     }
     await this.call('DELETE /auth/passkeys/:svcPasskey', visitor, { path });
-    const quiet = authenticator.create((await this.call('POST /auth/passkeys/conditional-options', visitor)) as never, {
-      up: false,
-      uv: false,
-    });
-    await this.call('POST /auth/passkeys/conditional', visitor, { body: { credential: quiet } });
+    const user = await this.host.visitor();
+    const { access_token: access } = await this.call('POST /auth/login', user);
+    const signedIn = { ...user, access: String(access) };
+    const options = await this.call('POST /auth/passkeys/conditional-options', signedIn);
+    const silent = authenticator.create(options as never, { up: false, uv: false });
+    await this.call('POST /auth/passkeys/conditional', signedIn, { body: { credential: silent } });
     const fields = routeNamed('POST /auth/register/passkey/options').body!(visitor);
     const begun = await this.call('POST /auth/register/passkey/options', visitor, { body: fields });
     const made = new SoftAuthenticator(ORIGIN).create(begun.options as never);
