@@ -376,7 +376,6 @@ describe('after a failure of a store', () => {
 
 describe('an undo for a user without a password', () => {
   it('replaces a first password that is set while the access ends', async () => {
-    const passkeys = new PasskeyApp(t);
     const authenticator = new SoftAuthenticator(ORIGIN);
     await passkeys.enrol(await passkeys.confirmed(), authenticator);
     const token = await app.changed();

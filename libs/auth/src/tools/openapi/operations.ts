@@ -129,7 +129,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   device_forget: { summary: 'Forgets a device of the caller' },
   sign_in_report: {
-    summary: 'Ends a session with the token of the mail about a sign-in, and mails a reset link',
+    summary: 'Ends all sessions with the token of the mail about a sign-in, and mails a reset link',
     answer: status('sign-in-reported'),
     refusals: () => [new ReportFailed()],
   },
