@@ -186,13 +186,12 @@ describeWithBrowser('the page of the sample', () => {
 
     /** The left and right edges of what a selector finds in the drawing, and its top and bottom. */
     const boxesOf = (tab: Tab, selector: string) =>
-      tab.page.locator(`svg.life ${selector}`).evaluateAll((elements) =>
-        elements.map((element) => {
-          const { left, right, top, bottom } = (
-            element as unknown as { getBoundingClientRect(): Record<'left' | 'right' | 'top' | 'bottom', number> }
-          ).getBoundingClientRect();
+      // In one step: the clock replaces the drawing.
+      tab.page.evaluate<Record<'left' | 'right' | 'top' | 'bottom', number>[]>(
+        `[...document.querySelectorAll('svg.life ${selector}')].map((element) => {
+          const { left, right, top, bottom } = element.getBoundingClientRect();
           return { left, right, top, bottom };
-        }),
+        })`,
       );
 
     it('before the line of now, with a place for each mark, and no line through a text', async () => {
