@@ -243,6 +243,16 @@ describe('POST /email/change/confirm', () => {
       .expect(200);
   it.each<[string, () => PromiseLike<unknown>]>([
     ['after it has expired', async () => t.clock.advance(3600)],
+    [
+      'after the deadline of its session',
+      async () => {
+        await t.database.query(`UPDATE svc_email_changes SET expires_at = 'infinity'`);
+        await t.database.query(`UPDATE svc_sessions SET expires_at = now() + interval '1 minute'`);
+        mailbox.clear();
+        await app.requested(NEW);
+        t.clock.advance(61);
+      },
+    ],
     ['after a newer request', () => app.requested('third@new.example')],
     ['after a logout of its session', () => t.call('post', '/auth/logout', app.token).expect(204)],
     ['after the end of all sessions', () => t.auth.revokeAll(app.id)],

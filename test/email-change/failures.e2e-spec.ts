@@ -107,6 +107,15 @@ describe('after a failure of a store', () => {
     await app.confirm(token).expect(200);
   });
 
+  it('an address that the column of the host cannot contain is refused by its link', async () => {
+    const token = await app.requested(`${'x'.repeat(60)}@new.example`);
+    await t.database.query('ALTER TABLE members ALTER email TYPE varchar(50)');
+    const { status } = await app.confirm(token);
+    await t.database.query('ALTER TABLE members ALTER email TYPE text');
+    expect(status).toBe(422);
+    expect(await app.stored()).toEqual({ email: ADA, verified: true });
+  });
+
   it('a full hash queue changes nothing', async () => {
     const token = await app.changed();
     jest.spyOn(t.app.get(PasswordHasher), 'hash').mockRejectedValueOnce(new StoreUnavailable('the queue'));

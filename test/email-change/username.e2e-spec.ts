@@ -105,6 +105,14 @@ describe('POST /username', () => {
     expect(Object.keys(body.errors)).toEqual(['handle']);
   });
 
+  it('answers 422 for a name that the column of the host cannot contain', async () => {
+    await t.database.query('ALTER TABLE writers ALTER handle TYPE varchar(20)');
+    const { body } = await change('x'.repeat(21)).expect(422);
+    await t.database.query('ALTER TABLE writers ALTER handle TYPE text');
+    expect(body.errors).toEqual({ handle: ['The handle field is invalid.'] });
+    expect(await handles()).toEqual(['ada']);
+  });
+
   it('lets one of several accounts have a name', async () => {
     const names = Array.from({ length: 5 }, (_, i) => `racer${i}`);
     const callers = [];

@@ -35,10 +35,10 @@ const options = (more: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> =
 const login = (t: TestApp, handle: string, password = PASSWORD) =>
   t.http.post('/auth/login').send({ handle, password });
 
-async function reader(t: TestApp): Promise<void> {
+async function reader(t: TestApp, handle = 'ada', email = ADA): Promise<void> {
   mailbox.clear();
   const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
-  await t.database.getRepository(Reader).save({ handle: 'ada', email: ADA, passwordHash });
+  await t.database.getRepository(Reader).save({ handle, email, passwordHash });
 }
 
 describe.each<[string, Partial<AuthModuleOptions>, number]>([
@@ -99,6 +99,19 @@ describe('a lock of wrong codes, where the identifier is not the email', () => {
     const body = { email: ADA, token, password: NEXT, password_confirmation: NEXT };
     await t.http.post('/auth/reset-password').send(body).expect(200);
     await sendCode(t, await mailedCode(t, mailbox)).expect(200);
+  });
+
+  it('is not that of an account whose name resembles the key', async () => {
+    await lock();
+    const [{ subject }] = await t.database.query('SELECT subject FROM svc_lockouts');
+    expect(subject).toBe(`mail:${ADA}`);
+    const { body: code } = await requestCode(t).expect(202);
+    await reader(t, `mail:${ADA}`, 'bob@example.com');
+    const { body } = await login(t, `mail:${ADA}`).expect(200);
+    const confirmed = await t.call('post', '/auth/confirm-password', body.access_token).send({ password: PASSWORD });
+    const deleted = t.call('delete', '/auth/account', body.access_token);
+    await deleted.set(CONFIRMATION_HEADER, confirmed.body.confirmation_token).expect(204);
+    await sendCode(t, { code_token: code.code_token, code: 'x' }).expect(423);
   });
 
   it('is deleted with the account', async () => {

@@ -2,6 +2,7 @@ import { type AuthModuleOptions, DeviceTrusted, PasswordHasher, RequireFactor, S
 import { Controller, Get } from '@nestjs/common';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
+import { eventually } from '../support/eventually';
 import { tablesContaining } from '../support/find-texts';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
 import { PausePoint, whilePaused } from '../support/pause-point';
@@ -233,6 +234,14 @@ describe('a trusted device', () => {
           .then(() => factors().importFactor('1', { secret: SECRET })),
     ],
     ['a new passkey', async (token) => passkeys.enrol(await proof(token), new SoftAuthenticator(ORIGIN))],
+    [
+      'a new passkey and its removal',
+      async (token) => {
+        const confirmed = await proof(token);
+        const id = await passkeys.enrol(confirmed, new SoftAuthenticator(ORIGIN));
+        await t.call('delete', `/auth/passkeys/${id}`, token).set(CONFIRMATION_HEADER, confirmed.proof).expect(204);
+      },
+    ],
   ];
   it.each(ends)('is not trusted after %s', async (_, end) => {
     const { trusted_device_token, access_token } = await trust();
@@ -242,6 +251,37 @@ describe('a trusted device', () => {
     const again = 'errors' in body ? (await login(trusted_device_token, ADA, `${PASSWORD}2`).expect(200)).body : body;
     expect(again).toMatchObject({ two_factor: true });
     expect(await list((await t.auth.startSession('1')).accessToken)).toEqual([]);
+  });
+
+  it('is not trusted after the second factor of a user with a passkey was removed and another one set up and removed', async () => {
+    const { access_token } = await trust();
+    await passkeys.enrol(await proof(access_token), new SoftAuthenticator(ORIGIN));
+    const { trusted_device_token } = await trust();
+    await factors().disable('1');
+    await factors().importFactor('1', { secret: SECRET });
+    expect(await rows()).toEqual([]);
+    expect(await isTrusted(trusted_device_token)).toBe(false);
+  });
+
+  it('is forgotten at the end of all sessions of the guard also while another process deletes it', async () => {
+    await trust();
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('DELETE FROM svc_trusted_devices');
+    const ended = t.auth.revokeEverything();
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%svc_trusted_devices%'`;
+    await eventually(async () => (await t.database.query(waits)).length > 0);
+    await runner.rollbackTransaction();
+    await runner.release();
+    await ended;
+    expect(await rows()).toEqual([]);
+  });
+
+  it('does not keep the sessions alive where its table is missing', async () => {
+    const { access_token } = await trust();
+    await t.database.query('ALTER TABLE svc_trusted_devices RENAME TO svc_moved');
+    await t.auth.revokeAll('1').finally(() => t.database.query('ALTER TABLE svc_moved RENAME TO svc_trusted_devices'));
+    await t.get('/auth/sessions', access_token).expect(401);
   });
 
   it('is not trusted after a change of the password by code of the host, and is deleted with the next one', async () => {

@@ -153,6 +153,21 @@ describe('the account client', () => {
       });
     });
 
+    it('asks for no confirmation where the server wants one', async () => {
+      let asked = 0;
+      const asking = server.client({ refreshToken: 'memory', confirm: async () => ++asked > 0 });
+      await asking.login({ email: 'ada' });
+      has('PublicKeyCredential', { getClientCapabilities: async () => ({ conditionalCreate: true }) });
+      const refused = {
+        status: 423,
+        body: { message: 'Please confirm.' },
+        headers: { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' },
+      };
+      server.answer = ({ path }) => (path === '/auth/passkeys/conditional-options' ? refused : undefined);
+      expect(await createAccountClient(asking).createPasskeyQuietly()).toBe(false);
+      expect([asked, server.count('/auth/passkeys/conditional-options')]).toEqual([0, 1]);
+    });
+
     it('ends a creation that waits when the user signs in', async () => {
       await auth.login({ email: 'ada' });
       let ask!: () => void;

@@ -228,9 +228,9 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     async createPasskeyQuietly() {
       try {
         if (!(await api.getClientCapabilities())['conditionalCreate']) return false;
-        const options = await call<unknown>('POST', '/passkeys/conditional-options');
+        const options = await call<unknown>('POST', '/passkeys/conditional-options', undefined, true);
         const credential = await createPasskey(options, { mediation: 'conditional' });
-        await call('POST', '/passkeys/conditional', { credential });
+        await call('POST', '/passkeys/conditional', { credential }, true);
         return true;
       } catch {
         // The browser has no such function, the user has a passkey, or the password was not filled in by the browser.

@@ -30,11 +30,14 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const sessions = openSessions(url, refreshToken);
   const authorized = authorizedFetch(sessions, options, origins);
 
-  const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit) =>
-    contentOf<T>(await authorized.sendAuthorized(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
+  const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit, isQuiet?: boolean) =>
+    contentOf<T>(
+      await authorized.sendAuthorized(target, jsonRequest(method, body, more), TIMEOUT_MS, isQuiet),
+      more?.signal,
+    );
   /** A request of the signed-in user to a route of the guard. */
-  const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
-    request<T>(method, url + path, body, sessions.init);
+  const call = <T = void>(method: string, path: string, body?: unknown, isQuiet?: boolean): Promise<T> =>
+    request<T>(method, url + path, body, sessions.init, isQuiet);
   /** A request without a user. */
   const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, sessions.init);
 

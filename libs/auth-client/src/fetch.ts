@@ -62,8 +62,14 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     /**
      * @param timeout of each attempt, in milliseconds; none by default. With a timeout, a request without an answer is
      *   rejected with an AuthError
+     * @param isQuiet whether a request that needs a confirmation is refused without a question
      */
-    async sendAuthorized(input: RequestInfo | URL, init?: RequestInit, timeout?: number): Promise<Response> {
+    async sendAuthorized(
+      input: RequestInfo | URL,
+      init?: RequestInit,
+      timeout?: number,
+      isQuiet?: boolean,
+    ): Promise<Response> {
       const request = new Request(input, init);
       const { origin } = new URL(request.url);
       if (!origins.includes(origin)) throw new TypeError(`The access token is not sent to ${origin}: see \`origins\`.`);
@@ -96,7 +102,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         let before: Promise<void>;
         // A new access token of the same sign-in would be refused, too.
         if (session && status === 401 && !isStepUp && reasons.delete(401)) before = sessions.renew(session);
-        else if (session && status === 423 && isStepUp && options.confirm && reasons.delete(423))
+        else if (session && status === 423 && isStepUp && options.confirm && !isQuiet && reasons.delete(423))
           before = confirmed(headers, used);
         else if (
           wait &&

@@ -173,8 +173,12 @@ export interface DeviceSession {
  */
 export interface GuardRoutes {
   readonly url: string;
-  /** A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`. */
-  call<T = void>(method: string, path: string, body?: unknown): Promise<T>;
+  /**
+   * A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`.
+   *
+   * @param isQuiet whether a request that needs a confirmation is refused without a question
+   */
+  call<T = void>(method: string, path: string, body?: unknown, isQuiet?: boolean): Promise<T>;
   /** A `POST` without an access token. */
   post<T = void>(path: string, body?: unknown): Promise<T>;
   /**

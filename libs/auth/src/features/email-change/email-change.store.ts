@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql, isMissing } from '../../foundation/platform/database';
+import { Database, type Sql, isMissing, isUuid } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
+import { Session } from '../../identity/denylist/session.entity';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { EmailChange } from './email-change.entity';
 import { type EmailChangeState, type EmailChangeStep, transition } from './email-change.policy';
@@ -62,7 +63,8 @@ export class EmailChangeStore extends HeldEmails {
   }
 
   /**
-   * Stores a request, and replaces the previous one of the user. The time is that of the first of several requests: the undo
+   * Stores a request, and replaces the previous one of the user. It expires with its session at the latest: later, the row of
+   * the session may be pruned, and its end unknown. The time is that of the first of several requests: the undo
    * removes the factors that were added since.
    */
   async request(
@@ -81,7 +83,7 @@ export class EmailChangeStore extends HeldEmails {
     const replaced = [...columns, 'expires_at'].map((column) => `${column} = excluded.${column}`);
     await sql(
       `INSERT INTO ${this.table()} AS t (guard, user_id, state, ${columns.join(', ')}, requested_at, expires_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7::boolean, $8, $9, $10, now, now + $11::float8 * interval '1 minute'
+       SELECT $1, $2, $3, $4, $5, $6, $7::boolean, $8, $9, $10, now, least(now + $11::float8 * interval '1 minute', $13::timestamptz)
          FROM (SELECT clock_timestamp() + $12::interval AS now) AS moment
        ON CONFLICT (guard, user_id) WHERE state = 'requested' DO UPDATE SET ${replaced.join(', ')},
               requested_at = CASE WHEN t.expires_at > excluded.requested_at THEN t.requested_at ELSE excluded.requested_at END`,
@@ -98,8 +100,17 @@ export class EmailChangeStore extends HeldEmails {
         fingerprint,
         this.options.expireMinutes,
         this.clock.offset,
+        await this.deadlineOf(sql, sessionId),
       ],
     );
+  }
+
+  /** The deadline of a session; null for a session of a co-issuer, which has no row here. */
+  private async deadlineOf(sql: Sql, sessionId: string | null): Promise<string | null> {
+    if (sessionId === null || !isUuid(sessionId)) return null;
+    const statement = `SELECT expires_at::text AS deadline FROM ${this.database.table(Session)} WHERE id = $1 AND guard = $2`;
+    const [session] = await sql<{ deadline: string }>(statement, [sessionId, this.realm.guard]);
+    return session?.deadline ?? null;
   }
 
   /** Finds a change by the hash of the token in one of its links. */

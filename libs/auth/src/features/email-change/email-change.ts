@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database, type Sql, isUnstorable } from '../../foundation/platform/database';
 import { AuthException } from '../../foundation/platform/errors';
 import { type Mail, withQuery } from '../../foundation/ports/mail';
 import type { ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
@@ -118,6 +118,7 @@ export class EmailReplacements {
       this.callsHost,
     );
     await work.catch((error) => {
+      if (isUnstorable(error)) throw new EmailChangeFailed();
       if (error !== rollback) throw error;
     });
     return result;

@@ -184,7 +184,8 @@ export class EmailCodeLogin {
     if (unusable === null) return { user: account.user, digest };
     const isTaken = await this.unproved.take(account, digest, unusable);
     const user = isTaken && (await this.users.findById(account.userId));
-    if (!user) throw new WrongEmailCode();
+    // A change of email that was confirmed until the sessions ended belongs to the other person.
+    if (!user || this.users.emailOf(user) !== account.email) throw new WrongEmailCode();
     return { user, digest: digest === null ? null : unusable };
   }
 }

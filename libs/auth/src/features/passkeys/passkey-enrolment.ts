@@ -10,6 +10,7 @@ import { FIELD_MAX } from '../../request/http/request-body';
 import { RequiredFactors } from '../login-challenge/required-factors';
 import { CodeFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
+import { TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
@@ -37,6 +38,7 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly accountLock: AccountLock,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -98,6 +100,7 @@ export class PasskeyEnrolment {
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     const { userId, credentialId } = passkey;
+    await this.trustedDevices.removeAll(userId);
     const stored = await this.accountLock.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
     if (!stored) return false;
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
@@ -128,6 +131,7 @@ export class PasskeyManagement {
     private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
     private readonly accountLock: AccountLock,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -164,6 +168,7 @@ export class PasskeyManagement {
       return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
     };
     await this.requiredFactors.remove(caller, hasAnother, async () => {
+      await this.trustedDevices.removeAll(userId);
       const removed = await this.removeUnlessLast(userId, id, keepsLast);
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     });

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
-import { Database, isUuid } from '../../foundation/platform/database';
+import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
+import { isStorable } from '../../identity/users/columns';
 import { TrustedDevice } from './trusted-device.entity';
 
 /** Maximum number of trusted devices of one user. A further one replaces the oldest. */
@@ -111,31 +112,45 @@ export class TrustedDeviceStore {
     await this.database.query(statement, [this.realm.guard, userId, id]);
   }
 
-  /** Deletes all devices of a user. */
+  /**
+   * Deletes all devices of a user; none when the table does not exist. Called before a second factor is added or removed:
+   * after a further change, the user may have the same factors again, and an earlier binding would match.
+   */
   async removeAll(userId: string): Promise<void> {
+    if (!isStorable(userId)) return;
     const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`;
-    await this.database.query(statement, [this.realm.guard, userId]);
+    await this.unlessMissing(this.database.query(statement, [this.realm.guard, userId]));
   }
 
-  /** Deletes all devices of the guard. */
+  /** Deletes all devices of the guard; none when the table does not exist. Waits for rows that another process deletes. */
   async removeAllOfGuard(): Promise<void> {
-    while ((await this.removePage('', [])) === BATCH);
+    while ((await this.unlessMissing(this.removePage('', 'FOR UPDATE', []))) === BATCH);
+  }
+
+  /** The application may run before its migrations: the end of sessions must not depend on this table. */
+  private async unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      if (isMissingTable(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Deletes the expired devices of the guard, and resolves to their number. Skips rows that another process deletes. */
   prune(): Promise<number> {
     const expired = 'AND expires_at <= statement_timestamp() + $2::interval ORDER BY expires_at';
     return sweep(true, async () => {
-      const removed = await this.removePage(expired, [this.clock.offset]);
+      const removed = await this.removePage(expired, 'FOR UPDATE SKIP LOCKED', [this.clock.offset]);
       return { removed, next: removed === BATCH ? true : null };
     });
   }
 
   /** The page is computed once: a join with a sub-select could repeat it for each row. */
-  private async removePage(condition: string, params: readonly string[]): Promise<number> {
+  private async removePage(condition: string, lock: string, params: readonly string[]): Promise<number> {
     const removed = await this.database.query(
       `WITH page AS MATERIALIZED (
-         SELECT user_id, id FROM ${this.table()} WHERE guard = $1 ${condition} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+         SELECT user_id, id FROM ${this.table()} WHERE guard = $1 ${condition} LIMIT ${BATCH} ${lock})
        DELETE FROM ${this.table()} d USING page WHERE d.guard = $1 AND d.user_id = page.user_id AND d.id = page.id RETURNING 1`,
       [this.realm.guard, ...params],
     );

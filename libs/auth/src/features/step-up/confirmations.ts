@@ -86,11 +86,11 @@ export class Confirmations {
   }
 
   private async hasJustSignedIn(caller: Caller, isRecent = isRecentSignIn): Promise<boolean> {
-    const { ttl } = this.realm.options.confirm;
+    const { confirm, leeway } = this.realm.options;
     const { auth_time: authTime, amr, act } = caller.claims;
     const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
     // The stores are read last, only for a sign-in that would count otherwise.
-    if (!isRecent(signIn, ttl, this.clock.seconds())) return false;
+    if (!isRecent(signIn, confirm.ttl, this.clock.seconds(), leeway)) return false;
     if (await this.pinnedSessions.includes(caller)) return false;
     return (await this.factors.areIn(signIn, caller.userId)) && this.signIns.isCurrent(caller);
   }

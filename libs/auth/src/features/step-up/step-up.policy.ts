@@ -78,5 +78,5 @@ export function isRecentSignIn(
  * Whether a sign-in allows the browser to create the first passkey without a question: it is recent, and the user has
  * entered the password. Pure.
  */
-export const isRecentPasswordLogin = (signIn: SignIn, ttl: number, now: number): boolean =>
-  isRecentSignIn(signIn, ttl, now) && (signIn.amr as unknown[]).includes('pwd');
+export const isRecentPasswordLogin = (signIn: SignIn, ttl: number, now: number, leeway = 0): boolean =>
+  isRecentSignIn(signIn, ttl, now, leeway) && (signIn.amr as unknown[]).includes('pwd');

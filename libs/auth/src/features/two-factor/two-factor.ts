@@ -5,6 +5,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { WrongCode } from '../login-challenge/challenge';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
+import { TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -46,6 +47,7 @@ export class TwoFactor {
     private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
     private readonly imports: FactorImports,
+    private readonly trustedDevices: TrustedDeviceStore,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
@@ -101,6 +103,7 @@ export class TwoFactor {
     { secret }: StoredSecondFactor,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
+    await this.trustedDevices.removeAll(userId);
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
@@ -140,6 +143,7 @@ export class TwoFactor {
       recoveryCodes,
       confirmedAt: confirmedAt ?? new Date(this.clock.now()),
     };
+    await this.trustedDevices.removeAll(id);
     const found: { enabled?: 'none' | 'same' | 'other' } = {};
     const stored = await this.factors.change(id, (current) => {
       const isSame = this.factors.secretOf(id, current) === secret;
@@ -155,6 +159,7 @@ export class TwoFactor {
 
   /** Removes the second factor, pending or enabled. */
   async disable(userId: string): Promise<void> {
+    await this.trustedDevices.removeAll(userId);
     let wasEnabled = false;
     await this.factors.change(userId, (current) => {
       wasEnabled = isEnabled(current);

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { isUnstorable } from '../../foundation/platform/database';
+import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
+import type { ReplacementResult } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -47,13 +49,25 @@ export class UsernameChange {
       const user = await this.users.findById(userId);
       if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);
       const from = this.users.identifierOf(user);
-      const result = from === to ? 'taken' : await this.users.changeIdentifier(userId, { from, to });
+      const result = from === to ? 'taken' : await this.replace(userId, from, to);
       if (result === 'taken') break;
       if (result === 'stale') continue;
       this.events.emit(new UsernameChanged(userId, guard, from, to));
       return;
     }
     throw new IdentifierTaken(options.username);
+  }
+
+  /** @throws ValidationFailed if the column cannot contain it */
+  private async replace(userId: string, from: string | null, to: string): Promise<ReplacementResult> {
+    try {
+      return await this.users.changeIdentifier(userId, { from, to });
+    } catch (error) {
+      const { username: field } = this.realm.options;
+      if (isUnstorable(error))
+        throw new ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
+      throw error;
+    }
   }
 }
 

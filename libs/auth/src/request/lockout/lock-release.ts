@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout } from './lockout';
-import { type LockKey, type LockPurpose, loginLock, userLock } from './lockout.store';
+import { type LockKey, type LockPurpose, loginLock, mailLock, mailOf, userLock } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
@@ -25,14 +25,17 @@ export class LockRelease {
 
   /**
    * Looks up the identifier as given first, and in lower case only if there is no such account. The failures of a concealed
-   * account count for its identifier.
+   * account count for its identifier. `mail:` and an address names the counter of mailed codes, too.
    */
   private async ofLogin(subject: string): Promise<LockKey[]> {
     const given = subject.trim();
+    const email = mailOf(given);
+    const ofMail = email === null ? [] : [mailLock(email)];
     const found =
       (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(foldedIdentifier(given)));
     const unknown = loginLock(null, this.users.spellingOf(given));
     const ofAccount = found ? [loginLock(this.users.idOf(found.user), '')] : [];
-    return found && !this.realm.options.registration.concealExisting ? ofAccount : [...ofAccount, unknown];
+    const isKnown = found && !this.realm.options.registration.concealExisting;
+    return [...ofMail, ...ofAccount, ...(isKnown ? [] : [unknown])];
   }
 }

@@ -17,7 +17,7 @@ export class LockoutCounter {
   @Column({ type: 'varchar', length: 32 })
   purpose!: string;
 
-  /** `id:{user id}` or `idn:{identifier}` for logins, the user's id otherwise. */
+  /** `id:{user id}`, `idn:{identifier}` or `mail:{email}` for logins, the user's id otherwise. */
   @Column({ type: 'varchar', length: 255 })
   subject!: string;
 

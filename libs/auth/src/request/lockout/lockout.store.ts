@@ -158,11 +158,21 @@ export function loginLock(userId: string | null, spelling: string): LockKey {
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
 
+/** No identifier has this prefix in a key: those of identifiers begin with `idn:`. */
+const MAIL = 'mail:';
+
 /**
  * Returns the key under which wrong mailed codes are counted where the email is not the identifier. It is that of the address,
  * whether or not it has an account: the counter of the account would show which identifier has the address.
  */
-export const mailLock = (email: string): LockKey => loginLock(null, `mail:${foldedIdentifier(email)}`);
+export const mailLock = (email: string): LockKey => ({
+  purpose: 'login',
+  subject: `${MAIL}${bounded(foldedIdentifier(email))}`,
+});
+
+/** The address of the key of a {@link mailLock}, as an operator writes it; null for any other text. */
+export const mailOf = (subject: string): string | null =>
+  subject.startsWith(MAIL) ? subject.slice(MAIL.length) : null;
 
 /** Returns the id of the account that a key counts for; null for an identifier without an account. */
 export const lockedUserId = ({ purpose, subject }: LockKey): string | null =>

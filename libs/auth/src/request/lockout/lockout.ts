@@ -173,7 +173,7 @@ const UNCOUNTED: Reserved = { attempts: 0, lockedAt: null };
 export class AccountLocked {
   constructor(
     readonly purpose: LockPurpose,
-    /** `id:{user id}` or `idn:{identifier}` for logins, the user's id otherwise. */
+    /** `id:{user id}`, `idn:{identifier}` or `mail:{email}` for logins, the user's id otherwise. */
     readonly subject: string,
     readonly guard: string,
   ) {}
