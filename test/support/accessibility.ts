@@ -22,6 +22,10 @@ export const PHONE = { width: 360, height: 740 };
 export async function violationsIn(page: Page): Promise<string[]> {
   if (inFirefox) return [];
   await page.locator('main[aria-busy]').waitFor({ state: 'detached' });
+  // A text that arrives is faint, too.
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
+    .map(({ finished }) => finished.catch(() => undefined)))`);
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
   const { violations, passed } = await page.evaluate<Pick<AxeResults, 'violations'> & { passed: string[] }>(CHECK);
   expect(passed).toContain('color-contrast');
