@@ -5,7 +5,7 @@ import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/members';
 import { CONFIRMATION_HEADER } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { ADA, PASSWORD } from '../support/user-entities';
 
 @Entity('writers')
 class Writer extends withAuthColumns() {
@@ -208,5 +208,30 @@ describe('the rules of the registration', () => {
         .send({ handle: value });
     expect(Object.keys((await change(handle).expect(422)).body.errors)).toEqual(['handle']);
     await change('countess').expect(200);
+  });
+});
+
+describe('a registration by a hook, where the identifier is not the email', () => {
+  const registered: object[] = [];
+  const hooks: AuthModuleOptions['hooks'] = {
+    registerRules: () => ({ name: {}, handle: {}, email: { email: true }, password: {} }),
+    register: async (fields) => {
+      registered.push(fields);
+      return null;
+    },
+  };
+  const t = TestApp.forFile({
+    options: options({ features: { registration: true }, hooks }),
+    entities: [Writer],
+    tables: TABLE,
+  });
+
+  it('cannot take the email of an account: a change of it may be confirmed meanwhile, and hold it', async () => {
+    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
+    await t.database.getRepository(Writer).save({ handle: 'ada', email: ADA, name: 'Ada', passwordHash });
+    const form = { handle: 'eve', name: 'Eve', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
+    const { body } = await t.http.post('/auth/register').send(form).expect(422);
+    expect(body.errors).toEqual({ email: ['This email is taken.'] });
+    expect(registered).toEqual([]);
   });
 });

@@ -66,6 +66,13 @@ describe('a sign-in', () => {
     ['in which another party acts does not', { hasActor: true }, false],
     ['that is too old does not', { authTime: NOW - 300 }, false],
   ])('%s', (_, change, expected) => expect(isRecentPasswordLogin({ ...recent, ...change }, 300, NOW)).toBe(expected));
+
+  it.each([
+    [NOW + 5, true],
+    [NOW + 6, false],
+  ])('with the password at %s counts with a leeway of 5 seconds: %s', (authTime, expected) =>
+    expect(isRecentPasswordLogin({ ...recent, authTime }, 300, NOW, 5)).toBe(expected),
+  );
 });
 
 describe('a sign-in with a second factor', () => {
