@@ -16,13 +16,6 @@ const app = EmailChangeApp.forFile({
 const { t, mailbox } = app;
 const passkeys = new PasskeyApp(t);
 
-/** Sets a new password with the reset link in the mail with this number to the former address. */
-const reset = async (number: number) => {
-  const token = await app.tokenTo(ADA, number);
-  const body = { email: ADA, token, password: NEXT, password_confirmation: NEXT };
-  return t.http.post('/auth/reset-password').send(body);
-};
-
 describe('after a failure of a store', () => {
   it('a confirmation can be repeated, and ends the other sessions then', async () => {
     const other = await t.session();
@@ -61,7 +54,7 @@ describe('after a failure of a store', () => {
     await app.undo(token).expect(200);
     expect(await app.states()).toEqual(['undone']);
     expect(await app.living()).toEqual([]);
-    expect((await reset(2)).status).toBe(200);
+    expect((await app.reset(2, NEXT)).status).toBe(200);
   });
 
   it('the reset link is mailed by the repeated request if it was not mailed before', async () => {
@@ -70,7 +63,7 @@ describe('after a failure of a store', () => {
     await app.undo(token).expect(503);
     expect(await app.states()).toEqual(['restored']);
     await app.undo(token).expect(200);
-    expect((await reset(2)).status).toBe(200);
+    expect((await app.reset(2, NEXT)).status).toBe(200);
   });
 
   it('a repeated undo that is late does not replace the password that the owner has chosen', async () => {
@@ -89,7 +82,7 @@ describe('after a failure of a store', () => {
     const late = app.undo(token).then(({ status }) => status);
     await eventually(async () => spy.mock.calls.length === 1);
     await app.undo(token).expect(200);
-    expect((await reset(2)).status).toBe(200);
+    expect((await app.reset(2, NEXT)).status).toBe(200);
     const { access_token } = (await t.login(ADA, NEXT).expect(200)).body;
     release();
     expect(await late).toBe(200);

@@ -27,13 +27,6 @@ const app = EmailChangeApp.forFile({
 const { t, mailbox } = app;
 const passkeys = new PasskeyApp(t);
 
-/** Sets a new password with the reset link in the mail with this number to the former address. */
-const reset = async (number: number) => {
-  const token = await app.tokenTo(ADA, number);
-  const body = { email: ADA, token, password: NEXT, password_confirmation: NEXT };
-  return t.http.post('/auth/reset-password').send(body);
-};
-
 describe('POST /email/change/undo', () => {
   it('restores the former email, and ends all access', async () => {
     const undone = t.recorded(EmailChangeUndone);
@@ -57,7 +50,7 @@ describe('POST /email/change/undo', () => {
     const changed = t.recorded(PasswordReset);
     await app.undo(await app.changed()).expect(200);
     expect((await app.mailTo(ADA, 2)).subject).toBe('Reset your password at api.example.com');
-    expect((await reset(2)).status).toBe(200);
+    expect((await app.reset(2, NEXT)).status).toBe(200);
     expect(changed).toHaveLength(1);
     await t.login(ADA, NEXT).expect(200);
   });
@@ -130,7 +123,7 @@ describe('POST /email/change/undo', () => {
   it('succeeds again without a further effect', async () => {
     const token = await app.changed();
     await app.undo(token).expect(200);
-    expect((await reset(2)).status).toBe(200);
+    expect((await app.reset(2, NEXT)).status).toBe(200);
     const later = (await t.login(ADA, NEXT).expect(200)).body;
     const undone = t.recorded(EmailChangeUndone);
     expect((await app.undo(token).expect(200)).body).toEqual({ status: 'email-change-undone' });

@@ -83,6 +83,12 @@ export class EmailChangeApp {
     return this.tokenTo(from, before + 1);
   }
 
+  /** Sets a new password with the reset link in the mail with this number to the former address. */
+  async reset(number: number, password: string) {
+    const body = { email: ADA, token: await this.tokenTo(ADA, number), password, password_confirmation: password };
+    return this.t.http.post('/auth/reset-password').send(body);
+  }
+
   /** The email of the member, and whether it is verified. */
   async stored(id = this.id): Promise<{ email: string; verified: boolean } | undefined> {
     const [row] = await this.t.database.query(

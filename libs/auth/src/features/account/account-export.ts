@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
 import { EmailChangeRows, type ExportedEmailChange } from '../email-change/email-change.store';
 import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';
 import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
@@ -125,7 +126,4 @@ export class AccountExport {
 }
 
 /** The migration has not run: the table is missing, or another table has its name. */
-function noneIfMissing(error: unknown): never[] {
-  if (isMissing(error)) return [];
-  throw error;
-}
+const noneIfMissing = valueIf(isMissing, []);

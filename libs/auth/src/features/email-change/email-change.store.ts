@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql, isMissing, isUuid } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -222,10 +223,7 @@ export class EmailChangeRows {
            FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY requested_at, id`,
         [this.realm.guard, userId],
       )
-      .catch((error) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
+      .catch(valueIf(isMissing, []));
     return rows.map(({ from, to, requestedAt, confirmedAt, undoneAt }) => ({
       from,
       to,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Database, isMissing, isUuid } from '../../foundation/platform/database';
-import { callHost } from '../../foundation/platform/deadline';
+import { callHost, valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
@@ -148,10 +148,7 @@ export class KnownDeviceStore {
           ORDER BY last_seen_at DESC, id LIMIT ${MOST_DEVICES}`,
         [this.realm.guard, userId, sha256(deviceId ?? '')],
       )
-      .catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
+      .catch(valueIf(isMissing, []));
     return rows.map(({ id, firstSeenAt, lastSeenAt, user_agent, current }) => ({
       id,
       first_seen_at: firstSeenAt.toISOString(),

@@ -131,7 +131,6 @@ export class PasskeyManagement {
     private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
     private readonly accountLock: AccountLock,
-    private readonly trustedDevices: TrustedDeviceStore,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -168,7 +167,6 @@ export class PasskeyManagement {
       return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
     };
     await this.requiredFactors.remove(caller, hasAnother, async () => {
-      await this.trustedDevices.removeAll(userId);
       const removed = await this.removeUnlessLast(userId, id, keepsLast);
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     });

@@ -57,9 +57,8 @@ export class NewAccounts {
     const { hooks, username, features } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
-    const { email } = fields;
-    const isOwned = features.emailChange && username !== 'email' && typeof email === 'string';
-    if (isOwned && (await this.users.findByEmail(email))) throw new IdentifierTaken('email');
+    const email = features.emailChange && username !== 'email' ? fields.email : null;
+    if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new IdentifierTaken('email');
     const held = await this.heldIn(fields);
     if (held) throw new IdentifierTaken(held.field);
     const user = await (hooks.register ? this.createByHook(fields, passkey) : this.createInternally(fields, passkey));

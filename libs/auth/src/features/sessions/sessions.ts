@@ -288,7 +288,7 @@ export class Sessions {
   }
 
   /** Ends the trust in all devices of a user or, without a user, of the guard: a sign-in needs the second factor again. */
-  async endTrust(userId?: string): Promise<void> {
+  private async endTrust(userId?: string): Promise<void> {
     const { twoFactor, passkeys } = this.realm.options.features;
     if (!twoFactor && !passkeys) return;
     await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));

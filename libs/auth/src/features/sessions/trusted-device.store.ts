@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { isStorable } from '../../identity/users/columns';
@@ -113,28 +114,20 @@ export class TrustedDeviceStore {
   }
 
   /**
-   * Deletes all devices of a user; none when the table does not exist. Called before a second factor is added or removed:
-   * after a further change, the user may have the same factors again, and an earlier binding would match.
+   * Deletes all devices of a user. Called before a second factor is added: after its removal, the user has the former factors
+   * again, and an earlier binding would match. The application may run before its migrations: the end of sessions must not
+   * depend on the table.
    */
   async removeAll(userId: string): Promise<void> {
     if (!isStorable(userId)) return;
     const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`;
-    await this.unlessMissing(this.database.query(statement, [this.realm.guard, userId]));
+    await this.database.query(statement, [this.realm.guard, userId]).catch(valueIf(isMissingTable, []));
   }
 
-  /** Deletes all devices of the guard; none when the table does not exist. Waits for rows that another process deletes. */
+  /** Deletes all devices of the guard, as {@link removeAll}. Waits for rows that another process deletes. */
   async removeAllOfGuard(): Promise<void> {
-    while ((await this.unlessMissing(this.removePage('', 'FOR UPDATE', []))) === BATCH);
-  }
-
-  /** The application may run before its migrations: the end of sessions must not depend on this table. */
-  private async unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-    try {
-      return await work;
-    } catch (error) {
-      if (isMissingTable(error)) return undefined;
-      throw error;
-    }
+    const page = (): Promise<number> => this.removePage('', 'FOR UPDATE', []).catch(valueIf(isMissingTable, 0));
+    while ((await page()) === BATCH);
   }
 
   /** Deletes the expired devices of the guard, and resolves to their number. Skips rows that another process deletes. */

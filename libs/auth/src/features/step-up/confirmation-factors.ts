@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isMissing } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
@@ -107,11 +108,6 @@ export class ConfirmationFactors {
 
   private hasPasskey(userId: string): Promise<boolean> {
     // A service that only verifies tokens may have no table of passkeys.
-    return this.passkeys.isHeldBy(userId).catch(falseIfMissing);
+    return this.passkeys.isHeldBy(userId).catch(valueIf(isMissing, false));
   }
-}
-
-function falseIfMissing(error: unknown): false {
-  if (isMissing(error)) return false;
-  throw error;
 }

@@ -159,7 +159,6 @@ export class TwoFactor {
 
   /** Removes the second factor, pending or enabled. */
   async disable(userId: string): Promise<void> {
-    await this.trustedDevices.removeAll(userId);
     let wasEnabled = false;
     await this.factors.change(userId, (current) => {
       wasEnabled = isEnabled(current);

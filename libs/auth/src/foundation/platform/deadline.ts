@@ -187,3 +187,11 @@ export async function bestEffort(what: string, work: Promise<unknown>): Promise<
   const done = work.catch((error: unknown) => new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`));
   await Promise.race([done, sleep(BEST_EFFORT_WAIT_MS, undefined, { ref: false })]);
 }
+
+/** For `catch`: the value for an expected error, such as that of a missing table. Rethrows any other error. */
+export const valueIf =
+  <T>(isExpected: (error: unknown) => boolean, value: T) =>
+  (error: unknown): T => {
+    if (isExpected(error)) return value;
+    throw error;
+  };

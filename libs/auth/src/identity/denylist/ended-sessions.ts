@@ -3,7 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissingFunction, isMissingTable, isUuid } from '../../foundation/platform/database';
-import { isInconclusive } from '../../foundation/platform/deadline';
+import { isInconclusive, valueIf } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
 
@@ -130,13 +130,8 @@ export class EndedSessions {
     return rows && !rows.length;
   }
 
-  private async unlessMissing<Row>(statement: string, values: unknown[] = []): Promise<Row[] | null> {
-    try {
-      return await this.database.query<Row>(statement, values);
-    } catch (error) {
-      if (isMissingTable(error)) return null;
-      throw error;
-    }
+  private unlessMissing<Row>(statement: string, values: unknown[] = []): Promise<Row[] | null> {
+    return this.database.query<Row>(statement, values).catch(valueIf(isMissingTable, null));
   }
 }
 
