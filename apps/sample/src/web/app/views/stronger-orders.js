@@ -47,8 +47,9 @@ function request({ title, name, gate, why, label, run, resultOf }, ordered) {
   const outcome = h('p', { role: 'status' });
   const work = async () => {
     outcome.replaceChildren();
-    outcome.replaceChildren(resultOf(await afterSignIn(run)));
+    const result = resultOf(await afterSignIn(run));
     await ordered();
+    outcome.replaceChildren(result);
   };
   return h(
     'li',
