@@ -87,6 +87,7 @@ describe('a lock of wrong codes, where the identifier is not the email', () => {
   beforeEach(() => reader(t));
   const lock = async (): Promise<void> => {
     const { body } = await requestCode(t).expect(202);
+    await mailbox.nth(1);
     for (const status of [422, 422, 422, 423])
       await sendCode(t, { code_token: body.code_token, code: 'x' }).expect(status);
   };

@@ -143,7 +143,7 @@ describe.each([
 });
 
 describe('work that PostgreSQL rolls back at every attempt', () => {
-  const { t } = membersForFile({ storeTimeoutMs: 500 });
+  const { t } = membersForFile({ storeTimeoutMs: 2000 });
 
   it('is answered 503 at the deadline of the request, and consumes nothing', async () => {
     await member(t, ADA);

@@ -30,6 +30,8 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   passkeys: PASSKEYS.passkeys,
   twoFactor: { trustedDeviceDays: 30 },
   hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
+  // So that no concurrent request is answered 503 on a busy machine.
+  storeTimeoutMs: 10_000,
 };
 
 const t = TestApp.forFile({ options: OPTIONS, controllers: [WithFactor] });
@@ -199,7 +201,13 @@ describe('a trusted device', () => {
 
   it('is one of at most 20 of a user: a further one replaces the oldest', async () => {
     const tokens: string[] = [];
-    for (let i = 0; i < 21; i++) tokens.push((await trust()).trusted_device_token);
+    const used = new Set<string>();
+    for (let i = 0; i < 21; i++) {
+      // Redis refuses the digits of a used code for a while, also at another time.
+      while (used.has(codeOf(t, SECRET))) t.clock.advance(30);
+      used.add(codeOf(t, SECRET));
+      tokens.push((await trust()).trusted_device_token);
+    }
     expect(await rows()).toHaveLength(20);
     expect([await isTrusted(tokens[0]!), await isTrusted(tokens[1]!)]).toEqual([false, true]);
   });

@@ -120,7 +120,8 @@ describeWithBrowser('the quality of a page', () => {
             console.error('planted');
             fetch('https://elsewhere.test/').catch(() => 0);
             const grow = () => document.querySelector('h1').style.marginTop = '600px';
-            setTimeout(grow, 200);
+            // After the first frame: a shift counts only in a page that was painted.
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(grow, 200)));
           </script>`,
       }),
     );

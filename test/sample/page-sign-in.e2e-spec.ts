@@ -2,6 +2,7 @@ import generate from 'qrcode-generator';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/accessibility';
 import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox, savedDuring } from '../support/browser';
+import { eventually } from '../support/eventually';
 import { SampleVisit, type Tab } from '../support/sample-page';
 import { codeAt, secretIn } from '../support/two-factor';
 
@@ -101,7 +102,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.hears('The passkey is deleted.');
         await tab.page.getByText('You have no passkeys yet.').waitFor();
         // Firefox does not have the signal of accepted passkeys.
-        if (!inFirefox) expect(await authenticator.held()).toEqual([]);
+        if (!inFirefox) await eventually(async () => (await authenticator.held()).length === 0);
       });
     });
 

@@ -215,13 +215,14 @@ describeWithRedis('the sample, configured by environment alone', () => {
     });
 
     describe('for an account', () => {
-      /** The newest link in the mailbox that contains `text`. */
-      async function link(text: string): Promise<string> {
+      /** The newest link that was mailed to `to` and contains `text`. */
+      async function link(to: string, text: string): Promise<string> {
         let found: string | undefined;
         await eventually(async () => {
           const { body } = await s.call('GET', '/mailbox/mails');
-          const mails = (body as unknown as { data: { text: string }[] }).data;
-          found = mails.map((mail) => /https?:\S+/.exec(mail.text)?.[0]).find((url) => url?.includes(text));
+          const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
+          const urls = mails.filter((mail) => mail.to === to).map((mail) => /https?:\S+/.exec(mail.text)?.[0]);
+          found = urls.find((url) => url?.includes(text));
           return found !== undefined;
         });
         return found!.replace(/^http:\/\/localhost:\d+/, s.url);
@@ -232,7 +233,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
         const { status, body } = await s.call('POST', '/auth/register', form);
         expect(status).toBe(200);
-        const verification = await link('/email/verify/');
+        const verification = await link(form.email, '/email/verify/');
         expect(await (await fetch(`${s.url}/mailbox`)).text()).toContain('Confirm your email address for Orders');
 
         const opened = await fetch(verification, {
@@ -247,7 +248,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         expect(user.body).toMatchObject({ data: { email_verified: true } });
 
         expect((await s.call('POST', '/auth/forgot-password', { email: form.email })).status).toBe(200);
-        const page = new URL(await link('/reset-password'));
+        const page = new URL(await link(form.email, '/reset-password'));
         const { token: mailed, email } = Object.fromEntries(page.searchParams);
         const reset = await s.call('POST', '/auth/reset-password', { token: mailed, email, ...both(SECOND) });
         expect(reset.body).toEqual({ status: 'password-reset' });
@@ -266,7 +267,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       it('shows the HTML of a mail in both modes, without scripts and without the rights of its page', async () => {
         const email = 'grace@example.com';
         await s.call('POST', '/auth/register', { name: 'G', email, password: FIRST, password_confirmation: FIRST });
-        const verification = await link('/email/verify/');
+        const verification = await link(email, '/email/verify/');
         const frames = (await (await fetch(`${s.url}/mailbox`)).text()).match(/<iframe[^]*?>/g)!;
         for (const [i, mode] of ['light', 'dark'].entries()) {
           expect(frames[i]).toContain('sandbox="allow-popups allow-popups-to-escape-sandbox"');
@@ -311,7 +312,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       it('escapes the content of mails in its mailbox', async () => {
         const email = "o'neil&co@example.com";
         await s.call('POST', '/auth/register', { name: 'O', email, password: FIRST, password_confirmation: FIRST });
-        await link('/email/verify/');
+        await link(email, '/email/verify/');
         const text = await (await fetch(`${s.url}/mailbox`)).text();
         expect(text).toContain('o&#39;neil&amp;co@example.com');
         expect(text).not.toContain(email);

@@ -155,7 +155,7 @@ export async function savedDuring(page: Page, work: () => Promise<unknown>): Pro
     await work();
     return page.evaluate<SavedFile>('saved');
   }
-  const [file] = await Promise.all([page.waitForEvent('download'), work()]);
+  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), work()]);
   return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
 }
 

@@ -24,6 +24,17 @@ export class Mailbox extends MailRecorder {
     await this.deliver(mail);
     await super.send(mail);
   }
+
+  /** Waits for longer than the recorder of the library: see {@link eventually}. */
+  override async nth(number: number): Promise<Mail> {
+    await eventually(async () => this.mails.length >= number);
+    return super.nth(number);
+  }
+
+  override async to(address: string): Promise<Mail> {
+    await eventually(async () => this.mails.some(({ to }) => to === address));
+    return super.to(address);
+  }
 }
 
 export const API_URL = 'https://api.example.test';

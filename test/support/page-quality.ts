@@ -56,6 +56,8 @@ const RECORD_FOCUS = `(() => {
   );
   const before = new Map(controls.map((element) => [element, look(element)]));
   const unreached = new Set(controls);
+  // A toast ends by itself, and its button with it.
+  const left = () => [...unreached].filter((element) => element.isConnected);
   const same = new Set();
   const show = ({ target }) => {
     unreached.delete(target);
@@ -65,11 +67,11 @@ const RECORD_FOCUS = `(() => {
   document.addEventListener('focusin', show);
   const names = (elements) => [...elements].map((element) => element.outerHTML.slice(0, 120));
   globalThis.recordedFocus = {
-    left: () => unreached.size,
+    left: () => left().length,
     end: () => {
       document.removeEventListener('focusin', show);
       start.remove();
-      return { unreached: names(unreached), same: names(same) };
+      return { unreached: names(left()), same: names(same) };
     },
   };
   return controls.length;

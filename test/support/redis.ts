@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 
@@ -25,9 +24,16 @@ export class RedisServer {
 
   /** @param settings command line options of the server: `'--maxmemory-policy', 'allkeys-lru'` */
   static async start(...settings: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), settings);
-    await server.start();
-    return server;
+    for (let attempts = 1; ; attempts++) {
+      const server = new RedisServer(await freePort(), settings);
+      try {
+        await server.start();
+        return server;
+      } catch (error) {
+        // Another process may have taken the port.
+        if (attempts === 3) throw error;
+      }
+    }
   }
 
   get url(): string {
@@ -49,8 +55,10 @@ export class RedisServer {
     const files = ['--save', '', '--dir', tmpdir(), '--dbfilename', this.file];
     // A replica gets the data at once instead of after the five seconds in which other replicas can join.
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--repl-diskless-sync-delay', '0', ...files];
-    this.process = spawn(redisBinary!, [...own, ...this.settings], { stdio: 'ignore' });
-    while (!(await this.accepts())) await sleep(20);
+    const child = spawn(redisBinary!, [...own, ...this.settings], { stdio: ['ignore', 'pipe', 'ignore'] });
+    this.process = child;
+    await ready(child);
+    child.stdout.destroy();
   }
 
   /** Deletes all keys. */
@@ -88,12 +96,16 @@ export class RedisServer {
     await stopped;
     rmSync(join(tmpdir(), this.file), { force: true });
   }
+}
 
-  private accepts(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect(this.port, '127.0.0.1');
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-      socket.unref().once('connect', () => socket.end());
+/** Waits until the server accepts connections. Rejects if it ends before. */
+function ready(child: ChildProcessByStdio<null, Readable, null>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    child.stdout.on('data', (text) => {
+      log += text;
+      if (log.includes('Ready to accept connections')) resolve();
     });
-  }
+    child.once('error', reject).once('exit', () => reject(new Error(`Redis ended at its start: ${log}`)));
+  });
 }

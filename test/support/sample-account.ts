@@ -6,7 +6,7 @@ import { codeAt, secretIn } from './totp';
 
 const PASSWORD = 'seven green bottles';
 
-const now = (): number => Math.floor(Date.now() / 30_000);
+const now = (time = Date.now()): number => Math.floor(time / 30_000);
 
 /** A customer of the sample with a confirmed address, who was created without the page. */
 export class SampleAccount {
@@ -61,9 +61,12 @@ export class SampleAccount {
     return { email: this.email, password: PASSWORD };
   }
 
-  /** A code of the authenticator that was not used. The server accepts those of the previous, this and the next 30 seconds. */
+  /**
+   * A code of the authenticator that was not used. The server accepts those of the previous, this and the next 30 seconds. One
+   * that ends within 10 seconds could end before the server reads it.
+   */
   async code(): Promise<string> {
-    const step = Math.max(this.lastStep + 1, now() - 1);
+    const step = Math.max(this.lastStep + 1, now(Date.now() + 10_000) - 1);
     await eventually(async () => step <= now() + 1, 60);
     this.lastStep = step;
     return codeAt(this.secret, step);

@@ -32,6 +32,8 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   twoFactor: { required: async (user, context) => answer(user as { email: string }, context) as boolean },
   sessions: { ttlWithoutRemember: 3600 },
   hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
+  // So that no concurrent request is answered 503 on a busy machine.
+  storeTimeoutMs: 10_000,
 };
 
 const app = PasskeyApp.forFile(OPTIONS);
@@ -289,7 +291,9 @@ describe('an enrolment token', () => {
         const won = answers.filter(({ status }) => status === 200).length;
         const factors = (await app.rows()).length + Number(await hasTotp());
         expect(won).toBeLessThanOrEqual(1);
-        expect([factors, await sessions()]).toEqual([won, won]);
+        expect(factors).toBe(won);
+        // The session of the other request may end after its response.
+        await eventually(async () => (await sessions()) === won);
         await t.auth.twoFactor.disable('1');
         await t.database.query('DELETE FROM svc_passkeys');
         await t.auth.revokeAll('1');

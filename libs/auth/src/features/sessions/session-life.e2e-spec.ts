@@ -10,14 +10,19 @@ import { SessionEnded } from './sessions.events';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
 import { RACES_MS, rounds } from '../../../../../test/support/rounds';
 
-/** Times in seconds. The clock moves by multiples of ten, so that no step comes near these boundaries. */
-const TTL = 605;
-const TTL_WITHOUT_REMEMBER = 305;
-const OWN_TTLS = [undefined, 205];
-const IDLE_TIMEOUTS = [0, 125, 65];
-const OWN_IDLE_TIMEOUTS = [undefined, 45, 95];
-const GRACE = 35;
-const ACCESS = 30;
+/**
+ * Times in seconds. The clock moves by multiples of 100, so that no step comes near these boundaries, although real time passes,
+ * too.
+ */
+const TTL = 6050;
+const TTL_WITHOUT_REMEMBER = 3050;
+const OWN_TTLS = [undefined, 2050];
+const IDLE_TIMEOUTS = [0, 1250, 650];
+const OWN_IDLE_TIMEOUTS = [undefined, 450, 950];
+const GRACE = 350;
+const ACCESS = 300;
+/** Less than the distance of the boundaries from the times of the steps. */
+const MARGIN = 45;
 const MAX_PER_USER = 3;
 
 const t = TestApp.forFile({
@@ -156,7 +161,7 @@ class World {
     if (isReplay) expect(refreshToken).toBe(tokens[current]);
     else [replacedAt[generation], tokens[generation + 1]] = [model.now, refreshToken];
     expect(remembered).toBe(session.remembered);
-    expect(Math.abs(refreshExpiresIn - (model.end(session).at - model.now))).toBeLessThan(5);
+    expect(Math.abs(refreshExpiresIn - (model.end(session).at - model.now))).toBeLessThan(MARGIN);
   }
 
   /** The list of sessions is that of the model, with the end of each. */
@@ -170,7 +175,8 @@ class World {
         .map(({ id }) => id)
         .toSorted(),
     );
-    for (const session of model.live()) expect(Math.abs(ends.get(session.id)! - model.end(session).at)).toBeLessThan(5);
+    for (const session of model.live())
+      expect(Math.abs(ends.get(session.id)! - model.end(session).at)).toBeLessThan(MARGIN);
   }
 
   close(): void {
@@ -202,17 +208,17 @@ const EXAMPLE = [
   loginStep(undefined, undefined, undefined),
   refreshStep(0, 0),
   refreshStep(0, 1),
-  advanceStep(40),
+  advanceStep(400),
   refreshStep(0, 1),
   refreshStep(0, 0),
-  loginStep(undefined, 205, undefined),
-  ...[100, 100, 10].map(advanceStep),
+  loginStep(undefined, 2050, undefined),
+  ...[1000, 1000, 100].map(advanceStep),
   refreshStep(0, 0),
-  limitStep(65),
-  loginStep(undefined, undefined, 95),
+  limitStep(650),
+  loginStep(undefined, undefined, 950),
   limitStep(0),
-  loginStep(undefined, undefined, 45),
-  advanceStep(60),
+  loginStep(undefined, undefined, 450),
+  advanceStep(600),
   refreshStep(0, 0),
   ...[true, false, true, false].map((remember) => loginStep(remember, undefined, undefined)),
 ];
@@ -221,7 +227,7 @@ const login = fc
   .tuple(fc.constantFrom(undefined, true, false), fc.constantFrom(...OWN_TTLS), fc.constantFrom(...OWN_IDLE_TIMEOUTS))
   .map((asked) => loginStep(...asked));
 const refresh = fc.tuple(fc.nat(3), fc.constantFrom(0, 0, 0, 1, 2)).map((which) => refreshStep(...which));
-const advance = fc.constantFrom(10, 30, 40, 60, 100).map(advanceStep);
+const advance = fc.constantFrom(100, 300, 400, 600, 1000).map(advanceStep);
 const limit = fc.constantFrom(...IDLE_TIMEOUTS).map(limitStep);
 
 const steps = fc.oneof(
@@ -251,7 +257,7 @@ it(
           // Those that no request has found are found when they are removed.
           world.close();
           model.idleTimeout = 0;
-          world.advance(TTL + 1000);
+          world.advance(TTL + 10_000);
           expect(await t.app.get(Pruning).run()).toMatchObject({ sessions: model.sessions.length });
           for (const session of model.sessions.filter(({ hasEnded }) => !hasEnded))
             model.close(session, model.end(session).reason);
