@@ -65,6 +65,33 @@ describe('POST /password', () => {
     for (const one of [token, other.access_token]) await t.get('/private', one).expect(401);
   });
 
+  it('changes nothing for a session that ends while the hashes wait', async () => {
+    const hasher = t.app.get(PasswordHasher);
+    const hash = hasher.hash.bind(hasher);
+    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (password) => {
+      await t.auth.revokeAll('1');
+      return hash(password);
+    });
+    const save = jest.spyOn(t.app.get(UserProvider), 'savePasswordHash');
+    await change(bodyOf()).expect(401);
+    expect(save).not.toHaveBeenCalled();
+    await t.login(ADA, PASSWORD).expect(200);
+  });
+
+  it('restores the former password for a session that ends while the new one is stored', async () => {
+    const changed = t.recorded(PasswordChanged);
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await t.auth.revokeAll('1');
+      return save(...args);
+    });
+    await change(bodyOf()).expect(401);
+    await t.login(ADA, NEXT).expect(422);
+    await t.login(ADA, PASSWORD).expect(200);
+    expect(changed).toEqual([]);
+  });
+
   it('releases the locks of step-up and of the login, and emits an event', async () => {
     const released = t.recorded(AccountReleased);
     const changed = t.recorded(PasswordChanged);
@@ -221,7 +248,8 @@ describe('a password change concurrent with other requests', () => {
   it('does not undo a reset that completed meanwhile', async () => {
     holdHashing();
     const { status, body } = await whilePaused(checkpoint, change(), () => reset('the horse of its owner'));
-    expect({ status, body }).toEqual({ status: 422, body: WRONG });
+    // The reset has ended the session.
+    expect({ status, body }).toEqual({ status: 401, body: { message: 'Authentication is required.' } });
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, 'the horse of its owner').expect(200);
   });

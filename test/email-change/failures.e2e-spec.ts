@@ -118,6 +118,17 @@ describe('after a failure of a store', () => {
   });
 });
 
+describe('a request for a change of email', () => {
+  const idle = EmailChangeApp.forFile({ sessions: { idleTimeout: 1200 } });
+
+  it('ends with the idle time of its session, although no refresh has found it', async () => {
+    const token = await idle.requested();
+    idle.t.clock.advance(1300);
+    await idle.confirm(token).expect(422);
+    expect(await idle.stored()).toEqual({ email: ADA, verified: true });
+  });
+});
+
 describe('an undo for a user without a password', () => {
   it('replaces a first password that is set while the access ends', async () => {
     const authenticator = new SoftAuthenticator(ORIGIN);

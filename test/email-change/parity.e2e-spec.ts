@@ -87,8 +87,8 @@ describe('a registration that conceals existing accounts', () => {
     await member(t, 'other@example.com', { emailVerifiedAt: new Date() });
     await t.database.query(
       `INSERT INTO svc_email_changes (id, guard, user_id, old_email, old_verified, new_email, state, confirm_hash, undo_hash,
-                                      password_fingerprint, requested_at, confirmed_at, expires_at)
-       SELECT gen_random_uuid(), 'api', id, $1, true, email, 'confirmed', 'x', 'y', 'x', now(), now(), now() + interval '1 day'
+                                      password_fingerprint, requested_at, confirmed_at, expires_at, held_email)
+       SELECT gen_random_uuid(), 'api', id, $1, true, email, 'confirmed', 'x', 'y', 'x', now(), now(), now() + interval '1 day', $1
          FROM members`,
       [ADA],
     );

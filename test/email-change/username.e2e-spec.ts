@@ -3,7 +3,7 @@ import { userProviderContract } from '@svc/auth/testing';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
-import { EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/members';
+import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/members';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
 
@@ -217,6 +217,32 @@ describe('the rules of the registration', () => {
   });
 });
 
+describe('a username that the host checks', () => {
+  let meanwhile = async (): Promise<unknown> => undefined;
+  const check = async (): Promise<boolean> => {
+    await meanwhile();
+    return true;
+  };
+  const registerRules = () => ({ name: {}, password: {}, handle: { check } });
+  const t = TestApp.forFile({ options: options({ hooks: { registerRules } }), entities: [Writer], tables: TABLE });
+
+  it('is not changed by a session that ends meanwhile', async () => {
+    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
+    const { id } = await t.database
+      .getRepository(Writer)
+      .save({ handle: 'ada', email: 'ada@example.com', name: 'Ada', passwordHash });
+    const { body: session } = await t.http.post('/auth/login').send({ handle: 'ada', password: PASSWORD }).expect(200);
+    const { body } = await t.call('post', '/auth/confirm-password', session.access_token).send({ password: PASSWORD });
+    meanwhile = () => t.auth.revokeAll(String(id));
+    await t
+      .call('post', '/auth/username', session.access_token)
+      .set(CONFIRMATION_HEADER, body.confirmation_token)
+      .send({ handle: 'countess' })
+      .expect(401);
+    expect(await t.database.query('SELECT handle FROM writers')).toEqual([{ handle: 'ada' }]);
+  });
+});
+
 describe('a registration by a hook, where the identifier is not the email', () => {
   const registered: object[] = [];
   const hooks: AuthModuleOptions['hooks'] = {
@@ -238,6 +264,26 @@ describe('a registration by a hook, where the identifier is not the email', () =
     const form = { handle: 'eve', name: 'Eve', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
     const { body } = await t.http.post('/auth/register').send(form).expect(422);
     expect(body.errors).toEqual({ email: ['This email is taken.'] });
+    expect(registered).toEqual([]);
+  });
+
+  it('cannot take the former email of an account in another case than that in which it was stored', async () => {
+    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
+    await t.database
+      .getRepository(DatedWriter)
+      .save({ handle: 'ada', email: 'Ada@Example.com', name: 'Ada', passwordHash });
+    const { body: session } = await t.http.post('/auth/login').send({ handle: 'ada', password: PASSWORD }).expect(200);
+    const { body } = await t.call('post', '/auth/confirm-password', session.access_token).send({ password: PASSWORD });
+    mailbox.clear();
+    await t
+      .call('post', '/auth/email/change', session.access_token)
+      .set(CONFIRMATION_HEADER, body.confirmation_token)
+      .send({ email: 'ada@new.example' })
+      .expect(202);
+    const token = linkIn(await mailbox.to('ada@new.example')).searchParams.get('token');
+    await t.http.post('/auth/email/change/confirm').send({ token }).expect(200);
+    const form = { handle: 'eve', name: 'Eve', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
+    await t.http.post('/auth/register').send(form).expect(422);
     expect(registered).toEqual([]);
   });
 });

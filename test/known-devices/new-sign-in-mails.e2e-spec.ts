@@ -123,6 +123,7 @@ describe('the link in the mail', () => {
     expect(reported).toEqual([{ userId: expect.any(String), familyId, guard: 'api' }]);
     expect(isReset(await mailbox.nth(2))).toBe(true);
     const rows = await deviceRows(t);
+    expect([rows[1]!.device_hash, rows[1]!.user_agent]).toEqual([null, null]);
     expect(rows.map(({ device_hash, reported_at }) => [device_hash !== null, reported_at !== null])).toEqual([
       [true, false],
       [false, true],

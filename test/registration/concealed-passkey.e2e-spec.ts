@@ -91,6 +91,22 @@ describe('a registration with a passkey that conceals existing accounts', () => 
     expect(await work(taken)).toBe(2);
   });
 
+  it('does not show by a confirmation of another account whether the address was taken', async () => {
+    const [created, taken] = [await register(NEW), await register(ADA)];
+    const { access_token } = (await t.login(ADA).expect(200)).body;
+    await t.calm();
+    const statements = requestStatements(t);
+    const confirm = async (device: SoftAuthenticator) => {
+      const answer = await answerOf(device);
+      statements.mockClear();
+      const refused = await t.call('post', '/auth/confirm-passkey', access_token).send(answer);
+      return { answer: shape(refused), body: refused.body, statements: statements.mock.calls.length };
+    };
+    const [ofAccount, ofNone] = [await confirm(created), await confirm(taken)];
+    expect(ofAccount.body).toEqual(NOT_VERIFIED);
+    expect(ofAccount).toEqual(ofNone);
+  });
+
   it('does not show the address by the id of its passkey: it is taken afterwards in both cases', async () => {
     const id = (fill: number): Buffer => Buffer.alloc(32, fill);
     const device = new SoftAuthenticator(ORIGIN);

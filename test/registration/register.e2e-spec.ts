@@ -57,6 +57,15 @@ describe('POST /register', () => {
     },
   );
 
+  it('answers 422 for a value that a column of the host cannot contain', async () => {
+    await t.database.query('ALTER TABLE members ALTER email TYPE varchar(20)');
+    const { status, body } = await register({ ...FORM, email: `${'x'.repeat(20)}@example.com` });
+    await t.database.query('ALTER TABLE members ALTER email TYPE text');
+    expect(status).toBe(422);
+    expect(body.errors).toEqual({ name: ['The name field is invalid.'], email: ['The email field is invalid.'] });
+    expect(await rows()).toEqual([]);
+  });
+
   it.each<[string, object, string[]]>([
     ['nothing', {}, ['name', 'email', 'password']],
     ['a list', [], ['name', 'email', 'password']],

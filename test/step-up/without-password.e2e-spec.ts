@@ -6,6 +6,7 @@ import {
   PasswordChanged,
   PasswordHasher,
   SecurityStore,
+  UserProvider,
 } from '@svc/auth';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
@@ -120,6 +121,24 @@ describe('a user without a password', () => {
     const body = { password: NEXT, password_confirmation: NEXT };
     await confirmed(t, 'post', '/auth/password', token, proof).send(body).expect(401);
     await t.login(ADA, NEXT).expect(422);
+  });
+
+  it('keeps no first password of a session that ends while it is stored', async () => {
+    const proof = await proofOf();
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    let inBetween = 0;
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await t.auth.revokeAll(id);
+      const isSaved = await save(...args);
+      inBetween = (await t.login(ADA, NEXT)).status;
+      return isSaved;
+    });
+    const body = { password: NEXT, password_confirmation: NEXT };
+    await confirmed(t, 'post', '/auth/password', token, proof).send(body).expect(401);
+    expect(inBetween).toBe(200);
+    await t.login(ADA, NEXT).expect(422);
+    expect(await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).toEqual([]);
   });
 
   it('sets a first password with a confirmation, and only once', async () => {

@@ -28,7 +28,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
     ['guard', 'user_id'],
     ['guard', 'confirm_hash'],
     ['guard', 'undo_hash'],
-    ['guard', 'old_email'],
+    ['guard', 'held_email'],
   ],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_trusted_devices: [['guard', 'user_id']],

@@ -1,4 +1,4 @@
-import { RecoveryCodesReplaced, SecurityStore, TwoFactorUnusable } from '@svc/auth';
+import { PasswordHasher, RecoveryCodesReplaced, SecurityStore, TwoFactorUnusable } from '@svc/auth';
 import { TestApp } from '../support/app';
 import { HealthModule, UP, healthOf } from '../support/health';
 import { ENCRYPTION_KEY } from '../support/host.module';
@@ -160,6 +160,19 @@ describe('recovery codes', () => {
       challenge_token: await startChallenge(t),
       recovery_code: body.recovery_codes[0],
     }).expect(200);
+  });
+
+  it('are not replaced by a session that ends while their hashes wait', async () => {
+    const hasher = t.app.get(PasswordHasher);
+    const hash = hasher.hash.bind(hasher);
+    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
+      await t.auth.revokeAll('1');
+      return hash(code);
+    });
+    const replaced = t.recorded(RecoveryCodesReplaced);
+    expect((await replace().expect(401)).body).not.toHaveProperty('recovery_codes');
+    expect((await recovery(t, ada)).status).toBe(200);
+    expect(replaced).toEqual([]);
   });
 
   it('that are replaced are reported once for each set, without the codes', async () => {

@@ -69,6 +69,20 @@ describe('enrolment', () => {
     expect(enabled).toHaveLength(1);
   });
 
+  it('is not confirmed by a session that ends while the code is used', async () => {
+    const enabled = t.recorded(TwoFactorEnabled);
+    const secret = secretIn((await start()).body.otpauth_uri);
+    const store = t.app.get(SecurityStore);
+    const advance = store.advance.bind(store);
+    jest.spyOn(store, 'advance').mockImplementation(async (...args) => {
+      await t.auth.revokeAll('1');
+      return advance(...args);
+    });
+    await confirm(codeOf(t, secret)).expect(401);
+    expect((await columns()).two_factor_confirmed_at).toBeNull();
+    expect(enabled).toEqual([]);
+  });
+
   it.each([[undefined], [null], [''], ['000000'], ['12345'], ['1234567'], ['abcdef'], ['１２３４５６']])(
     'is not confirmed by %j',
     async (code) => {

@@ -6,7 +6,7 @@ import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
 import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
 import { RACES_MS, rounds } from '../support/rounds';
 import { routesOf } from '../support/routes';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { ADA, PASSWORD, Person } from '../support/user-entities';
 
 /** What `twoFactor.required` answers. */
 let answer: (user: { email: string }, context: { guard: string }) => unknown = () => true;
@@ -16,6 +16,8 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   lockout: { maxAttempts: 3 },
   twoFactor: { required: async (user, context) => answer(user as { email: string }, context) as boolean },
   sessions: { ttlWithoutRemember: 3600 },
+  // So that no concurrent request is answered 503 on a busy machine.
+  storeTimeoutMs: 10_000,
 };
 
 const app = PasskeyApp.forFile(OPTIONS);
@@ -87,6 +89,21 @@ describe('the last second factor of a user who must have one', () => {
     expect(await app.rows()).toEqual([]);
   });
 
+  it.each(['two-factor', 'passkeys'])(
+    'is not removed by a session that ends while the host decides: %s',
+    async (path) => {
+      const user = await signedIn();
+      await t.auth.twoFactor.importFactor('1', { secret });
+      const id = await app.enrol(user, new SoftAuthenticator(ORIGIN));
+      answer = async () => {
+        await t.auth.revokeAll('1');
+        return false;
+      };
+      await app.call('delete', path === 'passkeys' ? `passkeys/${id}` : path, user).expect(401);
+      expect([await hasTotp(), (await app.rows()).length]).toEqual([true, 1]);
+    },
+  );
+
   it('can be removed by an operator, and a pending one by its user', async () => {
     const user = await signedIn();
     await t.auth.twoFactor.importFactor('1', { secret });
@@ -125,6 +142,19 @@ describe('a required second factor', () => {
     const passkeys = { ...PASSKEYS.passkeys, userVerification: 'preferred' as const };
     const options = { features: { twoFactor: true, passkeys: true }, passkeys, twoFactor: { required: true } };
     await expect(TestApp.start({ options })).rejects.toThrow(/only one factor without user verification/);
+  });
+
+  it('is refused for an extra guard with the users of a default guard that has passkeys', async () => {
+    const options = (required: boolean): Partial<AuthModuleOptions> => ({
+      features: { twoFactor: true, passkeys: true },
+      passkeys: PASSKEYS.passkeys,
+      twoFactor: { required: true },
+      guards: { admin: { users: { entity: Person }, features: { twoFactor: true }, twoFactor: { required } } },
+    });
+    await expect(TestApp.start({ options: options(true) })).rejects.toThrow(
+      /users of the guard "admin" are those of the default guard, who can have passkeys/,
+    );
+    await (await TestApp.start({ options: options(false) })).stop();
   });
 
   it('needs a guard whose users can have one', async () => {

@@ -112,7 +112,7 @@ export interface AccountClient {
 
   /** Begins to set up an authenticator app. Asks for a confirmation. */
   enrolTwoFactor(): Promise<TwoFactorEnrolment>;
-  /** Switches the second factor on with a first code. */
+  /** Switches the second factor on with a first code. Asks for a confirmation. */
   confirmTwoFactor(code: string): Promise<void>;
   /** Switches the second factor off. Asks for a confirmation. */
   disableTwoFactor(): Promise<void>;

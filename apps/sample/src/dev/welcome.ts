@@ -6,6 +6,8 @@ const STOP = 'LOG_LEVEL=verbose shows every line of the log. Ctrl-C stops the se
 /** The text on the terminal after a start in development: where to look, and with which accounts. */
 export function welcome({ url, databaseUrl, redisUrl, development }: Environment): string {
   const { seedDemo, mailbox, dataDir } = development;
+  // With SVC_REDIS_URL, the library opens its own connection.
+  const hasRedis = redisUrl ?? process.env.SVC_REDIS_URL;
   const rows: [string, string, string?][] = [
     ['Page', url, 'sign in, and see what a session goes through'],
     ['API docs', `${url}/docs`],
@@ -16,7 +18,7 @@ export function welcome({ url, databaseUrl, redisUrl, development }: Environment
           ['Admin', DEMO.admin, 'same password, at /admin/auth/login'],
         ] as [string, string, string][])
       : []),
-    ['Stores', databaseUrl ? 'PostgreSQL' : `PostgreSQL in ${dataDir}`, redisUrl ? 'Redis' : 'no Redis: memory'],
+    ['Stores', databaseUrl ? 'PostgreSQL' : `PostgreSQL in ${dataDir}`, hasRedis ? 'Redis' : 'no Redis: memory'],
   ];
   const width = Math.max(...rows.map(([, where]) => where.length));
   const lines = rows.map(([name, where, note = '']) =>

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
+import { newSecret } from '../../foundation/platform/crypto';
+import { ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -31,7 +32,12 @@ const FIELD = 'current_password';
 /** A concurrent login may renew the stored hash, and then the change must be repeated. A hash is renewed only once. */
 const ATTEMPTS = 3;
 
-/** Changes the password of the caller (`POST /password`). The calling session continues, all others end. */
+/**
+ * Changes the password of the caller (`POST /password`). The calling session continues, all others end.
+ *
+ * The session is judged again before and after the password is stored: the hashes may have waited in the queue, and the end of
+ * a session does not wait for the user store, which may be that of the host.
+ */
 @Injectable()
 export class PasswordChange {
   constructor(
@@ -63,7 +69,10 @@ export class PasswordChange {
     this.events.emit(new PasswordChanged(user, caller.guard));
   }
 
-  /** Sets the password of a user without one. Of two concurrent calls, one succeeds. */
+  /**
+   * Sets the password of a user without one. Of two concurrent calls, one succeeds. If the session ends meanwhile, the hash of
+   * a random text that is not stored replaces the password: the user can reset it.
+   */
   private async setFirst(caller: Caller, password: string, request: ConfirmedRequest): Promise<void> {
     const { userId, familyId } = caller;
     const missing = new ValidationFailed({
@@ -72,31 +81,40 @@ export class PasswordChange {
     if ((await this.users.passwordHashOf(userId)) !== null) throw missing;
     await this.confirmations.require(caller, request);
     const digest = await this.hasher.hash(password);
-    // The hash may have waited in the queue. A session that has ended must not add a way to sign in.
-    if (!(await this.sessions.isAlive(familyId))) throw new Unauthenticated(true).withReason('revoked_token', userId);
+    // Before the password is stored: a full hash queue must not keep a password that has to be replaced.
+    const unusable = await this.hasher.hash(newSecret());
+    await this.sessions.requireAlive(caller);
     const isMade = await this.replacement.replace({
       userId,
       digest,
       replacing: null,
       endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
-      // There is no former password to restore. After an error, the new one may be stored.
-      undo: async () => undefined,
+      finish: () => this.sessions.requireAlive(caller),
+      // There is no former password to restore. After another error, the new one may be stored.
+      undo: async () => {
+        if (await this.sessions.isAlive(familyId)) return;
+        await this.users.savePasswordHash(userId, unusable, digest);
+        await this.sessions.endOthers(userId, familyId, 'password_change');
+      },
     });
     if (!isMade) throw missing;
   }
 
   /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
-  private async replace({ userId, familyId }: Caller, current: string, password: string): Promise<void> {
+  private async replace(caller: Caller, current: string, password: string): Promise<void> {
+    const { userId, familyId } = caller;
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const former = await this.currentPassword.verify(userId, current, FIELD);
       digest ??= await this.hasher.hash(password);
       const renewed = digest;
+      await this.sessions.requireAlive(caller);
       const isMade = await this.replacement.replace({
         userId,
         digest: renewed,
         replacing: former,
         endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
+        finish: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
       });

@@ -10,7 +10,7 @@ import type { EmailChangeState } from './email-change.policy';
 @Entity('svc_email_changes')
 @Index('svc_email_changes_requested', ['guard', 'userId'], { unique: true, where: "state = 'requested'" })
 @Index('svc_email_changes_owner', ['guard', 'userId'])
-@Index('svc_email_changes_held', ['guard', 'oldEmail'])
+@Index('svc_email_changes_held', ['guard', 'heldEmail'])
 export class EmailChange {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_email_changes_pkey' })
   id!: string;
@@ -73,6 +73,10 @@ export class EmailChange {
   @Exclude()
   @Column({ name: 'unusable_hash', type: 'text', nullable: true, select: false })
   unusableHash!: string | null;
+
+  /** The former email in lower case, of a change that can be undone: no other account can register it. Null before the change. */
+  @Column({ name: 'held_email', type: 'text', nullable: true })
+  heldEmail!: string | null;
 
   /** The fields for JSON, without the hashes. */
   toJSON(): object {

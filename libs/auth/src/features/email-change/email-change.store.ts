@@ -130,16 +130,17 @@ export class EmailChangeStore extends HeldEmails {
   /**
    * Records that the new address is stored. Returns false if the request was replaced, has expired or was confirmed.
    *
-   * @param undoHash of the token that undoes the change; null for none
+   * @param undo the hash of the token that undoes the change, and the former address, which is held; null for neither
    */
-  async confirm(sql: Sql, id: string, undoHash: string | null): Promise<boolean> {
+  async confirm(sql: Sql, id: string, undo: { hash: string; email: string } | null): Promise<boolean> {
     const { from, to } = transition('confirm');
+    const held = undo && foldedIdentifier(undo.email);
     const confirmed = await sql(
-      `UPDATE ${this.table()} SET state = $4, undo_hash = $5, confirmed_at = now,
+      `UPDATE ${this.table()} SET state = $4, undo_hash = $5, held_email = $8, confirmed_at = now,
               expires_at = now + $6::float8 * interval '1 day'
          FROM (SELECT clock_timestamp() + $7::interval AS now) AS moment
         WHERE guard = $1 AND id = $2 AND state = ANY($3) AND expires_at > now RETURNING 1`,
-      [this.realm.guard, id, from, to, undoHash, this.options.undoDays, this.clock.offset],
+      [this.realm.guard, id, from, to, undo?.hash ?? null, this.options.undoDays, this.clock.offset, held],
     );
     return confirmed.length === 1;
   }
@@ -187,9 +188,9 @@ export class EmailChangeStore extends HeldEmails {
 
   override async holderOf(email: string): Promise<string | null> {
     const [held] = await this.database.query<{ userId: string }>(
-      `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND old_email = ANY($2) AND state = ANY($3)
-          AND undo_hash IS NOT NULL AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
-      [this.realm.guard, [email, foldedIdentifier(email)], HOLDING, this.clock.offset],
+      `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND held_email = $2 AND state = ANY($3)
+          AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
+      [this.realm.guard, foldedIdentifier(email), HOLDING, this.clock.offset],
     );
     return held?.userId ?? null;
   }

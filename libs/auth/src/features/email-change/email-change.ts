@@ -184,11 +184,11 @@ export class EmailChangeConfirmation {
     // A user store without transactions has the new email already, after a request that failed later.
     const isStored = this.users.emailOf(user) === to;
     // An address that was never verified may belong to another person, who must not get access to the account.
-    const isUndoable = from !== null && (isStored ? wasVerified : !this.verifiedEmails.isMissing(user));
+    const wasProved = isStored ? wasVerified : !this.verifiedEmails.isMissing(user);
+    const undo = from !== null && wasProved ? { hash: sha256(undoToken), email: from } : null;
     const current = isStored ? to : from;
     const record = async (sql: Sql): Promise<boolean> =>
-      (await this.sessions.isAlive(sessionId, sql)) &&
-      this.changes.confirm(sql, id, isUndoable ? sha256(undoToken) : null);
+      (await this.sessions.isAlive(sessionId, sql)) && this.changes.confirm(sql, id, undo);
     const result = await this.replacements.replace(userId, { from: current, to }, record);
     if (result === 'taken') throw new EmailChangeFailed();
   }

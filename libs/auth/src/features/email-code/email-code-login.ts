@@ -76,10 +76,12 @@ export class UnprovedAccounts {
       return true;
     }
     const undo = (): Promise<unknown> => this.users.savePasswordHash(userId, digest, unusable);
-    const replacement = { userId, digest: unusable, replacing: digest, endSessions, finish, undo };
-    const isMade = await this.replacement.replace(replacement);
-    if (isMade) this.events.emit(new PasswordReset(user, this.realm.guard));
-    return isMade;
+    const isMade = await this.replacement.replace({ userId, digest: unusable, replacing: digest, endSessions, undo });
+    if (!isMade) return false;
+    // Last, and not undone: the former password must not be restored in an account whose address may be verified.
+    await finish();
+    this.events.emit(new PasswordReset(user, this.realm.guard));
+    return true;
   }
 }
 

@@ -1,5 +1,7 @@
 import { mailedCode, sendCode } from '../../../../../test/support/email-code';
 import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
+import { ADA, PASSWORD } from '../../../../../test/support/user-entities';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Sessions } from '../sessions/sessions';
 
 describe('a mailed code of an account without a password and with an unverified address', () => {
@@ -36,6 +38,32 @@ describe('a mailed code of an account with an unverified address', () => {
     const [{ password_hash: stored }] = await t.database.query('SELECT password_hash FROM members');
     expect(stored).toBe('of a reset');
     expect(await account.living()).toEqual([]);
+  });
+
+  it('starts no session when a change of the email is confirmed until the sessions have ended', async () => {
+    const { t } = account;
+    const mailed = await mailedCode(t, account.mailbox);
+    const sessions = account.own(Sessions);
+    const endAll = sessions.endAll.bind(sessions);
+    jest.spyOn(sessions, 'endAll').mockImplementationOnce(async (...args) => {
+      await t.database.query("UPDATE members SET email = 'other@example.com', email_verified_at = now()");
+      return endAll(...args);
+    });
+    await sendCode(t, mailed).expect(422);
+    expect(await account.living()).toEqual([]);
+  });
+
+  it('does not restore the password of another person when the answer about the verified address is lost', async () => {
+    const { t, users } = account;
+    const mark = users.markEmailVerified.bind(users);
+    jest.spyOn(users, 'markEmailVerified').mockImplementationOnce(async (...args) => {
+      await mark(...args);
+      throw new StoreUnavailable('the user store');
+    });
+    await sendCode(t, await mailedCode(t, account.mailbox)).expect(503);
+    expect((await account.factor()).verified).toBe(true);
+    await t.login(ADA, PASSWORD).expect(422);
+    await sendCode(t, await mailedCode(t, account.mailbox)).expect(200);
   });
 
   it('keeps the password after a failure, so that another code completes it', async () => {

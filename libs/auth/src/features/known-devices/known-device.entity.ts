@@ -24,7 +24,7 @@ export class KnownDevice {
   @Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
   deviceHash!: string | null;
 
-  /** The first session on the device. The link in the mail about it ends this session. */
+  /** The first session on the device, which the mail is about. */
   @Column({ name: 'session_id', type: 'uuid' })
   sessionId!: string;
 

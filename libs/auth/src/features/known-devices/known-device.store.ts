@@ -127,7 +127,7 @@ export class KnownDeviceStore {
   /** Records a report, and forgets the device. Returns true for one of several calls. */
   async close(id: string): Promise<boolean> {
     const closed = await this.database.query(
-      `UPDATE ${this.table()} SET reported_at = clock_timestamp() + $3::interval, device_hash = NULL
+      `UPDATE ${this.table()} SET reported_at = clock_timestamp() + $3::interval, device_hash = NULL, user_agent = NULL
         WHERE id = $1 AND guard = $2 AND reported_at IS NULL RETURNING 1`,
       [id, this.realm.guard, this.clock.offset],
     );

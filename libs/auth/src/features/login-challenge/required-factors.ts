@@ -5,7 +5,9 @@ import { AuthConfigError, AuthException } from '../../foundation/platform/errors
 import type { EnrolmentChallenge, EnrolmentMethod, LoginChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
+import type { Caller } from '../../identity/tokens/caller';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
+import { Sessions } from '../sessions/sessions';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
@@ -31,6 +33,7 @@ const REMOVAL_SECONDS = 60;
 export class RequiredFactors {
   constructor(
     private readonly store: SecurityStore,
+    private readonly sessions: Sessions,
     private readonly realm: Realm,
   ) {}
 
@@ -54,15 +57,17 @@ export class RequiredFactors {
    * concurrent ones that would leave no factor, one is refused.
    *
    * @param hasAnother whether the user has another factor
-   * @throws SecondFactorRequired; StoreUnavailable
+   * @throws SecondFactorRequired; StoreUnavailable; Unauthenticated for a session that has ended while the host decided
    */
   async remove(
-    { user, userId }: { user: object; userId: string },
+    caller: Pick<Caller, 'user' | 'userId' | 'familyId'>,
     hasAnother: () => Promise<boolean>,
     remove: () => Promise<void>,
   ): Promise<void> {
-    if (!(await this.appliesTo(user))) return remove();
-    const key = `svc:factor-removal:${this.realm.guard}:${userId}`;
+    const applies = await this.appliesTo(caller.user);
+    await this.sessions.requireAlive(caller);
+    if (!applies) return remove();
+    const key = `svc:factor-removal:${this.realm.guard}:${caller.userId}`;
     if (!(await this.store.add(key, 'true', REMOVAL_SECONDS))) throw new SecondFactorRequired();
     try {
       if (!(await hasAnother())) throw new SecondFactorRequired();
@@ -73,7 +78,17 @@ export class RequiredFactors {
   }
 }
 
-/** Why an application must not start: no user could sign in, or a confirmation would ask for less than it states. */
+/** Whether the users of an extra guard can have passkeys, which only the default guard knows. */
+const sharesPasskeys = ({ users, isDefault }: GuardConfig, guards: readonly GuardConfig[]): boolean =>
+  !isDefault &&
+  guards.some(
+    (other) =>
+      other.isDefault &&
+      other.features.passkeys &&
+      (other.users?.entity ?? other.users?.provider) === (users?.entity ?? users?.provider),
+  );
+
+/** Why an application must not start: no user could sign in, or less would be asked than an option states. */
 export function factorErrors({ routes, guards }: AuthConfig): string[] {
   return guards.flatMap((guard) => {
     const { nameOf, confirm, twoFactor, features, isDefault, passkeys } = guard;
@@ -84,6 +99,11 @@ export function factorErrors({ routes, guards }: AuthConfig): string[] {
         !methodsAt(guard).length &&
         `${nameOf('twoFactor.required')} is set, but the users of the guard "${guard.guard}" can have no second factor, so ` +
           `none of them could sign in. Switch features.twoFactor on for this guard, or set guards.${guard.guard}.twoFactor.required to false.`,
+      isRequired &&
+        sharesPasskeys(guard, guards) &&
+        `${nameOf('twoFactor.required')} is set, and the users of the guard "${guard.guard}" are those of the default guard, who ` +
+          'can have passkeys. This guard has none, so a user with a passkey could enrol another factor with the password alone. ' +
+          `Set guards.${guard.guard}.twoFactor.required to false, and mark its routes with @RequireFactor().`,
       !['one', 'all'].includes(factors) &&
         `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "${factors}". Use one or all.`,
       twoFactor.required !== false &&

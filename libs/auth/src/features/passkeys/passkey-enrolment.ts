@@ -158,7 +158,7 @@ export class PasskeyManagement {
    * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
    * without a password (`passkeys.keepLast`)
    */
-  async remove(caller: PasskeyHolder, id: string): Promise<void> {
+  async remove(caller: Caller, id: string): Promise<void> {
     const { user, userId } = caller;
     if (!isCredentialId(id)) return;
     const keepsLast = await this.keepsLast(user);

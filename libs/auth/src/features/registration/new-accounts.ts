@@ -1,12 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database, type Sql, isUnstorable } from '../../foundation/platform/database';
 import { callHost, isUnavailable } from '../../foundation/platform/deadline';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
+import type { Text } from '../../foundation/platform/messages';
 import type { NewAccount } from '../../foundation/ports/user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
+import { named } from '../../request/http/request-body';
 import { HeldEmails } from '../email-change/held-emails';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -50,8 +52,9 @@ export class NewAccounts {
    *
    * @param passkey stored with the account, instead of a password: both or neither. Only with `hooks.register`, and with a
    * user store on another database, the account may exist without its passkey after an error
-   * @throws PasskeyRefused; IdentifierTaken, also when a concurrent request has taken the identifier; StoreUnavailable if
-   * `hooks.register` does not settle in time: it may still create the account
+   * @throws PasskeyRefused; IdentifierTaken, also when a concurrent request has taken the identifier; ValidationFailed if a
+   * column of the users cannot contain a value; StoreUnavailable if `hooks.register` does not settle in time: it may still
+   * create the account
    */
   async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object> {
     const { hooks, username, features } = this.realm.options;
@@ -117,7 +120,15 @@ export class NewAccounts {
 
   private async createInternally(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object | null> {
     const account = await this.accountOf(fields, passkey);
-    return passkey ? this.createWithPasskey(account, passkey) : this.users.create(account);
+    try {
+      return await (passkey ? this.createWithPasskey(account, passkey) : this.users.create(account));
+    } catch (error) {
+      if (!isUnstorable(error)) throw error;
+      // PostgreSQL does not name the column.
+      const invalid = (field: string): Text[] => [{ key: 'validation.invalid', params: { field: named(field) } }];
+      const stored = ['name', this.realm.options.username];
+      throw new ValidationFailed(Object.fromEntries(stored.map((field) => [field, invalid(field)])));
+    }
   }
 
   /**

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Unauthenticated } from '../../foundation/platform/errors';
 import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
+import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from './sessions';
 
 /**
@@ -18,15 +18,11 @@ export class AccountLock {
   ) {}
 
   /** Runs `add` in a transaction if the session has not ended. @throws Unauthenticated when the session has ended */
-  exclusiveForSession<T>(
-    { userId, familyId }: { userId: string; familyId: string | null },
-    add: (sql: Sql) => Promise<T>,
-  ): Promise<T> {
-    return this.exclusive(userId, async (sql) => {
+  exclusiveForSession<T>(caller: Pick<Caller, 'userId' | 'familyId'>, add: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.exclusive(caller.userId, async (sql) => {
       // A separate statement, which sees what was committed while the lock was awaited. It also locks the session: its end
       // waits for this transaction, so the removal that follows the end finds what is added here.
-      if (!(await this.sessions.isAlive(familyId, sql)))
-        throw new Unauthenticated(true).withReason('revoked_token', userId);
+      await this.sessions.requireAlive(caller, sql);
       return add(sql);
     });
   }

@@ -18,9 +18,11 @@ const epoch = (column: string): string => `extract(epoch FROM ${column})::float8
 /** `idleTimeoutOf` of the policy in SQL: `least` ignores nulls. The parameter is `sessions.idleTimeout`, or null for none. */
 const idleTimeout = (parameter: string): string => `least(${parameter}::int, s.idle_timeout)`;
 
+/** The end of the idle time of a session `s`; null for none. */
+const idleAt = (parameter: string): string => `(s.last_used_at + ${idleTimeout(parameter)} * interval '1 second')`;
+
 /** `endOfSession` of the policy in SQL, for a session `s`. */
-export const endOf = (parameter: string): string =>
-  `least(s.expires_at, s.last_used_at + ${idleTimeout(parameter)} * interval '1 second')`;
+export const endOf = (parameter: string): string => `least(s.expires_at, ${idleAt(parameter)})`;
 
 const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgent"`;
 
@@ -113,7 +115,10 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
 
-  const ended = `SELECT revoked_at IS NOT NULL AS ended FROM ${sessions} WHERE id = $1 AND guard = $2`;
+  // Also a session whose idle time is over, although no refresh has found it yet. $3 offset, $4 idle time.
+  const ended = `
+    SELECT s.revoked_at IS NOT NULL OR ${idleAt('$4')} < ${now('$3')} IS TRUE AS ended
+      FROM ${sessions} s WHERE s.id = $1 AND s.guard = $2`;
 
   return {
     find: find('NULL::boolean'),

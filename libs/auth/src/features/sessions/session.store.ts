@@ -240,7 +240,7 @@ export class SessionStore {
   async hasEnded(familyId: string, sql?: Sql): Promise<boolean> {
     if (!isUuid(familyId)) return false;
     const { hasEnded, hasEndedLocked } = this.statements();
-    const values = [familyId, this.realm.guard];
+    const values = [familyId, this.realm.guard, this.clock.offset, this.idleTimeout];
     const [row] = await (sql
       ? sql<{ ended: boolean }>(hasEndedLocked, values)
       : this.database.query<{ ended: boolean }>(hasEnded, values));

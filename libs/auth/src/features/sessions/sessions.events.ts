@@ -8,7 +8,8 @@ import type { SignInDevice } from './sign-ins';
  * - `revoked`: the user, the host or an operator ended it, alone or with all others.
  * - `others`: the user ended all sessions except another one.
  * - `password_change`: the user changed the password in another session.
- * - `password_reset`: the password was reset with a mailed link.
+ * - `password_reset`: the password was reset with a mailed link, or a mailed code took over an account whose address was
+ *   not verified.
  * - `email_change`: the email was changed by a link that another session had asked for.
  * - `email_undo`: a change of the email was undone.
  * - `reported`: its user did not know the sign-in, and used the link in the mail about it.

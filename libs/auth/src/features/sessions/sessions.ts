@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -332,9 +332,14 @@ export class Sessions {
     return this.store.belongsTo(userId, familyId, sql);
   }
 
-  /** Whether a session has not ended. True for a token without a session, and for a co-issuer's session without a row. */
+  /** Whether a session has not ended, by its end or its idle time. True for a token without a session, and for a co-issuer's session without a row. */
   async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
     return familyId === null || !(await this.store.hasEnded(familyId, sql));
+  }
+
+  /** Called directly before a session changes its account. @throws Unauthenticated when the session has ended */
+  async requireAlive({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql?: Sql): Promise<void> {
+    if (!(await this.isAlive(familyId, sql))) throw new Unauthenticated(true).withReason('revoked_token', userId);
   }
 
   private async inPages(

@@ -27,7 +27,7 @@ export interface ImportedFactor {
   period?: number | null;
 
   /**
-   * Hashes of the unused recovery codes, at most 100: argon2id, or of a kind in `hashing.verifiers`. None by default.
+   * Hashes of the unused recovery codes, at most 20: argon2id, or of a kind in `hashing.verifiers`. None by default.
    * The codes have 8 to 64 printable ASCII characters. Fast hashes such as SHA-256 are refused: they do not show whether
    * the codes have enough entropy for them.
    */

@@ -1,4 +1,5 @@
 import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import type { Caller } from '../../identity/tokens/caller';
 import { Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
@@ -68,7 +69,7 @@ export class TwoFactorRemoval {
   ) {}
 
   /** @throws SecondFactorRequired for the last factor of a user who must have one */
-  remove(caller: { user: object; userId: string }): Promise<void> {
+  remove(caller: Caller): Promise<void> {
     const { userId } = caller;
     // A pending factor is none yet.
     const hasAnother = async (): Promise<boolean> =>

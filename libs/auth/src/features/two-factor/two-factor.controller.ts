@@ -37,10 +37,10 @@ export class TwoFactorController {
   @Post('confirm')
   @HttpCode(204)
   confirm(
-    @CurrentCaller() { userId }: Caller,
+    @CurrentCaller() { userId, familyId }: Caller,
     @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
   ): Promise<void> {
-    return this.twoFactor.confirm(userId, code ?? '');
+    return this.twoFactor.confirm(userId, code ?? '', () => this.sessions.isAlive(familyId));
   }
 
   @Delete()
@@ -53,7 +53,10 @@ export class TwoFactorController {
 @Controller('two-factor/recovery-codes')
 @Authenticated()
 export class RecoveryCodesController {
-  constructor(private readonly twoFactor: TwoFactor) {}
+  constructor(
+    private readonly twoFactor: TwoFactor,
+    private readonly sessions: Sessions,
+  ) {}
 
   @Get()
   @NoStore()
@@ -66,8 +69,9 @@ export class RecoveryCodesController {
   @HttpCode(200)
   @NoStore()
   @RequireConfirmation()
-  async replace(@CurrentCaller() { userId }: Caller): Promise<{ recovery_codes: string[] }> {
-    return { recovery_codes: await this.twoFactor.replaceRecoveryCodes(userId) };
+  async replace(@CurrentCaller() { userId, familyId }: Caller): Promise<{ recovery_codes: string[] }> {
+    const isAlive = (): Promise<boolean> => this.sessions.isAlive(familyId);
+    return { recovery_codes: await this.twoFactor.replaceRecoveryCodes(userId, isAlive) };
   }
 }
 
@@ -96,8 +100,10 @@ export class EnrolmentFlow extends Flow {
   /** As `POST /two-factor/confirm`. @throws Unauthenticated, ConfirmationRequired, WrongCode, ValidationFailed */
   async confirm(code: string, source: CallSource): Promise<void> {
     const twoFactor = this.get(TwoFactor);
-    const enable = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
-      twoFactor.confirm(userId, this.read(ConfirmTwoFactorRequest, request).code ?? '');
+    const enable = async ({ userId, familyId }: Caller, request: ServerRequest): Promise<void> =>
+      twoFactor.confirm(userId, this.read(ConfirmTwoFactorRequest, request).code ?? '', () =>
+        this.get(Sessions).isAlive(familyId),
+      );
     return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
   }
 

@@ -31,6 +31,8 @@ export interface PendingMatch {
   enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
 
+const sessionEnded = (userId: string): Error => new Unauthenticated(true).withReason('revoked_token', userId);
+
 /**
  * Manages the second factor of users. Its states are: none → pending (secret and codes are stored) → enabled (a code has
  * shown that the authenticator works) → none.
@@ -64,7 +66,7 @@ export class TwoFactor {
   async enrol(
     user: object,
     isAllowed: () => Promise<boolean> = async () => true,
-    refusal: (userId: string) => Error = (userId) => new Unauthenticated(true).withReason('revoked_token', userId),
+    refusal: (userId: string) => Error = sessionEnded,
   ): Promise<Enrolment> {
     const userId = this.users.idOf(user);
     if (isEnabled(await this.factors.read(userId))) throw new AlreadyEnrolled();
@@ -82,10 +84,17 @@ export class TwoFactor {
     return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
   }
 
-  /** Enables the pending second factor with a code, and consumes the code. @throws WrongCode */
-  async confirm(userId: string, code: string): Promise<void> {
+  /**
+   * Enables the pending second factor with a code, and consumes the code.
+   *
+   * @param isAllowed as in {@link enrol}
+   * @throws WrongCode; Unauthenticated when `isAllowed` returns false
+   */
+  async confirm(userId: string, code: string, isAllowed: () => Promise<boolean> = async () => true): Promise<void> {
     const match = await this.matchPending(userId, code);
-    if (!match || !(await match.enable())) throw new WrongCode();
+    if (!match) throw new WrongCode();
+    if (await match.enable(isAllowed)) return;
+    throw (await isAllowed()) ? new WrongCode() : sessionEnded(userId);
   }
 
   /** Checks a code of the pending second factor without consuming it. Null for a wrong code. @internal */
@@ -178,14 +187,27 @@ export class TwoFactor {
     return { remaining: this.codes.count(recoveryCodes), total: this.realm.options.twoFactor.recoveryCodes };
   }
 
-  /** Replaces the recovery codes. The former codes become invalid. @throws NotEnrolled */
-  async replaceRecoveryCodes(userId: string): Promise<string[]> {
+  /**
+   * Replaces the recovery codes. The former codes become invalid.
+   *
+   * @param isAllowed called after the codes are stored; when it returns false, the former ones are restored
+   * @throws NotEnrolled; Unauthenticated when `isAllowed` returns false
+   */
+  async replaceRecoveryCodes(userId: string, isAllowed: () => Promise<boolean> = async () => true): Promise<string[]> {
     if (!(await this.isEnabled(userId))) throw new NotEnrolled();
     const { codes, column } = await this.codes.generate();
+    let former: string | null = null;
     const stored = await this.factors.change(userId, (current) => {
+      former = current.recoveryCodes;
       return isEnabled(current) ? { ...current, recoveryCodes: column } : null;
     });
     if (!stored) throw new NotEnrolled();
+    if (!(await isAllowed())) {
+      const restored = (current: StoredSecondFactor): StoredSecondFactor | null =>
+        current.recoveryCodes === column ? { ...current, recoveryCodes: former } : null;
+      await this.factors.change(userId, restored);
+      throw sessionEnded(userId);
+    }
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }

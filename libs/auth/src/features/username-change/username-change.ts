@@ -8,6 +8,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText, UsernameField } from '../../request/http/request-body';
 import { IdentifierTaken, RegistrationForm } from '../registration/registration-form';
+import { Sessions } from '../sessions/sessions';
 
 /**
  * The identifier of a user, which is not the email, was changed.
@@ -33,6 +34,7 @@ export class UsernameChange {
   constructor(
     private readonly form: RegistrationForm,
     private readonly users: TimedUserProvider,
+    private readonly sessions: Sessions,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -40,11 +42,13 @@ export class UsernameChange {
   /**
    * @param request the request, whose body the rules of the registration apply to
    * @throws ValidationFailed; IdentifierTaken, also for the present identifier of the user: usernames are public, so it shows
-   * that one exists; Unauthenticated if the user does not exist any more
+   * that one exists; Unauthenticated if the user does not exist any more, or the session has ended while the host checked the name
    */
-  async change({ userId }: Caller, request: { body?: unknown }): Promise<void> {
+  async change(caller: Caller, request: { body?: unknown }): Promise<void> {
+    const { userId } = caller;
     const { guard, options } = this.realm;
     const to = await this.form.readIdentifier(request);
+    await this.sessions.requireAlive(caller);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const user = await this.users.findById(userId);
       if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);

@@ -360,7 +360,7 @@ export interface RateLimitsOptions {
   login?: LoginRateLimit;
 
   /**
-   * `POST /two-factor-challenge`.
+   * `POST /two-factor-challenge`, and the routes below `/two-factor-enrolment`, together.
    *
    * @default { maxAttempts: 5, decaySeconds: 60 }
    * @env SVC_2FA_MAX_ATTEMPTS, SVC_2FA_DECAY
@@ -368,7 +368,7 @@ export interface RateLimitsOptions {
   twoFactor?: RateLimit;
 
   /**
-   * Step-up and change of password, together.
+   * Step-up, change of password and export of the account, together.
    *
    * @default { maxAttempts: 5, decaySeconds: 60 }
    * @env SVC_CONFIRM_MAX_ATTEMPTS, SVC_CONFIRM_DECAY
@@ -384,7 +384,7 @@ export interface RateLimitsOptions {
   refresh?: RateLimit;
 
   /**
-   * Both passkey login routes, together.
+   * Both passkey login routes and `POST /register/passkey/options`, together.
    *
    * @default { maxAttempts: 30, decaySeconds: 60 }
    * @env SVC_PASSKEY_MAX_ATTEMPTS, SVC_PASSKEY_DECAY
@@ -400,7 +400,7 @@ export interface RateLimitsOptions {
   emailVerification?: RateLimit;
 
   /**
-   * Forgotten and reset password, together.
+   * Forgotten and reset password, and the report of a sign-in, together.
    *
    * @default { maxAttempts: 6, decaySeconds: 60 }
    * @env SVC_RESET_MAX_ATTEMPTS, SVC_RESET_DECAY
@@ -424,7 +424,7 @@ export interface RateLimitsOptions {
   emailCodeMails?: RateLimit;
 
   /**
-   * `POST /register`.
+   * `POST /register` and `POST /register/passkey`, together.
    *
    * @default { maxAttempts: 10, decaySeconds: 60 }
    * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
@@ -531,7 +531,8 @@ export interface TwoFactorOptions {
    * factor gets no tokens at the login, but an enrolment token for the routes below `/two-factor-enrolment`. A user whose
    * only factor is a passkey must present it after the password. When the function throws, or returns no boolean, the
    * request fails with 500. Sessions that exist continue: see `@RequireFactor`. Extra guards inherit it: check
-   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`.
+   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`. An extra guard
+   * with the users of a default guard that has passkeys must set it to false: its login does not ask for passkeys.
    *
    * @default false
    * @env SVC_2FA_REQUIRED
@@ -582,8 +583,8 @@ export interface SessionsOptions {
   idleTimeout?: number;
 
   /**
-   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, at most `refreshTtl` (or 315360000, ten years), and not shorter
-   * than `accessTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
+   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, not shorter than `accessTtl`, and at most
+   * 315360000 (ten years). A value above `refreshTtl` has the effect of `refreshTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
    * without the field is remembered. `0` means that the field has no effect.
    *
    * @default 0

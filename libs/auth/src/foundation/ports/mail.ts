@@ -80,7 +80,7 @@ export interface EmailChangedMail extends NoticeMail {
 export interface SignInCodeMail extends MailData {
   /** The code. It is a secret. */
   code: string;
-  /** A link that signs in without the code; null if there is none. It is a secret. */
+  /** A link that contains the code, for the browser that asked; null if there is none. It is a secret. */
   url: string | null;
   /** Lifetime of the code and of the link in minutes. */
   minutes: number;

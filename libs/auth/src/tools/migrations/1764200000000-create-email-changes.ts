@@ -22,13 +22,14 @@ export class CreateSvcEmailChanges1764200000000 implements MigrationInterface {
         confirmed_at timestamptz,
         undone_at timestamptz,
         expires_at timestamptz NOT NULL,
-        unusable_hash text
+        unusable_hash text,
+        held_email text
       )`);
     await runner.query(
       `CREATE UNIQUE INDEX svc_email_changes_requested ON svc_email_changes (guard, user_id) WHERE state = 'requested'`,
     );
     await runner.query('CREATE INDEX svc_email_changes_owner ON svc_email_changes (guard, user_id)');
-    await runner.query('CREATE INDEX svc_email_changes_held ON svc_email_changes (guard, old_email)');
+    await runner.query('CREATE INDEX svc_email_changes_held ON svc_email_changes (guard, held_email)');
     await runner.query('CREATE UNIQUE INDEX svc_email_changes_confirm ON svc_email_changes (confirm_hash)');
     await runner.query('CREATE UNIQUE INDEX svc_email_changes_undo ON svc_email_changes (undo_hash)');
   }

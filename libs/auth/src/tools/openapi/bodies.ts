@@ -50,7 +50,7 @@ export const BODIES = {
   AuthTokens: record<TokenBody>(
     {
       ...TOKEN,
-      refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
+      refresh_token: of(TEXT, 'For the next refresh. Kept by the client and sent nowhere else.'),
       device_token: of(
         TEXT,
         'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
@@ -62,7 +62,7 @@ export const BODIES = {
   AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token' | 'device_token' | 'trusted_device_token'>>(TOKEN),
   AuthChallenge: record<LoginChallenge>({
     two_factor: oneOf(true),
-    challenge_token: of(TEXT, 'For the second step; good for one.'),
+    challenge_token: of(TEXT, 'For the second step. Can be used once.'),
     methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
   }),
   AuthRequestedCode: record<Required<RequestedCodeBody>>({
@@ -86,7 +86,7 @@ export const BODIES = {
   }),
   AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
-    confirmation_token: of(TEXT, 'A proof for this session, good for every request until it expires.'),
+    confirmation_token: of(TEXT, 'A proof for this session. Valid for every request until it expires.'),
   }),
   AuthSession: record<ListedSession>({
     id: UUID,
@@ -96,9 +96,12 @@ export const BODIES = {
     ip: orNull(TEXT),
     user_agent: orNull(TEXT),
     label: orNull(TEXT),
-    current: of(FLAG, 'Whether it is the one that asks.'),
+    current: of(FLAG, 'Whether it is the session of this request.'),
   }),
-  AuthKnownDevice: record<ListedKnownDevice>({ ...DEVICE, current: of(FLAG, 'Whether it is the one that asks.') }),
+  AuthKnownDevice: record<ListedKnownDevice>({
+    ...DEVICE,
+    current: of(FLAG, 'Whether it is the device of this request.'),
+  }),
   AuthPasskey: record<ListedPasskey>({ id: TEXT, name: orNull(TEXT), last_used_at: orNull(UNIX) }),
   AuthPasskeyRequestOptions: record<Omit<RequestOptions, 'hints' | 'extensions'>>({
     challenge: TEXT,
