@@ -207,6 +207,7 @@ function typeShown(schema: Schema): string {
   if (schema.type === 'array') return `list of ${typeShown(schema.items as Schema)}`;
   if (schema.$ref) return link(bodyName(schema.$ref as string));
   if (schema.enum) return (schema.enum as unknown[]).map((value) => code(JSON.stringify(value))).join(' or ');
+  if (schema.anyOf) return (schema.anyOf as Schema[]).map(typeShown).join(' or ');
   if (schema.properties) return `object (${shown(schema)})`;
   return typeOf(schema) + (schema.nullable ? ' or null' : '');
 }
@@ -286,7 +287,9 @@ Generated from the manifests and the OpenAPI description of the library, with ev
   the named ability.
 - **Body** lists the fields of the JSON body. A field in square brackets is optional. The login field is \`email\`
   (option \`username\`).
-- **Answers** lists every status with its body or its text. The limits on failed attempts and the lockout are not in
+- **Answers** lists the statuses with the default options, each with its body or its text. Besides, a sign-in answers 401 with
+  \`hooks.canSignIn\`, 403 with \`emailVerification.blockUnverifiedLogin\`, 202 with \`registration.concealExisting\`, and
+  [\`AuthEnrolment\`](#authenrolment) with \`twoFactor.required\`, which also lets \`DELETE /two-factor\` answer 409. The limits on failed attempts and the lockout are not in
   **Limit**; they are in [rate limits](rate-limits.md).
 `;
 
