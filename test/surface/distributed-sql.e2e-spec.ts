@@ -54,8 +54,9 @@ const STATEMENTS: Record<string, RegExp> = {
   eraseSessions: /page AS MATERIALIZED .* user_id = '', salt = ''/,
   eraseEndedSessions: /^WITH locked AS .* user_id = '', salt = ''/,
   isOwnSession: /^SELECT 1 FROM "svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3$/,
-  hasEnded: /^SELECT revoked_at IS NOT NULL AS ended FROM "svc_sessions" WHERE id = \$1 AND guard = \$2$/,
-  hasEndedLocked: /^SELECT revoked_at IS NOT NULL AS ended .* FOR SHARE$/,
+  hasEnded:
+    /^SELECT s\.revoked_at IS NOT NULL OR .* AS ended FROM "svc_sessions" s WHERE s\.id = \$1 AND s\.guard = \$2$/,
+  hasEndedLocked: /^SELECT s\.revoked_at IS NOT NULL OR .* AS ended .* FOR SHARE$/,
   isPinned: /^SELECT 1 FROM "svc_sessions" .* scope IS NOT NULL/,
   listSessions: /ORDER BY id::text = /,
   exportSessions: /recent\[cardinality\(recent\)\]/,

@@ -70,7 +70,7 @@ export class PasswordChange {
   }
 
   /**
-   * Sets the password of a user without one. Of two concurrent calls, one succeeds. If the session ends meanwhile, the hash of
+   * Sets the password of a user without one. Of two concurrent calls, one succeeds. If the session ends while the password is stored, the hash of
    * a random text that is not stored replaces the password: the user can reset it.
    */
   private async setFirst(caller: Caller, password: string, request: ConfirmedRequest): Promise<void> {

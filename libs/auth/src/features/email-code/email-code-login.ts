@@ -79,8 +79,8 @@ export class UnprovedAccounts {
     const isMade = await this.replacement.replace({ userId, digest: unusable, replacing: digest, endSessions, undo });
     if (!isMade) return false;
     // Last, and not undone: the former password must not be restored in an account whose address may be verified.
-    await finish();
     this.events.emit(new PasswordReset(user, this.realm.guard));
+    await finish();
     return true;
   }
 }

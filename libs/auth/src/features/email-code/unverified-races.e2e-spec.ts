@@ -2,6 +2,7 @@ import { mailedCode, sendCode } from '../../../../../test/support/email-code';
 import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
 import { ADA, PASSWORD } from '../../../../../test/support/user-entities';
 import { StoreUnavailable } from '../../foundation/platform/errors';
+import { PasswordReset } from '../password-reset/password-reset';
 import { Sessions } from '../sessions/sessions';
 
 describe('a mailed code of an account without a password and with an unverified address', () => {
@@ -55,6 +56,7 @@ describe('a mailed code of an account with an unverified address', () => {
 
   it('does not restore the password of another person when the answer about the verified address is lost', async () => {
     const { t, users } = account;
+    const reset = t.recorded(PasswordReset);
     const mark = users.markEmailVerified.bind(users);
     jest.spyOn(users, 'markEmailVerified').mockImplementationOnce(async (...args) => {
       await mark(...args);
@@ -63,6 +65,7 @@ describe('a mailed code of an account with an unverified address', () => {
     await sendCode(t, await mailedCode(t, account.mailbox)).expect(503);
     expect((await account.factor()).verified).toBe(true);
     await t.login(ADA, PASSWORD).expect(422);
+    expect(reset).toHaveLength(1);
     await sendCode(t, await mailedCode(t, account.mailbox)).expect(200);
   });
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import type { UsersOptions } from '../../foundation/config/auth-options';
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, EnrolmentMethod, LoginChallenge } from '../../foundation/ports/presenter';
@@ -64,29 +65,30 @@ export class RequiredFactors {
     hasAnother: () => Promise<boolean>,
     remove: () => Promise<void>,
   ): Promise<void> {
-    const applies = await this.appliesTo(caller.user);
-    await this.sessions.requireAlive(caller);
-    if (!applies) return remove();
+    const removeInSession = async (): Promise<void> => {
+      await this.sessions.requireAlive(caller);
+      await remove();
+    };
+    if (!(await this.appliesTo(caller.user))) return removeInSession();
     const key = `svc:factor-removal:${this.realm.guard}:${caller.userId}`;
     if (!(await this.store.add(key, 'true', REMOVAL_SECONDS))) throw new SecondFactorRequired();
     try {
       if (!(await hasAnother())) throw new SecondFactorRequired();
-      await remove();
+      await removeInSession();
     } finally {
       await bestEffort('the end of a removal', this.store.take(key));
     }
   }
 }
 
+/** The entity or the provider of the users, also where each guard has an object of its own. */
+const sourceOf = ({ entity, provider }: UsersOptions = {}): unknown =>
+  provider && 'useExisting' in provider ? provider.useExisting : (provider ?? entity);
+
 /** Whether the users of an extra guard can have passkeys, which only the default guard knows. */
 const sharesPasskeys = ({ users, isDefault }: GuardConfig, guards: readonly GuardConfig[]): boolean =>
   !isDefault &&
-  guards.some(
-    (other) =>
-      other.isDefault &&
-      other.features.passkeys &&
-      (other.users?.entity ?? other.users?.provider) === (users?.entity ?? users?.provider),
-  );
+  guards.some((other) => other.isDefault && other.features.passkeys && sourceOf(other.users) === sourceOf(users));
 
 /** Why an application must not start: no user could sign in, or less would be asked than an option states. */
 export function factorErrors({ routes, guards }: AuthConfig): string[] {

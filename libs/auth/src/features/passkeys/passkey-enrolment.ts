@@ -162,24 +162,24 @@ export class PasskeyManagement {
     const { user, userId } = caller;
     if (!isCredentialId(id)) return;
     const keepsLast = await this.keepsLast(user);
+    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
+    // the user deletes the passkey again.
+    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
     const hasAnother = async (): Promise<boolean> => {
       const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
       return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
     };
     await this.requiredFactors.remove(caller, hasAnother, async () => {
-      const removed = await this.removeUnlessLast(userId, id, keepsLast);
+      const removed = await (hasPassword ? this.store.remove(userId, id) : this.removeUnlessLast(userId, id));
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     });
   }
 
-  private async removeUnlessLast(userId: string, id: string, keepsLast: boolean): Promise<boolean> {
-    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
-    // the user deletes the passkey again.
-    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
-    if (hasPassword) return this.store.remove(userId, id);
+  /** For a user without a password. @throws LastPasskey */
+  private removeUnlessLast(userId: string, id: string): Promise<boolean> {
     return this.accountLock.exclusive(userId, async (sql) => {
       const passkeys = await this.store.lockedIds(sql, userId);
-      const verdict = removalVerdict(id, { keepsLast, hasPassword, passkeys });
+      const verdict = removalVerdict(id, { keepsLast: true, hasPassword: false, passkeys });
       if (verdict === 'last') throw new LastPasskey();
       return verdict === 'remove' && this.store.remove(userId, id, sql);
     });

@@ -73,7 +73,7 @@ describe('the password reset of an account with an unverified email', () => {
     jest.spyOn(spent, 'claim').mockImplementation(async (...args) => checkpoint.pass().then(() => claim(...args)));
     const confirm = asConfirmed(account.t, 'post', '/auth/two-factor/confirm', token, proof);
     const code = codeOf(account.t, secretIn(body.otpauth_uri));
-    expect((await whilePaused(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(422);
+    expect((await whilePaused(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(401);
     expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
   });
 

@@ -238,7 +238,7 @@ export class SessionStore {
    * @param sql a transaction: the session does not end before it is over
    */
   async hasEnded(familyId: string, sql?: Sql): Promise<boolean> {
-    if (!isUuid(familyId)) return false;
+    if (!isUuid(familyId) || !this.database.hasEntity(Session)) return false;
     const { hasEnded, hasEndedLocked } = this.statements();
     const values = [familyId, this.realm.guard, this.clock.offset, this.idleTimeout];
     const [row] = await (sql

@@ -332,12 +332,12 @@ export class Sessions {
     return this.store.belongsTo(userId, familyId, sql);
   }
 
-  /** Whether a session has not ended, by its end or its idle time. True for a token without a session, and for a co-issuer's session without a row. */
+  /** Whether a session has not ended, also by its idle time. True for a token without a session, or whose session has no row. */
   async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
     return familyId === null || !(await this.store.hasEnded(familyId, sql));
   }
 
-  /** Called directly before a session changes its account. @throws Unauthenticated when the session has ended */
+  /** Called before a session changes its account, after waits. @throws Unauthenticated when the session has ended */
   async requireAlive({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql?: Sql): Promise<void> {
     if (!(await this.isAlive(familyId, sql))) throw new Unauthenticated(true).withReason('revoked_token', userId);
   }

@@ -122,8 +122,8 @@ export class EnrolmentFlow extends Flow {
   /** As `POST /two-factor/recovery-codes`. @throws Unauthenticated, ConfirmationRequired, NotEnrolled, HasherBusy */
   async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
     const twoFactor = this.get(TwoFactor);
-    return this.callAs(RecoveryCodesController, 'replace', source, ({ userId }) =>
-      twoFactor.replaceRecoveryCodes(userId),
+    return this.callAs(RecoveryCodesController, 'replace', source, ({ userId, familyId }) =>
+      twoFactor.replaceRecoveryCodes(userId, () => this.get(Sessions).isAlive(familyId)),
     );
   }
 }

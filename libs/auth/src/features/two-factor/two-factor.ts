@@ -25,8 +25,8 @@ export interface PendingMatch {
   /**
    * Consumes the code and enables the factor. Returns false if another request has consumed it or replaced the factor.
    *
-   * @param isAllowed called after the factor is stored; when it returns false, the factor is removed again, and so is the
-   * result false
+   * @param isAllowed called after the factor is stored; when it returns false, the factor is removed again, and the result is
+   * false; when it throws, the factor is pending again
    */
   enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
@@ -122,10 +122,16 @@ export class TwoFactor {
     });
     if (!stored) return false;
     if (wasEnabled) return true;
-    if (!(await isAllowed())) {
-      await this.factors.change(userId, ({ secret: now }) => (now === secret ? NO_SECOND_FACTOR : null));
-      return false;
+    let isKept: boolean | undefined;
+    try {
+      isKept = await isAllowed();
+    } finally {
+      // After an error the factor is pending again, so that the user can repeat the request with another code.
+      const undone = (current: StoredSecondFactor): StoredSecondFactor | null =>
+        current.secret !== secret ? null : isKept === false ? NO_SECOND_FACTOR : { ...current, confirmedAt: null };
+      if (!isKept) await this.factors.change(userId, undone);
     }
+    if (!isKept) return false;
     this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
     return true;
   }
@@ -190,7 +196,7 @@ export class TwoFactor {
   /**
    * Replaces the recovery codes. The former codes become invalid.
    *
-   * @param isAllowed called after the codes are stored; when it returns false, the former ones are restored
+   * @param isAllowed called after the codes are stored; when it returns false or throws, the former ones are restored
    * @throws NotEnrolled; Unauthenticated when `isAllowed` returns false
    */
   async replaceRecoveryCodes(userId: string, isAllowed: () => Promise<boolean> = async () => true): Promise<string[]> {
@@ -202,12 +208,15 @@ export class TwoFactor {
       return isEnabled(current) ? { ...current, recoveryCodes: column } : null;
     });
     if (!stored) throw new NotEnrolled();
-    if (!(await isAllowed())) {
+    let isKept = false;
+    try {
+      isKept = await isAllowed();
+    } finally {
       const restored = (current: StoredSecondFactor): StoredSecondFactor | null =>
         current.recoveryCodes === column ? { ...current, recoveryCodes: former } : null;
-      await this.factors.change(userId, restored);
-      throw sessionEnded(userId);
+      if (!isKept) await this.factors.change(userId, restored);
     }
+    if (!isKept) throw sessionEnded(userId);
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }

@@ -48,12 +48,11 @@ export class UsernameChange {
     const { userId } = caller;
     const { guard, options } = this.realm;
     const to = await this.form.readIdentifier(request);
-    await this.sessions.requireAlive(caller);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const user = await this.users.findById(userId);
       if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);
       const from = this.users.identifierOf(user);
-      const result = from === to ? 'taken' : await this.replace(userId, from, to);
+      const result = from === to ? 'taken' : await this.replace(caller, from, to);
       if (result === 'taken') break;
       if (result === 'stale') continue;
       this.events.emit(new UsernameChanged(userId, guard, from, to));
@@ -62,8 +61,11 @@ export class UsernameChange {
     throw new IdentifierTaken(options.username);
   }
 
-  /** @throws ValidationFailed if the column cannot contain it */
-  private async replace(userId: string, from: string | null, to: string): Promise<ReplacementResult> {
+  /** @throws ValidationFailed if the column cannot contain it; Unauthenticated when the session has ended */
+  private async replace(caller: Caller, from: string | null, to: string): Promise<ReplacementResult> {
+    const { userId } = caller;
+    // Code of the host has run since the request was authenticated.
+    await this.sessions.requireAlive(caller);
     try {
       return await this.users.changeIdentifier(userId, { from, to });
     } catch (error) {

@@ -531,8 +531,8 @@ export interface TwoFactorOptions {
    * factor gets no tokens at the login, but an enrolment token for the routes below `/two-factor-enrolment`. A user whose
    * only factor is a passkey must present it after the password. When the function throws, or returns no boolean, the
    * request fails with 500. Sessions that exist continue: see `@RequireFactor`. Extra guards inherit it: check
-   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`. An extra guard
-   * with the users of a default guard that has passkeys must set it to false: its login does not ask for passkeys.
+   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`. An
+   * extra guard with the users of a default guard that has passkeys must set it to false: its login asks for no passkeys.
    *
    * @default false
    * @env SVC_2FA_REQUIRED
@@ -573,8 +573,8 @@ export interface SessionsOptions {
   maxPerUser?: number;
 
   /**
-   * Seconds without a refresh after which a session ends (`SessionEnded` with the reason `idle`), at most 315360000 (ten years). `0`
-   * means no idle time. It must be longer than `accessTtl`, because a client in use refreshes only when its access token
+   * Seconds without a refresh after which a session ends (`SessionEnded` with the reason `idle`), at most 315360000 (ten
+   * years). `0` means no idle time. It must be longer than `accessTtl`, because a client in use refreshes only when its access token
    * expires. Read at each refresh, so a change applies to sessions that exist. It applies to pinned sessions, too.
    *
    * @default 0
@@ -584,8 +584,9 @@ export interface SessionsOptions {
 
   /**
    * Lifetime in seconds of a session whose sign-in has the field `remember: false`, not shorter than `accessTtl`, and at most
-   * 315360000 (ten years). A value above `refreshTtl` has the effect of `refreshTtl`. In cookie mode, its refresh cookie has no `Max-Age`, so the browser removes it when it closes. A sign-in
-   * without the field is remembered. `0` means that the field has no effect.
+   * 315360000 (ten years). A value above `refreshTtl` has the effect of `refreshTtl`. In cookie mode, the refresh cookie of
+   * such a session has no `Max-Age`, so the browser removes it when it closes. A sign-in without the field is remembered. `0`
+   * means that the field has no effect.
    *
    * @default 0
    * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
