@@ -21,6 +21,10 @@ class Writer extends withAuthColumns() {
 
 @Entity('writers')
 class DatedWriter extends Writer {
+  /** Without the conversion to lower case, as in tables of other systems. */
+  @Column('text', { unique: true })
+  override email!: string;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }
