@@ -19,11 +19,23 @@ class Writer extends withAuthColumns() {
   name!: string;
 }
 
+/** Without the conversion of the email to lower case, as in tables of other systems. */
 @Entity('writers')
-class DatedWriter extends Writer {
-  /** Without the conversion to lower case, as in tables of other systems. */
+class DatedWriter {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
   @Column('text', { unique: true })
-  override email!: string;
+  handle!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { unique: true })
+  email!: string;
+
+  @Column('text', { name: 'password_hash', nullable: true, select: false })
+  passwordHash?: string | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
