@@ -56,6 +56,7 @@ describe('the device of a sign-in, in body mode', () => {
       first_seen_at: expect.any(Date),
       last_seen_at: expect.any(Date),
       link_hash: null,
+      mail_due: false,
       reported_at: null,
     });
     expect(row!.last_seen_at.getTime() - row!.first_seen_at.getTime()).toBeGreaterThanOrEqual(60_000);

@@ -73,6 +73,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
       const other = await visit.tab(undefined, await link());
       await other.presses('Sign in');
       await other.isRefused('This code is not correct, or not valid any more.');
+      await other.page.getByRole('link', { name: 'Mail me a new code' }).click();
+      await other.button('Mail the code').waitFor();
       await other.page.context().close();
       await tab.fills({ 'Code from the mail': await code() });
       await tab.presses('Sign in');
@@ -105,6 +107,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.page.goto(`${visit.url}/sign-in-code#code=12345678`);
       await tab.field('Code from the mail').waitFor();
       await isAccessible(tab);
+      await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
+      await tab.sees('Sign in');
+      await tab.page.getByRole('link', { name: 'Email me a code' }).click();
+      await tab.button('Mail the code').waitFor();
     });
   });
 

@@ -89,6 +89,11 @@ describeWithBrowser('the page of the sample', () => {
         await tab.button('Confirm with a passkey').waitFor();
         expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with a passkey', 'Cancel']);
         expect(requests).toEqual(['PATCH']);
+        await authenticator.refuse(async () => {
+          await tab.presses('Confirm with a passkey');
+          // Within the dialog: the rest of the page is inert.
+          await tab.dialog().getByRole('alert').getByText(CANCELLED).waitFor();
+        });
         await authenticator.touch(async () => {
           await tab.presses('Confirm with a passkey');
           await tab.hears('The passkey is renamed.');

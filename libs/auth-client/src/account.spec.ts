@@ -70,6 +70,29 @@ describe('the account client', () => {
       expect(values).toEqual({});
     });
 
+    it('with its own token, although another tab has asked for a further code, whose token stays', async () => {
+      const { values, ...storage } = storageOf();
+      has('localStorage', storage);
+      answers('/auth/login/code', { code_token: 'c', expires_in: 600 }, 202);
+      await account.requestCode('ada@example.com');
+      values[CODE] = 'of another tab';
+      answers('/auth/login/code/verify', await tokensOf());
+      await account.signInWithCode('1234');
+      expect(server.last.body).toEqual({ code_token: 'c', code: '1234' });
+      expect(values).toEqual({ [CODE]: 'of another tab' });
+    });
+
+    it('with no older token where the storage is full', async () => {
+      const { values, ...storage } = storageOf({ [CODE]: 'old' });
+      const setItem = (): void => {
+        throw new Error('full');
+      };
+      has('localStorage', { ...storage, setItem });
+      answers('/auth/login/code', { code_token: 'c', expires_in: 600 }, 202);
+      await account.requestCode('ada@example.com');
+      expect(values).toEqual({});
+    });
+
     it('also where the browser refuses storage', async () => {
       answers('/auth/login/code', { code_token: 'c', expires_in: 600 }, 202);
       await account.requestCode('ada@example.com');
@@ -124,6 +147,8 @@ describe('the account client', () => {
     values[DEVICE] = JSON.stringify({ device_token: 'd' });
     expect(await account.devices()).toEqual([]);
     expect(server.last.headers.get('X-Svc-Device')).toBe('d');
+    // A redirect would give the token to another origin.
+    expect(server.last.redirect).toBe('error');
   });
 
   describe('without a question', () => {

@@ -63,7 +63,7 @@ export interface AccountClient {
    * Mails a code to sign in with. The answer does not show whether there is an account.
    *
    * The code is valid only in this browser, until `expires_in` seconds are over. In body mode, `localStorage` keeps the token of
-   * the request, so that the page that a mailed link opens can use it.
+   * the last request until the sign-in or the next request, so that the page that a mailed link opens can use it.
    */
   requestCode(email: string): Promise<{ expires_in: number }>;
   /**
@@ -183,17 +183,21 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     async requestCode(email) {
       const { code_token, expires_in } = await post<RequestedCode>('/login/code', { email });
       codeToken = code_token;
+      // An old one must not remain if the new one does not fit.
+      storage((store) => store.removeItem(codeName));
       if (code_token) storage((store) => store.setItem(codeName, code_token));
       return { expires_in };
     },
     async signInWithCode(code, fields) {
-      const code_token = storage((store) => store.getItem(codeName)) ?? codeToken;
+      // Another tab may have asked for another code.
+      const code_token = codeToken ?? storage((store) => store.getItem(codeName));
       const challenge = await signIn<LoginChallenge | EnrolmentChallenge | null>('/login/code/verify', {
         ...fields,
         code,
         code_token,
       });
-      storage((store) => store.removeItem(codeName));
+      codeToken = undefined;
+      storage((store) => store.getItem(codeName) === code_token && store.removeItem(codeName));
       return challenge;
     },
     codeInAddress() {
@@ -266,8 +270,8 @@ export function createAccountClient(auth: AuthClient): AccountClient {
       // In body mode, the token by which the server recognizes this browser.
       const token = storage((store) => JSON.parse(store.getItem(`svc-auth:${url}:device`)!)?.device_token);
       if (!token) return dataOf('/devices');
-      const headers = { 'X-Svc-Device': token };
-      return (await auth.request<{ data: KnownDevice[] }>('GET', `${url}/devices`, null, { headers })).data;
+      const init: RequestInit = { headers: { 'X-Svc-Device': token }, redirect: 'error', credentials: 'omit' };
+      return (await auth.request<{ data: KnownDevice[] }>('GET', `${url}/devices`, null, init)).data;
     },
     forgetDevice: (id) => call('DELETE', path('/devices', id)),
     trustedDevices: () => dataOf('/trusted-devices'),

@@ -98,7 +98,8 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         });
         const { status, headers } = response;
         const wait = retryAfterOf(headers);
-        const isStepUp = headers.get('WWW-Authenticate')?.includes(STEP_UP);
+        // A confirmation of another session, as after a sign-in in another tab, is refused without a challenge.
+        const isStepUp = headers.get('WWW-Authenticate')?.includes(STEP_UP) || headers.has(`${header}-Methods`);
         let before: Promise<void>;
         // A new access token of the same sign-in would be refused, too.
         if (session && status === 401 && !isStepUp && reasons.delete(401)) before = sessions.renew(session);

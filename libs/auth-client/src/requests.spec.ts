@@ -226,6 +226,19 @@ describe('the client', () => {
       expect(server.last.headers.get('X-Svc-Confirmation')).toBeNull();
     });
 
+    it('again if the server does not know it as one of this session, as after a sign-in in another tab', async () => {
+      const confirm = jest.fn(async () => client.confirmPassword('secret').then(() => true));
+      const client = await server.signedIn({ confirm });
+      await client.confirmPassword('of another session');
+      server.answer = (request) => {
+        const refused = refuse('confirmation secret')(request);
+        // Such a refusal has no challenge.
+        return refused && { ...refused, headers: { 'X-Svc-Confirmation-Methods': 'password' } };
+      };
+      await client.request('DELETE', ORDERS);
+      expect(confirm).toHaveBeenCalledTimes(1);
+    });
+
     it('not without a callback, and not for a locked account', async () => {
       const client = await server.signedIn();
       server.answer = refuse('never');

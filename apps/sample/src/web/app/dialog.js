@@ -1,4 +1,5 @@
 import { h, newId } from './dom.js';
+import { moveMessages } from './feedback.js';
 import { form } from './form.js';
 
 /**
@@ -18,16 +19,21 @@ export function openDialog(title, build) {
     };
     dialog.append(h('h2', { id }, title), ...build(close));
     dialog.addEventListener('close', () => {
+      moveMessages();
       dialog.remove();
       resolve(result);
     });
     document.body.append(dialog);
     dialog.showModal();
+    moveMessages();
   });
 }
 
 /** Closes all dialogs: the next user must not answer a question to the previous one. */
-export const closeDialogs = () => document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
+export function closeDialogs() {
+  document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
+  moveMessages();
+}
 
 export const cancel = (close) => h('button', { type: 'button', onclick: () => close() }, 'Cancel');
 

@@ -18,6 +18,12 @@ export const isSilent = ({ reason }) => reason === 'cancelled' || reason === 'si
 const [status, alert] = ['status', 'alert'].map((id) => document.getElementById(id));
 let timer;
 
+/** Moves the messages into the dialog that is open last: the rest of the page is inert then. */
+export function moveMessages() {
+  const dialogs = document.querySelectorAll('dialog[open]');
+  (dialogs[dialogs.length - 1]?.firstChild ?? document.querySelector('.frame')).before(status, alert);
+}
+
 function show(place, text) {
   quiet();
   place.replaceChildren(

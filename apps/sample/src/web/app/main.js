@@ -108,8 +108,8 @@ let shownUser = null;
 auth.on('signedIn', ({ session, otherTab }) => {
   const isSame = shownUser === session.claims.sub;
   shownUser = session.claims.sub;
-  // The view continues with a request.
-  if (isSame && !otherTab && isSigningInAgain()) return;
+  // The view continues, and keeps what it shows only once.
+  if (isSame && (otherTab || isSigningInAgain())) return;
   closeDialogs();
   show().catch(complain);
 });

@@ -3,8 +3,10 @@ import { config } from './config.js';
 import { cancel, openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
-import { PASSWORD, REMEMBER, form, hiddenUsername } from './form.js';
+import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
+import { present } from './router.js';
 import { hasPasskey, user } from './user.js';
+import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
 
 /** What the user is asked, by the reason of the refusal (401). */
@@ -53,18 +55,24 @@ async function signInAgain(reason) {
       if (isTrusted) await account.endAllTrust();
       const challenge = await auth.login({ email: me.email, ...fields });
       if (!challenge) return close(true);
+      if (challenge.enrolment_required) {
+        close();
+        return present('Set up a second factor', () => requiredFactor(challenge));
+      }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
       place.replaceChildren(...secondStep(challenge, 'password', options));
       place.focus();
     };
-    const byPasskey = () => auth.loginWithPasskey().then(() => close(true));
     const firstStep = () => {
       const entry = form([PASSWORD, REMEMBER], { label: 'Continue', work: byPassword }, cancel(close));
       entry.prepend(hiddenUsername(me.email));
+      const remember = REMEMBER && (me.has_password ? { input: entry.elements.remember } : field(REMEMBER));
+      const choice = () => (remember ? { remember: remember.input.checked } : {});
+      const byPasskey = () => auth.loginWithPasskey(choice()).then(() => close(true));
       return [
         h('p', {}, QUESTIONS[reason]),
         isTrusted && h('p', { class: 'note' }, TRUSTED),
-        me.has_password && entry,
+        me.has_password ? entry : remember?.row,
         ownsPasskey &&
           (!needsFactor || config.passkeysVerifyUsers) &&
           button('Sign in with a passkey', byPasskey, { class: 'wide' }),
@@ -83,7 +91,7 @@ async function signInAgain(reason) {
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
   openDialog('A second factor is needed', (close) => [
-    h('p', {}, 'Your account has no second factor. Set one up, then sign in with it.'),
+    h('p', {}, 'Your account has no second factor here. Set one up, then sign in with it.'),
     h(
       'p',
       { class: 'row' },

@@ -48,6 +48,10 @@ export class KnownDevice {
   @Column({ name: 'reported_at', type: 'timestamptz', nullable: true })
   reportedAt!: Date | null;
 
+  /** Whether the mail about the first sign-in has to be sent. A mail that could not be sent is sent at the next sign-in. */
+  @Column({ name: 'mail_due', type: 'boolean', default: false })
+  mailDue!: boolean;
+
   /** The fields for JSON, without the hashes. */
   toJSON(): object {
     const { deviceHash: _device, linkHash: _link, ...shown } = this;

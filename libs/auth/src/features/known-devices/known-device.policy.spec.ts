@@ -7,10 +7,11 @@ describe('the device of a sign-in', () => {
     [true, true, 'new', true],
     // The first device of a user.
     [true, false, 'new', false],
-    [false, true, 'known', false],
+    // The mail about the first sign-in could not be sent.
+    [false, true, 'known', true],
     [false, false, 'known', false],
-  ])('created now: %s, other devices: %s: it is %s, and a mail is sent: %s', (isNew, hasOthers, device, mails) =>
-    expect(deviceVerdict({ isNew, hasOthers })).toEqual({ device, mails }),
+  ])('created now: %s, mail due: %s: it is %s, and a mail is sent: %s', (isNew, isMailDue, device, mails) =>
+    expect(deviceVerdict({ isNew, isMailDue })).toEqual({ device, mails }),
   );
 });
 

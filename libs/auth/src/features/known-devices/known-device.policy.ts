@@ -4,16 +4,16 @@ import type { SignInDevice } from '../sessions/sign-ins';
 export interface SeenDevice {
   /** Whether the statement that recorded the sign-in has created its row. */
   readonly isNew: boolean;
-  /** Whether the user has another row, also one of a device that was forgotten. */
-  readonly hasOthers: boolean;
+  /** Whether the mail about the first sign-in on the device has to be sent: also after an earlier one that could not be. */
+  readonly isMailDue: boolean;
 }
 
 /**
  * Decides what a sign-in on a device causes. Pure. The first device of a user is recorded without a mail: it is that of the
  * registration, or of the first sign-in after the feature was turned on.
  */
-export function deviceVerdict({ isNew, hasOthers }: SeenDevice): { device: SignInDevice; mails: boolean } {
-  return { device: isNew ? 'new' : 'known', mails: isNew && hasOthers };
+export function deviceVerdict({ isNew, isMailDue }: SeenDevice): { device: SignInDevice; mails: boolean } {
+  return { device: isNew ? 'new' : 'known', mails: isMailDue };
 }
 
 /**

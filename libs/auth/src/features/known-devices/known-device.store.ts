@@ -68,24 +68,29 @@ export class KnownDeviceStore {
 
   /**
    * Records a sign-in, in one statement: of concurrent sign-ins with one device id, one is new. Null if the session has
-   * ended. The lock excludes its end, after which an erasure deletes the rows of the user.
+   * ended. The lock excludes its end, after which an erasure deletes the rows of the user. Until the mail is sent, the row is
+   * that of the last sign-in, which the mail is about.
    */
   async record({ userId, familyId, deviceId, userAgent }: DeviceSignIn): Promise<(SeenDevice & { id: string }) | null> {
     const id = randomUUID();
-    const [seen] = await this.database.query<SeenDevice>(
+    const { mail: mails } = this.realm.options.knownDevices;
+    const [seen] = await this.database.query<SeenDevice & { id: string }>(
       `WITH live AS MATERIALIZED (
               SELECT clock_timestamp() + $7::interval AS now FROM ${this.database.table(Session)}
                WHERE id = $5 AND guard = $2 AND revoked_at IS NULL FOR SHARE)
-       INSERT INTO ${this.table()} AS d (id, guard, user_id, device_hash, session_id, user_agent, first_seen_at, last_seen_at)
-       SELECT $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::text, now, now FROM live
+       INSERT INTO ${this.table()} AS d (id, guard, user_id, device_hash, session_id, user_agent, first_seen_at, last_seen_at, mail_due)
+       SELECT $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::text, now, now,
+              $8::boolean AND EXISTS (SELECT FROM ${this.table()} o WHERE o.guard = $2 AND o.user_id = $3)
+         FROM live
        ON CONFLICT (guard, user_id, device_hash) DO UPDATE
-          SET last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent
-       RETURNING d.id = $1 AS "isNew",
-                 EXISTS (SELECT FROM ${this.table()} o WHERE o.guard = $2 AND o.user_id = $3 AND o.id <> d.id) AS "hasOthers"`,
-      [id, this.realm.guard, userId, sha256(deviceId), familyId, userAgent, this.clock.offset],
+          SET last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent,
+              first_seen_at = CASE WHEN d.mail_due THEN excluded.first_seen_at ELSE d.first_seen_at END,
+              session_id = CASE WHEN d.mail_due THEN excluded.session_id ELSE d.session_id END
+       RETURNING d.id, d.id = $1 AS "isNew", d.mail_due AS "isMailDue"`,
+      [id, this.realm.guard, userId, sha256(deviceId), familyId, userAgent, this.clock.offset, mails],
     );
-    if (seen?.isNew && seen.hasOthers) await this.removeSurplus(userId);
-    return seen ? { ...seen, id } : null;
+    if (seen?.isNew && (seen.isMailDue || !mails)) await this.removeSurplus(userId);
+    return seen ?? null;
   }
 
   /**
@@ -103,10 +108,16 @@ export class KnownDeviceStore {
     );
   }
 
-  /** Stores the hash of the token of the mailed link. Returns the time of the sign-in; null if a link was stored before. */
+  /** Whether the mail about the first sign-in on a device was not sent yet. */
+  async isMailDue(id: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE id = $1 AND guard = $2 AND mail_due`;
+    return (await this.database.query(statement, [id, this.realm.guard])).length === 1;
+  }
+
+  /** Stores the hash of the token of the mailed link. Returns the time of the first sign-in; null if a link was stored before. */
   async link(id: string, token: string): Promise<Date | null> {
     const [linked] = await this.database.query<{ time: Date }>(
-      `UPDATE ${this.table()} SET link_hash = $3 WHERE id = $1 AND guard = $2 AND link_hash IS NULL
+      `UPDATE ${this.table()} SET link_hash = $3, mail_due = false WHERE id = $1 AND guard = $2 AND mail_due
        RETURNING first_seen_at AS time`,
       [id, this.realm.guard, sha256(token)],
     );

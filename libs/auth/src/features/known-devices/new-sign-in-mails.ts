@@ -36,6 +36,8 @@ export class NewSignInMails {
     const user = await this.users.findById(userId);
     const to = user && this.users.emailOf(user);
     if (!user || !to) return null;
+    // Several sign-ins may have queued it.
+    if (!(await this.devices.isMailDue(id))) return null;
     const rule = limit('svc-new-sign-in', { key: `user|${guard}|${userId}`, ...MAX_MAILS });
     if (!(await this.store.count([rule])).admitted) return null;
     const token = newSecret();

@@ -67,6 +67,8 @@ export class SignInReports {
     const { id, userId, familyId } = found;
     // The person who signed in has the password, and may have signed in again: on this device, which sends no further mail.
     await this.sessions.endAll(userId, 'reported');
+    // The other devices may be those of the same person, and the next sign-in on each has to mail.
+    await this.devices.forgetAll(userId);
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);
     const address = user && this.users.emailOf(user);

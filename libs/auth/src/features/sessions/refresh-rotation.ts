@@ -71,7 +71,11 @@ export class RefreshRotation {
         generation,
         this.realm.options.graceSeconds,
       );
-      if (!session || !isAccepted(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS);
+      if (!session || !isAccepted(verdict)) {
+        const refusal = await this.refusal(session, verdict as keyof typeof REASONS);
+        if (refusal) throw refusal;
+        continue;
+      }
       if (denied) {
         // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
         await this.sessions.end(familyId, 'revoked');
@@ -155,13 +159,22 @@ export class RefreshRotation {
     this.events.emit(new SessionRecovered(this.realm.guard, userId, familyId, lost));
   }
 
-  private async refusal(session: FoundSession | null, verdict: keyof typeof REASONS): Promise<InvalidRefreshToken> {
+  /** Null for a session that another request has used in its last moment, or has ended: it is judged again. */
+  private async refusal(
+    session: FoundSession | null,
+    verdict: keyof typeof REASONS,
+  ): Promise<InvalidRefreshToken | null> {
     if (session && endsSession(verdict, this.realm.options.features.reuseDetection)) {
       const isEnded = await this.sessions.end(session.familyId, 'reuse');
       if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId, this.realm.guard));
     }
     // The session is over already. This emits the event once, and denies its last access tokens.
-    if (session && (verdict === 'expired' || verdict === 'idle')) await this.sessions.end(session.familyId, verdict);
+    if (
+      session &&
+      (verdict === 'expired' || verdict === 'idle') &&
+      !(await this.sessions.end(session.familyId, verdict))
+    )
+      return null;
     return new InvalidRefreshToken().withReason(REASONS[verdict], session?.userId);
   }
 }

@@ -115,6 +115,10 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
 
+  const endOne = (condition: string): string => `
+      UPDATE ${sessions} s SET revoked_at = ${now('$3')}
+       WHERE s.id = $1 AND s.guard = $2 AND s.revoked_at IS NULL ${condition} RETURNING ${ROW}`;
+
   // Also a session whose idle time is over, although no refresh has found it yet. $3 offset, $4 idle time.
   const ended = `
     SELECT s.revoked_at IS NOT NULL OR ${idleAt('$4')} < ${now('$3')} IS TRUE AS ended
@@ -150,9 +154,9 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       UPDATE ${sessions} s SET revoked_at = moment.now FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked))
       RETURNING ${ROW}`,
     discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2`,
-    endOne: `
-      UPDATE ${sessions} s SET revoked_at = ${now('$3')}
-       WHERE s.id = $1 AND s.guard = $2 AND s.revoked_at IS NULL RETURNING ${ROW}`,
+    endOne: endOne(''),
+    // Judged after the row lock is acquired: a request may have used the session in its last moment.
+    endOver: endOne(`AND ${endOf('$4')} < ${now('$3')}`),
     // Not in one statement with endOne: distributed databases do not modify a table twice in one statement.
     noteEnd: `
       INSERT INTO ${sessions} AS s (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)

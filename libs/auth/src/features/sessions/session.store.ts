@@ -173,16 +173,19 @@ export class SessionStore {
    * Ends one session. A co-issuer's session has no row, so a row is written that only records the end; if its id is not a
    * UUID, only the denylist records the end.
    *
+   * @param isOver only if its deadline or its idle time has passed
    * @returns the session if it was live; `foreign` for a co-issuer's session that was not ended before; null for a session
-   * that was already ended
+   * that was already ended, or is not over
    */
-  end(familyId: string, beforeCommit: BeforeCommit): Promise<EndedRow | 'foreign' | null> {
+  end(familyId: string, beforeCommit: BeforeCommit, isOver = false): Promise<EndedRow | 'foreign' | null> {
     return this.database.transaction(async (sql) => {
       const values = [familyId, this.realm.guard, this.clock.offset];
-      const { endOne, noteEnd } = this.statements();
-      const row = isUuid(familyId)
-        ? ((await sql<EndedRow>(endOne, values))[0] ?? (await sql<EndedRow>(noteEnd, values))[0])
-        : FOREIGN;
+      const { endOne, endOver, noteEnd } = this.statements();
+      const ended = async (): Promise<EndedRow | undefined> =>
+        isOver
+          ? (await sql<EndedRow>(endOver, [...values, this.idleTimeout]))[0]
+          : ((await sql<EndedRow>(endOne, values))[0] ?? (await sql<EndedRow>(noteEnd, values))[0]);
+      const row = isUuid(familyId) ? await ended() : FOREIGN;
       // Without a row, the session belongs to another guard, or has ended: it is not denied here.
       if (row) await beforeCommit([familyId]);
       return row?.userId === '' ? 'foreign' : (row ?? null);

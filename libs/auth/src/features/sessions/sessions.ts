@@ -191,11 +191,12 @@ export class Sessions {
   /**
    * Ends one session. A co-issuer's session, which has no row, is denied too.
    *
+   * @param reason `idle` and `expired` end only a session that is over
    * @returns whether this call ended it; of several concurrent calls, one returns true
    */
   async end(familyId: string, reason: SessionEndReason): Promise<boolean> {
     return this.ending(reason, async (deny) => {
-      const row = await this.store.end(canonicalId(familyId), deny);
+      const row = await this.store.end(canonicalId(familyId), deny, reason === 'idle' || reason === 'expired');
       return { result: row !== null, ended: row && row !== 'foreign' ? [row] : [] };
     });
   }

@@ -16,7 +16,8 @@ export class CreateSvcKnownDevices1764300000000 implements MigrationInterface {
         first_seen_at timestamptz NOT NULL,
         last_seen_at timestamptz NOT NULL,
         link_hash text,
-        reported_at timestamptz
+        reported_at timestamptz,
+        mail_due boolean NOT NULL DEFAULT false
       )`);
     await runner.query(
       'CREATE UNIQUE INDEX svc_known_devices_device ON svc_known_devices (guard, user_id, device_hash)',

@@ -1,7 +1,7 @@
 import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
 import { EMAIL, REMEMBER, form } from '../form.js';
-import { linkOf } from '../mailed-link.js';
+import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 import { enter } from './sign-in.js';
@@ -22,7 +22,7 @@ export function emailCode() {
     return [
       h('p', { class: 'muted' }, 'The link is valid once, and only in the browser in which you asked for it.'),
       codeForm({ value: code }),
-      links(),
+      links('Mail me a new code'),
     ];
   }
   const work = async ({ email }) => {
@@ -54,7 +54,17 @@ const sent = (email, seconds) => [
 const codeForm = (more) =>
   form([{ ...CODE, ...more }, REMEMBER], {
     label: 'Sign in',
-    work: ({ code, ...fields }) => enter(account.signInWithCode(code, fields), 'code'),
+    work: ({ code, ...fields }) => {
+      // The form keeps the code of a link. Opened again, this view asks for another one.
+      forgetLink();
+      return enter(account.signInWithCode(code, fields), 'code');
+    },
   });
 
-const links = () => h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'Back to sign in')));
+const links = (another) =>
+  h(
+    'ul',
+    { class: 'links' },
+    another && h('li', {}, h('a', { href: '#/sign-in-code', onclick: forgetLink }, another)),
+    h('li', {}, h('a', { href: '#/sign-in', onclick: forgetLink }, 'Back to sign in')),
+  );

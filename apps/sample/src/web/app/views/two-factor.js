@@ -71,7 +71,8 @@ async function enabled(to) {
     const text = 'The codes that you have now will not work any more.';
     if (!(await ask('New recovery codes?', text, 'Make new ones'))) return;
     const { recovery_codes: codes } = await account.newRecoveryCodes();
-    await to(async (then) => [recoveryCodes(codes), ...(await enabled(then))]);
+    // The former codes are void, so the new ones are shown whatever the next request answers.
+    await to(async (then) => [recoveryCodes(codes), ...(await enabled(then).catch(() => []))]);
   };
   const disable = async () => {
     if (
