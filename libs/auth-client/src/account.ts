@@ -190,7 +190,7 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     },
     async signInWithCode(code, fields) {
       // Another tab may have asked for another code.
-      const code_token = codeToken ?? storage((store) => store.getItem(codeName));
+      const code_token = codeToken ?? storage((store) => store.getItem(codeName)) ?? undefined;
       const challenge = await signIn<LoginChallenge | EnrolmentChallenge | null>('/login/code/verify', {
         ...fields,
         code,

@@ -21,7 +21,8 @@ let timer;
 /** Moves the messages into the dialog that is open last: the rest of the page is inert then. */
 export function moveMessages() {
   const dialogs = document.querySelectorAll('dialog[open]');
-  (dialogs[dialogs.length - 1]?.firstChild ?? document.querySelector('.frame')).before(status, alert);
+  const place = dialogs[dialogs.length - 1]?.firstChild ?? document.querySelector('.frame');
+  if (status.parentNode !== place.parentNode) place.before(status, alert);
 }
 
 function show(place, text) {

@@ -24,7 +24,7 @@ export class KnownDevice {
   @Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
   deviceHash!: string | null;
 
-  /** The first session on the device, which the mail is about. */
+  /** The session that the mail is about: the first one on the device, or the last one while the mail is due. */
   @Column({ name: 'session_id', type: 'uuid' })
   sessionId!: string;
 

@@ -35,9 +35,10 @@ export class NewSignInMails {
     // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
     const user = await this.users.findById(userId);
     const to = user && this.users.emailOf(user);
-    if (!user || !to) return null;
     // Several sign-ins may have queued it.
-    if (!(await this.devices.isMailDue(id))) return null;
+    if (!user || !(await this.devices.isMailDue(id))) return null;
+    // Without an address it is not due any more.
+    if (!to) return this.devices.link(id, newSecret()).then(() => null);
     const rule = limit('svc-new-sign-in', { key: `user|${guard}|${userId}`, ...MAX_MAILS });
     if (!(await this.store.count([rule])).admitted) return null;
     const token = newSecret();

@@ -11,7 +11,7 @@ import { KnownDeviceStore } from './known-device.store';
 
 /**
  * The owner of an account did not know a sign-in, and used the link in the mail about it. All sessions of the user have
- * ended, and the device is not known any more.
+ * ended, and no device is known any more.
  *
  * @publicApi
  */
@@ -65,10 +65,11 @@ export class SignInReports {
     if (!found || verdict === 'refuse') throw new ReportFailed();
     if (verdict === 'done') return;
     const { id, userId, familyId } = found;
-    // The person who signed in has the password, and may have signed in again: on this device, which sends no further mail.
-    await this.sessions.endAll(userId, 'reported');
-    // The other devices may be those of the same person, and the next sign-in on each has to mail.
+    // Other devices may be those of the same person, and the next sign-in on each has to mail. Before the sessions end: a
+    // sign-in in between is one on a new device, and its session ends.
     await this.devices.forgetAll(userId);
+    // The person who signed in has the password, and may have signed in again.
+    await this.sessions.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);
     const address = user && this.users.emailOf(user);

@@ -58,12 +58,14 @@ export class RefreshRotation {
     if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
+    let isDenied = false;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // The session is read again at each attempt. The denylist is read once: the statement detects a later end.
       const [session, denied] = await Promise.all([
         this.sessionOf(presented),
         attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
+      isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
       const verdict = refreshVerdict(
@@ -74,9 +76,10 @@ export class RefreshRotation {
       if (!session || !isAccepted(verdict)) {
         const refusal = await this.refusal(session, verdict as keyof typeof REASONS);
         if (refusal) throw refusal;
+        since = undefined;
         continue;
       }
-      if (denied) {
+      if (isDenied) {
         // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
         await this.sessions.end(familyId, 'revoked');
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);

@@ -120,9 +120,14 @@ export function timeline(left) {
   const picture = h('div', {});
   const list = h('ol', { class: 'events', reversed: true });
   const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || 600));
+  let shown = null;
   const tell = () => {
+    const { events } = life();
+    // Another session has begun, in another tab.
+    if (events !== shown) list.replaceChildren();
+    shown = events;
     // The newest is the first. Items that are there stay: screen readers read only what is added.
-    for (const event of life().events.slice(list.childElementCount)) list.prepend(item(event));
+    for (const event of events.slice(list.childElementCount)) list.prepend(item(event));
     draw();
   };
   tell();
