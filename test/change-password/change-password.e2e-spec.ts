@@ -106,6 +106,14 @@ describe('POST /password', () => {
     expect(JSON.stringify(changed)).not.toContain('argon2');
   });
 
+  it('does not lock the account when changes with the right password fail because of a store', async () => {
+    await t.session();
+    await whileStatementsFail(t, 'UPDATE ON svc_sessions', async () => {
+      for (let i = 0; i < 4; i++) expect((await change(bodyOf())).status).toBeGreaterThanOrEqual(500);
+    });
+    await change(bodyOf()).expect(200);
+  });
+
   it('counts a wrong current password together with step-up failures, and locks', async () => {
     for (let i = 0; i < 2; i++) {
       const { body } = await change(bodyOf(NEXT, 'wrong')).expect(422);

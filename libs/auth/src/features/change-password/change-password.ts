@@ -105,7 +105,8 @@ export class PasswordChange {
     const { userId, familyId } = caller;
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const former = await this.currentPassword.verify(userId, current, FIELD);
+      // Released at once: a change that fails later, and is repeated, must not count as a failure.
+      const former = await this.currentPassword.verify(userId, current, FIELD, true);
       digest ??= await this.hasher.hash(password);
       const renewed = digest;
       await this.sessions.requireAlive(caller);

@@ -20,14 +20,16 @@ export class CurrentPassword {
   ) {}
 
   /**
-   * Verifies the password, and returns the stored hash. Releases no lock: that depends on the route.
+   * Verifies the password, and returns the stored hash.
    *
    * @param field the request field with the password, for the error body
+   * @param releases whether the right password clears the counter of failures: not where a second factor has to follow
    * @throws AccountIsLocked, WrongPassword
    */
-  async verify(userId: string, password: string, field: string): Promise<string> {
+  async verify(userId: string, password: string, field: string, releases = false): Promise<string> {
     const lock = userLock('confirm', userId);
-    const verified = await this.attempts.run({ lock, field }, async () => {
+    const released = releases ? () => [lock] : undefined;
+    const verified = await this.attempts.run({ lock, field, released }, async () => {
       const digest = await this.users.passwordHashOf(userId);
       return (await this.passwords.matches(digest, password)) ? digest : null;
     });
