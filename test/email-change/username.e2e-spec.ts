@@ -7,8 +7,7 @@ import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/members';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
 
-@Entity('writers')
-class Writer extends withAuthColumns() {
+class WriterColumns {
   @PrimaryGeneratedColumn('identity', { type: 'int' })
   id!: number;
 
@@ -19,18 +18,12 @@ class Writer extends withAuthColumns() {
   name!: string;
 }
 
+@Entity('writers')
+class Writer extends withAuthColumns(WriterColumns) {}
+
 /** Without the conversion of the email to lower case, as in tables of other systems. */
 @Entity('writers')
-class DatedWriter {
-  @PrimaryGeneratedColumn('identity', { type: 'int' })
-  id!: number;
-
-  @Column('text', { unique: true })
-  handle!: string;
-
-  @Column('text')
-  name!: string;
-
+class DatedWriter extends WriterColumns {
   @Column('text', { unique: true })
   email!: string;
 

@@ -81,7 +81,7 @@ export class RequiredFactors {
   }
 }
 
-/** The entity or the provider of the users, also where each guard has an object of its own. */
+/** What identifies the users of a guard: the entity or the provider. Two guards can name one provider with two objects. */
 const sourceOf = ({ entity, provider }: UsersOptions = {}): unknown =>
   provider && 'useExisting' in provider ? provider.useExisting : (provider ?? entity);
 

@@ -2,12 +2,13 @@ import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/serv
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
 import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
-import { PasskeyRefused } from './passkeys.errors';
+import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
 import { NO_USER, PasskeyStore } from './passkey.store';
 import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
@@ -22,6 +23,7 @@ export class PasskeyAssertions {
     private readonly verifier: AssertionVerifier,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
+    private readonly users: TimedUserProvider,
   ) {}
 
   /** Starts a login ceremony. {@link verify} completes it. */
@@ -58,6 +60,20 @@ export class PasskeyAssertions {
     await admit?.(owner.userId);
     await this.record(owner, used);
     return owner;
+  }
+
+  /**
+   * As {@link verify}, for a user who is known already.
+   *
+   * @param refusal of the passkey of another user
+   */
+  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<void> {
+    await this.verify(ceremonyId, credential, async (id) => {
+      if (id === userId) return;
+      // As a login does, so that the passkey of a registration does not show whether the registration created the account.
+      await this.users.findById(id);
+      throw new PasskeyRefused(refusal);
+    });
   }
 
   /**

@@ -3,10 +3,8 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Sql } from '../../foundation/platform/database';
 import { callHost } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { type FactorMatch, PasskeyFactor, type RemovedPasskeys } from '../login-challenge/second-factors';
 import { PasskeyAssertions } from './passkey-assertions';
-import { PasskeyRefused } from './passkeys.errors';
 import { PasskeyRemoved } from './passkeys.events';
 import { PasskeyStore } from './passkey.store';
 
@@ -16,7 +14,6 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
   constructor(
     private readonly assertions: PasskeyAssertions,
     private readonly store: PasskeyStore,
-    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {
@@ -38,12 +35,7 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
 
   /** @throws PasskeyRefused */
   async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
-    await this.assertions.verify(ceremonyId, credential, async (id) => {
-      if (id === userId) return;
-      // As a login does, so that the passkey of a registration does not show whether the registration created the account.
-      await this.users.findById(id);
-      throw new PasskeyRefused('not_verified');
-    });
+    await this.assertions.verifyOf(userId, ceremonyId, credential, 'not_verified');
     // The verification has consumed the ceremony.
     return { amr: 'webauthn', spend: async () => true };
   }

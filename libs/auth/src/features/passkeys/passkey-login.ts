@@ -61,7 +61,6 @@ export class PasskeyConfirmation {
     private readonly assertions: PasskeyAssertions,
     private readonly confirmations: Confirmations,
     private readonly lockout: AccountLockout,
-    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
 
@@ -72,12 +71,8 @@ export class PasskeyConfirmation {
   ): Promise<{ confirmation_token: string }> {
     const { features, registration } = this.realm.options;
     const isConcealed = features.passkeyRegistration && registration.concealExisting;
-    const { userId } = await this.assertions.verify(ceremonyId, credential, async (id) => {
-      if (id === caller.userId) return;
-      // As a login does, so that the passkey of a registration does not show whether the registration created the account.
-      await this.users.findById(id);
-      throw new PasskeyRefused(isConcealed ? 'not_verified' : 'not_yours');
-    });
+    const { userId } = caller;
+    await this.assertions.verifyOf(userId, ceremonyId, credential, isConcealed ? 'not_verified' : 'not_yours');
     await this.lockout.release([userLock('confirm', userId)]);
     return { confirmation_token: await this.confirmations.mint(caller) };
   }

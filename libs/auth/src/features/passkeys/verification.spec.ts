@@ -64,6 +64,7 @@ async function registered(algorithm: Algorithm = 'ES256', storedAs = (publicKey:
     new AssertionVerifier(webauthn, realm),
     { emit: () => undefined } as never,
     realm,
+    {} as never,
   );
   const isRefused = (sent: unknown): Promise<boolean> =>
     assertions.verify('any', sent).then(

@@ -80,7 +80,7 @@ export interface EmailChangedMail extends NoticeMail {
 export interface SignInCodeMail extends MailData {
   /** The code. It is a secret. */
   code: string;
-  /** A link that contains the code, for the browser that asked; null if there is none. It is a secret. */
+  /** A link that contains the code. It works in the browser that requested the code only. Null if there is none. A secret. */
   url: string | null;
   /** Lifetime of the code and of the link in minutes. */
   minutes: number;
