@@ -1,4 +1,5 @@
-// The flows on every engine, and the kill matrix: `npm run test:engines`, one file at a time.
+// The flows on every engine, and the kill matrix, one file at a time: `npm run test:engines` kills each master three times,
+// `npm run test:engines:all` ten times.
 const { projects, ...shared } = require('./jest.config.cjs');
 const alone = projects.find(({ displayName }) => displayName === 'alone');
 

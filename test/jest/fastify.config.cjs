@@ -1,11 +1,32 @@
-// The end-to-end suite on Fastify: `npm run test:fastify`. `npm test` runs on Express.
+// The tests on Fastify; `npm test` runs on Express. `npm run test:fastify` runs what an HTTP adapter can change, at most 1,300
+// tests. `npm run test:fastify:all` runs the whole end-to-end suite.
 process.env.TEST_ADAPTER = 'fastify';
-const { projects, ...shared } = require('./jest.config.cjs');
+const { readFileSync, readdirSync } = require('node:fs');
+const { join } = require('node:path');
+const { MOST_TESTS, runsOnFastify } = require('./fastify-files.cjs');
+const { projects, rootDir, ...shared } = require('./jest.config.cjs');
+
+const isWhole = process.env.TEST_FILES === 'all';
+const filesOf = (end) =>
+  ['libs', 'test']
+    .flatMap((folder) => readdirSync(join(rootDir, folder), { recursive: true }).map((name) => join(folder, name)))
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith(end) && !/\/(node_modules|dist)\//.test(path));
+const chosen = (end) =>
+  filesOf(end)
+    .filter((path) => runsOnFastify(path, readFileSync(join(rootDir, path), 'utf8')))
+    .map((path) => `<rootDir>/${path}`);
 
 /** @type {import('jest').Config} */
 module.exports = {
   ...shared,
-  projects: projects
-    .filter(({ displayName }) => displayName === 'e2e' || displayName === 'alone')
-    .map((project) => ({ ...project, displayName: `${project.displayName} on Fastify` })),
+  rootDir,
+  reporters: ['default', ['<rootDir>/test/jest/counting-reporter.cjs', isWhole ? {} : { most: MOST_TESTS }]],
+  projects: [
+    ['e2e', '.e2e-spec.ts'],
+    ['alone', '.alone-spec.ts'],
+  ].map(([name, end]) => {
+    const project = projects.find(({ displayName }) => displayName === name);
+    return { ...project, displayName: `${name} on Fastify`, ...(!isWhole && { testMatch: chosen(end) }) };
+  }),
 };

@@ -2,16 +2,20 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
+import { buildSample } from '../support/built-sample';
 import { createTemplate } from '../support/database';
 import { RedisServer, redisBinary } from '../support/redis';
 
 declare global {
+  var startedAt: number;
   var stores: { directory?: string; postgres?: EmbeddedPostgres; redis?: RedisServer };
 }
 
-/** Starts the stores that the tests run on, or uses those of `DATABASE_URL` and `REDIS_URL`. */
+/** Builds the sample, and starts the stores that the tests run on, or uses those of `DATABASE_URL` and `REDIS_URL`. */
 export default async function globalSetup(): Promise<void> {
   globalThis.stores = {};
+  globalThis.startedAt = performance.now();
+  buildSample();
   process.env.TEST_DATABASE_URL = process.env.DATABASE_URL || (await startPostgres());
   const redisUrl = process.env.REDIS_URL || (redisBinary && (await startRedis()));
   if (redisUrl) process.env.TEST_REDIS_URL = redisUrl;

@@ -35,9 +35,10 @@ module.exports = {
   testSequencer: '<rootDir>/test/jest/slow-first-sequencer.cjs',
   testTimeout: 60_000,
   // Replaces a worker whose memory has grown because of leaks in test files.
-  workerIdleMemoryLimit: '1GB',
-  // Two more than there are processors: tests wait for stores, timeouts and processes a third of the time.
-  maxWorkers: availableParallelism() + 2,
+  workerIdleMemoryLimit: '2GB',
+  // One more than there are processors: tests wait for stores, timeouts and processes a third of the time. Each worker costs
+  // the load of all packages, and runs their code slowly at first.
+  maxWorkers: availableParallelism() + 1,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
     { ...onStores, displayName: 'e2e', testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'] },

@@ -2,6 +2,7 @@ const { createRequire, isBuiltin } = require('node:module');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
 require('../support/other-versions.cjs');
+const { sharedModule } = require('./shared-modules.cjs');
 
 const OURS = /^(?:[./]|@svc\/auth)/;
 
@@ -35,6 +36,8 @@ module.exports = class NodeRuntime extends JestRuntime {
     const isPackage = wanted.includes('/node_modules/') || !(OURS.test(wanted) || isBuiltin(wanted));
     // Jest's own modules contain the state of one test file.
     if (isPackage && !options?.isInternalModule) return createRequire(from)(wanted);
+    const shared = options?.isInternalModule ? undefined : sharedModule(from, name);
+    if (shared) return shared;
     return super.requireModule(from, name, options, isRequireActual);
   }
 };

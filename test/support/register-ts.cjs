@@ -8,14 +8,15 @@ require('./other-versions.cjs');
 
 require('reflect-metadata');
 
-const src = join(__dirname, '../../libs/auth/src');
-const ALIASES = {
+const ROOT = join(__dirname, '../../');
+const src = join(ROOT, 'libs/auth/src');
+const ALIASES = (exports.ALIASES = {
   '@svc/auth': join(src, 'index.ts'),
   '@svc/auth/console': join(src, 'tools/console/index.ts'),
   '@svc/auth/testing': join(src, 'tools/testing/index.ts'),
-};
+});
 
-const CACHE = join(__dirname, '../../node_modules/.cache/register-ts');
+const CACHE = join(ROOT, 'node_modules/.cache/register-ts');
 mkdirSync(CACHE, { recursive: true });
 const SETTINGS = JSON.stringify([swcOptions, require('@swc/core/package.json').version]);
 
@@ -34,7 +35,11 @@ function compiled(filename) {
   }
 }
 
-require.extensions['.ts'] = (module, filename) => module._compile(compiled(filename), filename);
+// A file elsewhere is loaded as without us.
+require.extensions['.ts'] = (module, filename) =>
+  filename.startsWith(ROOT)
+    ? module._compile(compiled(filename), filename)
+    : require.extensions['.js'](module, filename);
 
 const resolve = Module._resolveFilename;
 Module._resolveFilename = (request, ...others) => resolve(ALIASES[request] ?? request, ...others);

@@ -99,6 +99,8 @@ async function main(): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(host, httpAdapter({ fastify }));
   if (bodyLimit && fastify) app.useBodyParser('application/json' as 'json', { bodyLimit } as object);
   else if (bodyLimit) app.useBodyParser('json', { limit: bodyLimit });
+  // A server that closes an idle connection while the client sends on it would decide a test.
+  app.getHttpServer().keepAliveTimeout = 0;
   await app.listen(0, '127.0.0.1');
   observe(app);
   const answers = answersOf(app) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;

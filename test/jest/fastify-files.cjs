@@ -1,0 +1,32 @@
+const { readFileSync } = require('node:fs');
+
+/** The folders of what an HTTP adapter can change: requests, bodies, errors, gates, mounting, upgrades, addresses and the log. */
+const FOLDERS = [
+  'libs/auth/src/request',
+  'test/attacks',
+  'test/gates',
+  'test/health',
+  'test/http',
+  'test/observability',
+  'test/openapi',
+  'test/throttling',
+];
+
+/** What a test imports that depends on the adapter or on the bytes of a request, and the attributes of cookies. */
+const DEPENDS_ON_ADAPTER = /support\/(?:adapter|raw-headers)'|HttpOnly|Max-Age|SameSite/;
+
+/** The sample always runs on Express, in its own process. */
+const ON_EXPRESS = 'test/sample/';
+
+/**
+ * Whether a test file belongs to `npm run test:fastify`: its folder, its imports or its expectations concern what an HTTP
+ * adapter can change. `npm run test:fastify:all` runs every file.
+ *
+ * @param {string} path from the root of the repository
+ */
+exports.runsOnFastify = (path, text = readFileSync(path, 'utf8')) =>
+  !path.startsWith(ON_EXPRESS) &&
+  (FOLDERS.some((folder) => path.startsWith(`${folder}/`)) || DEPENDS_ON_ADAPTER.test(text));
+
+exports.FOLDERS = FOLDERS;
+exports.MOST_TESTS = 1300;

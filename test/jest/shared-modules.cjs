@@ -1,0 +1,47 @@
+const { existsSync } = require('node:fs');
+const { dirname, join, resolve } = require('node:path');
+const { ALIASES } = require('../support/register-ts.cjs');
+
+const LIBRARY = join(__dirname, '../../libs/auth/src/');
+const OF_TESTS = /\.(?:testkit|[\w-]*spec)\.ts$/;
+
+/** The file of a name that a file imports, or undefined. The library has no other extension. */
+const files = new Map();
+function fileOf(from, name) {
+  if (name === undefined || ALIASES[name]) return ALIASES[name] ?? from;
+  if (!name.startsWith('.')) return undefined;
+  const path = resolve(dirname(from), name);
+  if (!files.has(path))
+    files.set(
+      path,
+      [path, `${path}.ts`, join(path, 'index.ts')].find((file) => file.endsWith('.ts') && existsSync(file)),
+    );
+  return files.get(path);
+}
+
+/** The entries of TypeORM's registry that modules of the library have added. */
+const ofLibrary = new WeakSet();
+const lists = () => Object.values(globalThis.typeormMetadataArgsStorage ?? {}).filter(Array.isArray);
+// With --runInBand, the setup of the run has loaded the library in this process.
+for (const list of lists()) for (const entry of list) ofLibrary.add(entry);
+
+/**
+ * Loads a module of the library, once per worker, as Node does.
+ *
+ * @returns its exports, or undefined for any other module
+ */
+exports.sharedModule = (from, name) => {
+  const file = fileOf(from, name);
+  if (!file?.startsWith(LIBRARY) || OF_TESTS.test(file)) return undefined;
+  const known = require.cache[file];
+  if (known) return known.exports;
+  const before = new Map(lists().map((list) => [list, list.length]));
+  const loaded = require(file);
+  for (const list of lists()) for (const entry of list.slice(before.get(list) ?? 0)) ofLibrary.add(entry);
+  return loaded;
+};
+
+/** Removes the entries of TypeORM's registry that a test file has added. */
+exports.removeEntities = () => {
+  for (const list of lists()) list.splice(0, list.length, ...list.filter((entry) => ofLibrary.has(entry)));
+};
