@@ -128,7 +128,7 @@ describeWithOwnRedis('the application of the quick start', () => {
       if (child.exitCode !== null) throw new Error(`the application exited: ${output}`);
       await sleep(50);
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     child.kill('SIGKILL');
     await redis.stop();

@@ -10,7 +10,11 @@ describeWithOwnRedis('the health of the security store', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    t = await TestApp.start({ redisUrl: redis.url, imports: [HealthModule] });
+    t = await TestApp.start({
+      redisUrl: redis.url,
+      imports: [HealthModule],
+      options: { storeTimeoutMs: HELD_MS },
+    });
     await t.person('ada@example.com');
   });
   afterAll(async () => {

@@ -9,7 +9,6 @@ const PAGE = '<rootDir>/test/sample/page-*.e2e-spec.ts';
 /** @type {import('jest').Config} */
 module.exports = {
   ...shared,
-  testTimeout: 120_000,
   // Each has a browser and a server of its own.
   maxWorkers: 2,
   projects: [
