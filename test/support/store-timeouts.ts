@@ -54,7 +54,11 @@ function hold(): void {
     const work = current.getStore();
     if (!work || work.isOver) return start(call, ms, ...args);
     work.timers++;
-    if (ms < work.answerMs && ms > OTHERS_MS) return start(call);
+    if (ms < work.answerMs && ms > OTHERS_MS) {
+      // At once, before the store can do what is asked.
+      call();
+      return start(() => undefined);
+    }
     if (ms <= SHORTEST_MS || ms > HELD_MS) return start(call, ms, ...args);
     const timer = start(() => undefined, 2 ** 31 - 1);
     work.waits.set(timer, AsyncResource.bind(call));
