@@ -84,10 +84,11 @@ function hold(): void {
 
 /** Waits for a result, and ends the timeouts of everything that works for it and waits for nothing else. */
 async function resultOf<T>(result: PromiseLike<T>, working: () => Iterable<Work>, mayEnd: () => boolean): Promise<T> {
-  let isOver = false;
-  const over = (): void => void (isOver = true);
-  result.then(over, over);
-  for (const seen = new WeakMap<Work, number>(); !isOver;) {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  result.then(end, end);
+  const seen = new WeakMap<Work, number>();
+  while (!over.signal.aborted) {
     await sleep(QUIET_MS);
     for (const work of working()) {
       const isQuiet = seen.get(work) === work.timers;

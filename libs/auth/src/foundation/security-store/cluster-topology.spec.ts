@@ -106,6 +106,7 @@ describe('a connection of the store on a cluster object', () => {
           () => false,
         ),
       );
+      expect(await store.getMany([key])).toEqual([null]);
     });
   });
 
