@@ -1,5 +1,5 @@
 const { existsSync } = require('node:fs');
-const { dirname, join, resolve } = require('node:path');
+const { dirname, isAbsolute, join, resolve } = require('node:path');
 const { ALIASES } = require('../support/register-ts.cjs');
 
 const LIBRARY = join(__dirname, '../../libs/auth/src/');
@@ -9,7 +9,7 @@ const OF_TESTS = /\.(?:testkit|[\w-]*spec)\.ts$/;
 const files = new Map();
 function fileOf(from, name) {
   if (name === undefined || ALIASES[name]) return ALIASES[name] ?? from;
-  if (!name.startsWith('.')) return undefined;
+  if (!name.startsWith('.') && !isAbsolute(name)) return undefined;
   const path = resolve(dirname(from), name);
   if (!files.has(path))
     files.set(

@@ -72,16 +72,18 @@ export async function prepareDatabase(url: string): Promise<void> {
 
 /**
  * Deletes all rows except those of the migrations and resets the ids to 1. DELETE takes 2 ms for these tables, TRUNCATE
- * 33 ms.
+ * 33 ms. A table that has grown is truncated, because every later DELETE would read its dead rows.
  */
 const EMPTY_FUNCTION = `
   CREATE FUNCTION svc_test_empty() RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE name text;
+  DECLARE name text; bytes bigint;
   BEGIN
     SET LOCAL session_replication_role = replica;
-    FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-                   AND relname <> 'migrations' LOOP
-      EXECUTE format('DELETE FROM %I', name);
+    FOR name, bytes IN SELECT relname, pg_relation_size(oid) FROM pg_class
+                        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migrations' LOOP
+      IF bytes > 1000000 THEN EXECUTE format('TRUNCATE %I CASCADE', name);
+      ELSIF bytes > 0 THEN EXECUTE format('DELETE FROM %I', name);
+      END IF;
     END LOOP;
     FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
       PERFORM setval(name::regclass, 1, false);

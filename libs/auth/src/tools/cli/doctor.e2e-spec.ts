@@ -456,14 +456,15 @@ describeWithOwnRedis('svc-auth doctor', () => {
 
     it.each<[string, string[], RegExp]>([
       ['the file does not exist', ['dist/none.js'], /There is no file dist\/none\.js\. Build the application first/],
-      ['the file is not compiled', ['app.module.ts'], /is not compiled\. Name its compiled file/],
+      // Tests load `.ts` files in this process, so that one would be loaded.
+      ['the file is not compiled', ['app.module.cts'], /is not compiled\. Name its compiled file/],
       ['the file exports nothing', ['empty.js'], /exports nothing\. Name the export/],
       ['there is no such export', ['empty.js', '--export', 'App'], /has no export App/],
       ['an option is unknown', ['--jsn'], /Unknown option '--jsn'/],
       ['there are two files', ['a.js', 'b.js'], /One file is expected/],
       ['the env file does not exist', ['--env', 'prod.env'], /There is no env file prod\.env/],
     ])('exits with 2 if %s', async (_, args, message) => {
-      place.write('', 'app.module.ts');
+      place.write('', 'app.module.cts');
       place.write('', 'empty.js');
       const { status, stdout, stderr } = await run('doctor', ...args);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

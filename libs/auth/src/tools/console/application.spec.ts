@@ -20,6 +20,10 @@ describe('the end of a command', () => {
   });
 
   it('is the error of an application that cannot close', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
     await expect(closed({ close: () => Promise.reject(new Error('a hook failed')) })).rejects.toThrow('a hook failed');
+    // A timer that is left would keep the process of the command running.
+    expect(timers()).toBe(before);
   });
 });

@@ -66,7 +66,6 @@ export class Application {
 export async function closed(application: Pick<OpenApplication, 'close'>, ms = CLOSE_MS): Promise<void> {
   const waiting = new AbortController();
   const timeout = sleep(ms, true, { signal: waiting.signal }).catch(() => false);
-  const isOver = await Promise.race([application.close().then(() => false), timeout]);
-  waiting.abort();
+  const isOver = await Promise.race([application.close().then(() => false), timeout]).finally(() => waiting.abort());
   if (isOver) process.stderr.write(`The application did not close within ${ms / 1000} seconds.\n`);
 }
