@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
+import { rounds } from '../support/rounds';
 import { COMPLETE, LEASE } from '../support/denylist-state';
 import { type RedisClient, RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -104,7 +105,7 @@ describeWithOwnRedis('two nodes, under any interleaving of session starts, sessi
           for (const t of nodes) expect((await t.get('/private', token)).status).toBe(ended ? 401 : 200);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(30) },
     );
   });
 });

@@ -11,6 +11,7 @@ import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { TestApp, type TestAppOptions } from '../support/app';
+import { rounds } from '../support/rounds';
 import { confirmPassword } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -363,7 +364,7 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
       const property = fc.asyncProperty(guesses, async (sequence) => {
         expect(await answersOf(sequence, ['Admin', 'bob'])).toEqual(await answersOf(sequence, []));
       });
-      await fc.assert(property, { numRuns: 15 });
+      await fc.assert(property, { numRuns: rounds(6) });
     });
   });
 });
@@ -444,6 +445,6 @@ describe('any sequence of logins and waits', () => {
       }
       expect([locked.length - before[0], released.length - before[1]]).toEqual([model.locked, model.released]);
     });
-    await fc.assert(property, { numRuns: 30 });
+    await fc.assert(property, { numRuns: rounds(12) });
   });
 });

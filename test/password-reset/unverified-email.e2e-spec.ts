@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PasskeyRemoved, TwoFactorDisabled, Verified } from '@svc/auth';
 import { ADA, confirmationTokenOf } from '../support/step-up';
+import { rounds } from '../support/rounds';
 import { member } from '../support/members';
 import { NOT_VERIFIED, ORIGIN } from '../support/passkeys';
 import { whileStatementsFail } from '../support/failing-statements';
@@ -169,7 +170,7 @@ describe('a reset of the password of an account', () => {
     // A long time-out, so that no request is answered 503 on a busy machine.
     const account = UnverifiedAccount.forFile({ storeTimeoutMs: 20_000 });
 
-    const ROUNDS = 12;
+    const ROUNDS = rounds(6);
     it(`removes everything that concurrent requests of another person add, in ${ROUNDS} rounds`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const email = `racer${round}@example.com`;

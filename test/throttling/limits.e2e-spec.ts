@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
+import { rounds } from '../support/rounds';
 import { member, memberOptions, Mailbox } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 
@@ -363,7 +364,7 @@ describe('any sequence of logins to accounts that look alike', () => {
         expect(status).toBe(rule.attempt(email, from, right));
       }
     });
-    await fc.assert(property, { numRuns: 30 });
+    await fc.assert(property, { numRuns: rounds(12) });
   });
 });
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { TestApp } from '../support/app';
+import { rounds } from '../support/rounds';
 import {
   startChallenge,
   codeAt,
@@ -127,6 +128,6 @@ describe('any sequence of enrolments, logins and waits', () => {
         expect(remaining).toBe(model.state === 'none' ? 0 : model.codes.length);
       }
     });
-    await fc.assert(property, { numRuns: 30 });
+    await fc.assert(property, { numRuns: rounds(12) });
   });
 });

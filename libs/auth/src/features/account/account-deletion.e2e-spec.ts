@@ -1,5 +1,6 @@
 import { AccountDeleting, MailFailed } from '@svc/auth';
 import { PausePoint } from '../../../../../test/support/pause-point';
+import { rounds } from '../../../../../test/support/rounds';
 import { eventually } from '../../../../../test/support/eventually';
 import { member } from '../../../../../test/support/members';
 import { ORIGIN } from '../../../../../test/support/passkeys';
@@ -10,7 +11,7 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountDataStore } from './account-rows.store';
 
-const ROUNDS = 20;
+const ROUNDS = rounds(8);
 
 describe('an account whose password is reset during its deletion', () => {
   // Longer than PostgreSQL needs to detect a deadlock.

@@ -266,7 +266,7 @@ it(
           world.close();
         }
       }),
-      { numRuns: rounds(60), examples: [[EXAMPLE]] },
+      { numRuns: rounds(30), examples: [[EXAMPLE]] },
     );
     for (const result of ['current', 'replay', 'reuse', 'ended', 'expired', 'idle', 'cap', 'refused life'])
       expect([result, results.has(result)]).toEqual([result, true]);
