@@ -24,6 +24,7 @@ const ENVIRONMENT: Environment = {
   databaseUrl: NOWHERE,
   migrationsRun: true,
   redisUrl: undefined,
+  storesTimeout: 0,
   mailer: mailbox,
   logger: sampleLogger(undefined),
   development: { dataDir: '.data', seedDemo: false, mailbox },

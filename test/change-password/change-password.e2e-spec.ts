@@ -223,7 +223,7 @@ function hostForFile(options: Partial<AuthModuleOptions>) {
 describe('a password change concurrent with other requests', () => {
   const checkpoint = PausePoint.disabled();
   // On a busy machine, none of these requests may time out with 503.
-  const { t, users, change, reset } = hostForFile({ storeTimeoutMs: 10_000 });
+  const { t, users, change, reset } = hostForFile({ storeTimeoutMs: 20_000 });
 
   /** Between the verification of the current password and the storage of the new one. */
   const holdHashing = (): void => {

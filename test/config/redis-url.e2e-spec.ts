@@ -131,7 +131,7 @@ describeWithOwnRedis('the Redis of redis.url', () => {
       NestFactory.createApplicationContext(module, { logger: false, abortOnError: false }).catch((e) => console.log(e.message));`;
     const loader = join(__dirname, '../support/register-ts.cjs');
     const child = spawn(process.execPath, ['--require', loader, '--eval', code], {
-      timeout: 45_000,
+      timeout: 240_000,
       env: { ...process.env, REDIS: redis.url.replace('//', `//:${PASSWORD}@`) },
     });
     const [stdout, stderr, [status]] = await Promise.all([

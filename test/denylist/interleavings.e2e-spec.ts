@@ -106,5 +106,5 @@ describeWithOwnRedis('two nodes, under any interleaving of session starts, sessi
       }),
       { numRuns: 60 },
     );
-  }, 240_000);
+  });
 });

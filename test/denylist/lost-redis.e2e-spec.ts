@@ -22,8 +22,9 @@ describeWithOwnRedis(`no node accepts any of ${ENDED} ended sessions`, () => {
       ({ client } = await redisCache(redis.url));
       client.on('error', () => undefined);
       deployment = await Deployment.start(
-        async () => ({ redisUrl: redis.url }),
-        () => VerifyingService.start(redis.url),
+        // Requests wait for a Redis that hangs.
+        async () => ({ redisUrl: redis.url, options: { storeTimeoutMs: 5000 } }),
+        () => VerifyingService.start(redis.url, { storeTimeoutMs: 5000 }),
       );
     });
     afterAll(async () => {

@@ -14,7 +14,7 @@ import { describeWithOwnRedis } from '../support/with-redis';
 const LOST = 30;
 
 /** A long timeout: even on a slow machine, a 503 is not a timeout. */
-const OPTIONS = { storeTimeoutMs: 5000 };
+const OPTIONS = { storeTimeoutMs: 20_000 };
 
 describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', () => {
   let redis: RedisServer;

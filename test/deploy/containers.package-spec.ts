@@ -79,7 +79,7 @@ describeWithNginx('the container files, run without a container engine', () => {
       createEmptyDatabase(),
       RedisServer.start('--dir', folder, ...command),
     ]);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await Promise.all(instances?.map((instance) => instance.stop()) ?? []);
@@ -127,7 +127,7 @@ describeWithNginx('the container files, run without a container engine', () => {
         },
         async () => (await ask('GET', '/')).status === 200,
       );
-    }, 120_000);
+    });
 
     it('the health checks of the image and of Compose agree with the instance', async () => {
       for (const check of [image.healthcheck, services.app1!.healthcheck!.test.slice(1)]) {

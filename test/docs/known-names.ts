@@ -17,7 +17,7 @@ export async function sampleRoutes(): Promise<string[]> {
   process.env = { ...env, DATA_DIR: directory };
   const environment = readEnvironment(process.env, ['--mailbox']);
   try {
-    const app = await NestFactory.create(DevModule.forEnvironment(environment, database.url, 0), { logger: false });
+    const app = await NestFactory.create(DevModule.forEnvironment(environment, database.url), { logger: false });
     await app.init();
     const routes = routesOfRouter(app.getHttpAdapter() as AbstractHttpAdapter);
     await app.close();

@@ -128,7 +128,7 @@ describeWithOwnRedis('the application of the quick start', () => {
       if (child.exitCode !== null) throw new Error(`the application exited: ${output}`);
       await sleep(50);
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     child.kill('SIGKILL');
     await redis.stop();
@@ -163,7 +163,7 @@ describeWithOwnRedis('the application of the quick start', () => {
 
   /** Runs a program of the application to its end. `status` is null if it does not end. */
   async function ran(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
-    const program = spawn(process.execPath, ['--require', LOADER, ...args], { cwd: folder, env, timeout: 60_000 });
+    const program = spawn(process.execPath, ['--require', LOADER, ...args], { cwd: folder, env, timeout: 240_000 });
     const [stdout, stderr, [status]] = await Promise.all([
       textOf(program.stdout),
       textOf(program.stderr),

@@ -11,7 +11,7 @@ const NEXT = 'another horse entirely';
 const app = EmailChangeApp.forFile({
   features: { ...PASSKEYS.features, twoFactor: true },
   passkeys: PASSKEYS.passkeys,
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 });
 const { t, mailbox } = app;
 const passkeys = new PasskeyApp(t);

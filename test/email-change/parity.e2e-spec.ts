@@ -29,7 +29,7 @@ function requestCalls(store: SecurityStore): string[] {
 }
 
 describe('the answer to a request for a change of email', () => {
-  const app = EmailChangeApp.forFile({ storeTimeoutMs: 10_000 });
+  const app = EmailChangeApp.forFile({ storeTimeoutMs: 20_000 });
   const { t, mailbox } = app;
 
   it('has the same bytes and headers for a free, a taken, a deleted and the own address, and for a failing mail server', async () => {
@@ -75,7 +75,7 @@ const CONCEALING: Partial<AuthModuleOptions> = {
   features: { emailChange: true },
   registration: { concealExisting: true },
   emailVerification: { blockUnverifiedLogin: true },
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 };
 
 describe('a registration that conceals existing accounts', () => {

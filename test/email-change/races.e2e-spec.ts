@@ -7,7 +7,7 @@ import { PASSWORD } from '../support/user-entities';
 
 const ROUNDS = rounds(10);
 
-const app = EmailChangeApp.forFile({ storeTimeoutMs: 10_000 });
+const app = EmailChangeApp.forFile({ storeTimeoutMs: 20_000 });
 const { t } = app;
 
 /** Runs a race with a new member in each round. */

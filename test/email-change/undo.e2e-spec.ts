@@ -22,7 +22,7 @@ const FAILED = 'This link to change the email address is not valid any more. Ple
 const app = EmailChangeApp.forFile({
   features: { ...PASSKEYS.features, twoFactor: true },
   passkeys: PASSKEYS.passkeys,
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 });
 const { t, mailbox } = app;
 const passkeys = new PasskeyApp(t);

@@ -19,7 +19,7 @@ const NEXT = 'another horse entirely';
 
 describe('a sign-in with a mailed code', () => {
   // A long time-out, so that no concurrent request is answered 503 on a busy machine.
-  const { t, mailbox } = membersForFile({ features: { emailCode: true }, storeTimeoutMs: 10_000 });
+  const { t, mailbox } = membersForFile({ features: { emailCode: true }, storeTimeoutMs: 20_000 });
   beforeEach(() => member(t, ADA, verified));
 
   it('is answered with the tokens of a session, and the method is email', async () => {

@@ -35,7 +35,7 @@ function requestStoreCalls(t: TestApp): string[] {
 }
 
 describe('a request for a code', () => {
-  const { t, mailbox } = membersForFile({ features: { emailCode: true, lockout: true }, storeTimeoutMs: 10_000 });
+  const { t, mailbox } = membersForFile({ features: { emailCode: true, lockout: true }, storeTimeoutMs: 20_000 });
   beforeEach(() => member(t, ADA, verified));
 
   it('is answered with the same bytes and headers whether or not the address has an account', async () => {

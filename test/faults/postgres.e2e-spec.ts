@@ -11,6 +11,9 @@ import { describeWithRedis } from '../support/with-redis';
 import { BrokenNode } from './scenarios/broken-node';
 import { ADA } from '../support/user-entities';
 
+/** The store timeout where requests wait for a PostgreSQL that does not answer. Afterwards requests are repeated. */
+const SILENT_MS = 5000;
+
 const WAITING = `SELECT count(*)::int AS n FROM pg_stat_activity
                   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
@@ -34,7 +37,7 @@ async function onServer(...statements: string[]): Promise<void> {
 }
 
 describe('a PostgreSQL', () => {
-  const t = TestApp.forFile({ pool: { max: 5 } });
+  const t = TestApp.forFile({ pool: { max: 5 }, options: { storeTimeoutMs: SILENT_MS } });
   let live: Tokens;
   /** A connection of another client of the same database. */
   let other: Client;
@@ -279,7 +282,9 @@ describe.each([1, 5])('a connection pool of %d', (max) => {
 
 describeWithRedis('connections to PostgreSQL that are lost without a packet', () => {
   it('are replaced, even if they are all connections of the pool', async () => {
-    const node = await BrokenNode.start((stores) => TestApp.start({ ...stores, pool: { max: 5 } }));
+    const node = await BrokenNode.start((stores) =>
+      TestApp.start({ ...stores, pool: { max: 5 }, options: { storeTimeoutMs: SILENT_MS } }),
+    );
     await node.t.person(ADA);
     const live = await node.t.session();
     await Promise.all(Array.from({ length: 20 }, () => node.t.get('/private', live.access_token)));

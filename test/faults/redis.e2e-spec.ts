@@ -5,7 +5,7 @@ import { type RedisClient, RedisServer } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-const STORE_TIMEOUT_MS = 3000;
+const STORE_TIMEOUT_MS = 10_000;
 
 describeWithOwnRedis('a separate Redis server', () => {
   let redis: RedisServer;

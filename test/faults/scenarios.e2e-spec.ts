@@ -14,13 +14,13 @@ describeWithRedis('while stores and processes fail', () => {
     const result = await sendThroughFaults(node, 300, 500);
     await node.stop();
     expect(result).toMatchObject({ failedOpen: 0, loggedOut: 0, improper: [], alive: true });
-  }, 180_000);
+  });
 
   it('a mixed load leaves no key without expiry and is never answered 500', async () => {
     const { improper, keys, lasting } = await loadFor((requests) => requests >= 400);
     expect({ improper, lasting }).toEqual({ improper: [], lasting: [] });
     expect(keys).toBeGreaterThan(20);
-  }, 180_000);
+  });
 
   it('a process that is killed during refreshes ends no session: every client continues at another process', async () => {
     const survivor = await TestApp.start();
@@ -28,11 +28,11 @@ describeWithRedis('while stores and processes fail', () => {
     await survivor.stop();
     expect(trials).toBeGreaterThanOrEqual(20);
     expect({ wrong, revoked }).toEqual({ wrong: [], revoked: 0 });
-  }, 180_000);
+  });
 
   it('a PostgreSQL that is restarted during refreshes loses no session and causes no false reuse', async () => {
     const result = await restartUnderLoad(2, 50);
     expect(result).toMatchObject({ lost: 0, killed: 0, improper: [] });
     expect(result.refreshes).toBeGreaterThan(result.unavailable);
-  }, 180_000);
+  });
 });

@@ -33,7 +33,7 @@ module.exports = {
   rootDir,
   reporters: ['default', '<rootDir>/test/jest/counting-reporter.cjs'],
   testSequencer: '<rootDir>/test/jest/slow-first-sequencer.cjs',
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   // Replaces a worker whose memory has grown because of leaks in test files.
   workerIdleMemoryLimit: '2GB',
   // One more than there are processors: tests wait for stores, timeouts and processes a third of the time. Each worker costs

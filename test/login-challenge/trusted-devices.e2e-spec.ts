@@ -31,7 +31,7 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   twoFactor: { trustedDeviceDays: 30 },
   hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
   // So that no concurrent request is answered 503 on a busy machine.
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 };
 
 const t = TestApp.forFile({ options: OPTIONS, controllers: [WithFactor] });

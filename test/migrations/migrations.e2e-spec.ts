@@ -130,7 +130,7 @@ describe('the migrations of the library', () => {
       const child = spawn(
         process.execPath,
         ['--require', register, cli, command, '-d', join(folder, 'data-source.ts')],
-        { cwd: ROOT, env: { ...process.env, DATABASE: database.url }, timeout: 30_000 },
+        { cwd: ROOT, env: { ...process.env, DATABASE: database.url }, timeout: 240_000 },
       );
       let output = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));

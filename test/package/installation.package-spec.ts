@@ -136,7 +136,7 @@ describeWithRedis('the package, installed', () => {
 
   beforeAll(async () => {
     [database, folders] = await Promise.all([createDatabase(), Promise.all(HOSTS.map(installed))]);
-  }, 300_000);
+  });
   afterAll(() => database.drop());
 
   const installedVersion = (folder: string, name: string): unknown =>

@@ -8,7 +8,7 @@ import { ADA } from '../support/user-entities';
 const SILENT = { up: false, uv: false };
 
 describe('a passkey that the browser creates without a question', () => {
-  const app = PasskeyApp.forFile({ features: { conditionalCreate: true }, storeTimeoutMs: 10_000 });
+  const app = PasskeyApp.forFile({ features: { conditionalCreate: true }, storeTimeoutMs: 20_000 });
   let device: SoftAuthenticator;
   let session: Tokens;
   beforeEach(async () => {

@@ -13,7 +13,7 @@ let ofBob: unknown;
 describe('the last passkey of a user', () => {
   beforeEach(() => void (ofBob = false));
   const app = PasskeyApp.forFile({
-    storeTimeoutMs: 10_000,
+    storeTimeoutMs: 20_000,
     passkeys: {
       keepLast: (user: object) => ('email' in user && String(user.email).startsWith('bob') ? (ofBob as boolean) : true),
     },

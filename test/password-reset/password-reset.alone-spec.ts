@@ -4,6 +4,7 @@ import { eventually } from '../support/eventually';
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
+import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 const NEXT = 'another horse entirely';
@@ -41,7 +42,9 @@ describe('POST /forgot-password', () => {
 describeWithOwnRedis('a reset of a password while Redis is down', () => {
   let redis: RedisServer;
   beforeAll(async () => void (redis = await RedisServer.start()));
-  const { t, mailbox } = membersForFile({ features: { lockout: true } }, () => ({ redisUrl: redis.url }));
+  const { t, mailbox } = membersForFile({ features: { lockout: true }, storeTimeoutMs: HELD_MS }, () => ({
+    redisUrl: redis.url,
+  }));
   beforeEach(async () => void (await member(t, ADA)));
   // The application cannot close while Redis is frozen.
   afterEach(() => redis.thaw());
@@ -53,6 +56,8 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
   };
   const reset = (token: string) =>
     t.http.post('/auth/reset-password').send({ token, email: ADA, password: NEXT, password_confirmation: NEXT });
+
+  const inTime = <T>(send: () => PromiseLike<T>): Promise<T> => StoreTimeouts.of(t.app).during(send);
 
   /** Freezes Redis after the password is stored. */
   const hangLate = (): void => {
@@ -73,7 +78,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
     const live = await t.session();
     const token = await mailed();
     hangLate();
-    await reset(token).expect(503);
+    await inTime(() => reset(token).expect(503));
     await thaw(live.access_token);
     await reset(token).expect(200);
     await t.get('/private', live.access_token).expect(401);
@@ -85,7 +90,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
     const body = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
     const change = () => t.call('post', '/auth/password', live.access_token).send(body);
     hangLate();
-    await change().expect(503);
+    await inTime(() => change().expect(503));
     await thaw(live.access_token);
     await t.login(ADA, NEXT).expect(422);
     await change().expect(200);

@@ -167,7 +167,7 @@ describe('a reset of the password of an account', () => {
 
   describe('with an unverified email, during other requests', () => {
     // A long time-out, so that no request is answered 503 on a busy machine.
-    const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000 });
+    const account = UnverifiedAccount.forFile({ storeTimeoutMs: 20_000 });
 
     const ROUNDS = 12;
     it(`removes everything that concurrent requests of another person add, in ${ROUNDS} rounds`, async () => {

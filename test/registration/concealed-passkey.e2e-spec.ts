@@ -22,7 +22,7 @@ describe('a registration with a passkey that conceals existing accounts', () => 
     passkeys: PASSKEYS.passkeys,
     registration: { concealExisting: true },
     emailVerification: { blockUnverifiedLogin: true },
-    storeTimeoutMs: 10_000,
+    storeTimeoutMs: 20_000,
   });
   beforeEach(() => member(t, ADA, { emailVerifiedAt: new Date() }));
   const begun = async (device: SoftAuthenticator, email: string, credentialId?: Buffer) => {

@@ -30,7 +30,7 @@ const shape = ({ status, text, headers: { date: _, 'x-ratelimit-remaining': __, 
 });
 
 describe('a registration that conceals existing accounts', () => {
-  const { t, mailbox } = membersForFile({ ...CONCEALING, storeTimeoutMs: 10_000 });
+  const { t, mailbox } = membersForFile({ ...CONCEALING, storeTimeoutMs: 20_000 });
   const register = (email: string, more?: object) => t.http.post('/auth/register').send(form(email, more));
   const rows = () => t.database.query('SELECT * FROM members ORDER BY email');
   /** The mails, sorted, after this number of them arrived. */

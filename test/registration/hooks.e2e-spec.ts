@@ -16,7 +16,7 @@ describe('hooks.register', () => {
     hooks: { register: (...given) => hook(...given) },
     features: { twoFactor: true },
     // A long time-out, so that no concurrent request is answered 503 on a busy machine.
-    storeTimeoutMs: 10_000,
+    storeTimeoutMs: 20_000,
   });
   const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
   const users = () => t.database.getRepository(Member);

@@ -38,7 +38,7 @@ const WITH_PASSKEYS: Partial<AuthModuleOptions> = {
 describe('a registration with a passkey', () => {
   const { t, mailbox } = membersForFile({
     ...WITH_PASSKEYS,
-    storeTimeoutMs: 10_000,
+    storeTimeoutMs: 20_000,
     sessions: { ttlWithoutRemember: 3600 },
   });
   let device: SoftAuthenticator;

@@ -9,7 +9,7 @@ const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWOR
 
 describe('POST /register', () => {
   // A long time-out, so that no concurrent request is answered 503 on a busy machine.
-  const { t, mailbox } = membersForFile({ storeTimeoutMs: 10_000 });
+  const { t, mailbox } = membersForFile({ storeTimeoutMs: 20_000 });
 
   const register = (body: object) => t.http.post('/auth/register').send(body);
   const rows = () => t.database.query('SELECT * FROM members');
@@ -272,7 +272,7 @@ function readersForFile(options: Partial<AuthModuleOptions> = {}): { t: TestApp;
   const tables = `CREATE TABLE readers (id int GENERATED ALWAYS AS IDENTITY, name text NOT NULL, email text UNIQUE,
     handle text UNIQUE, "passwordHash" text)`;
   return membersForFile(
-    { users: { entity: Reader }, storeTimeoutMs: 10_000, ...options, features: { emailVerification: false } },
+    { users: { entity: Reader }, storeTimeoutMs: 20_000, ...options, features: { emailVerification: false } },
     { entities: [Reader], tables },
   );
 }

@@ -63,7 +63,7 @@ describe('the sample, as a process', () => {
     expect((await second.call('POST', '/auth/refresh', { refresh_token: body.refresh_token })).status).toBe(200);
     await second.stop();
     rmSync(dataDir, { recursive: true, force: true });
-  }, 120_000);
+  });
 
   it('ends with an error message when it refuses to start', async () => {
     const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
@@ -100,7 +100,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
     isShort(sample.log, 0);
     await sample.stop();
     await database.drop();
-  }, 60_000);
+  });
 
   const host = SampleHost.forFile();
   let database: TestDatabase;
@@ -456,6 +456,11 @@ describeWithRedis('the sample, configured by environment alone', () => {
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret \(SVC_SECRET\) has 40 bits/],
       ['an invalid number of proxies', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
+      [
+        'an invalid time for its stores',
+        { STORES_TIMEOUT: 'long' },
+        /^STORES_TIMEOUT is "long"\. Set it to the number of s/,
+      ],
       ['an invalid level of the log', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"\. Set it to one of verbose, debug/],
       ['an invalid number', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
       [

@@ -30,7 +30,7 @@ describeWithRedis('in the long run', () => {
   it(
     'ten thousand requests through faults admit no invalid token, are answered within 1 s, and recover within 2 s',
     async () => {
-      const options = { features: { lockout: true }, lockout: { maxAttempts: 100 } };
+      const options = { features: { lockout: true }, lockout: { maxAttempts: 100 }, storeTimeoutMs: 800 };
       const node = await BrokenNode.start((stores) => TestApp.start({ options, ...stores }));
       const result = await sendThroughFaults(node, 10_000);
       await node.stop();

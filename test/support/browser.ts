@@ -75,7 +75,7 @@ export async function openWithoutStorage(): Promise<BrowserContext> {
     executablePath: executable,
     args: ['--no-sandbox'],
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(200_000);
   const close = context.close.bind(context);
   context.close = async () => {
     await close();
@@ -155,7 +155,7 @@ export async function savedDuring(page: Page, work: () => Promise<unknown>): Pro
     await work();
     return page.evaluate<SavedFile>('saved');
   }
-  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), work()]);
+  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 200_000 }), work()]);
   return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
 }
 

@@ -96,7 +96,7 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
   encryption: { key: ENCRYPTION_KEY },
   hashing: HASHING,
   // Longer than the default of 800: a busy machine must not decide a test. Tests of silent stores set their own.
-  storeTimeoutMs: 3000,
+  storeTimeoutMs: 20_000,
   users: { entity: Person },
   rateLimits: UNLIMITED,
   // A test that runs at the time of the schedule must not lose its rows. Tests of the schedule set their own.

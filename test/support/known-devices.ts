@@ -11,7 +11,7 @@ export const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101
 /** For `membersForFile`: the mails need a page and the reset of passwords. */
 export const knownDeviceOptions = (options: Partial<AuthModuleOptions> = {}): Partial<AuthModuleOptions> => ({
   // So that no concurrent request is answered 503 on a busy machine.
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
   ...options,
   knownDevices: { frontendUrl: REPORT_URL, ...options.knownDevices },
   features: { knownDevices: true, ...options.features },

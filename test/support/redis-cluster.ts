@@ -15,7 +15,7 @@ const MASTERS = 3;
 const NODE_TIMEOUT_MS = 3000;
 
 /** Milliseconds in which a server answers. */
-const ANSWER_MS = 5000;
+const ANSWER_MS = 60_000;
 
 /** `createClient` builds a class with all commands for each new address, which takes 20 ms of CPU. A duplicate does not. */
 const unconnected = createClient();
@@ -140,7 +140,7 @@ export class RedisCluster {
   /** A connected cluster object of node-redis. */
   async connect(version: 4 | 5): Promise<ClusterClient> {
     const { rootNodes } = this;
-    const socket = { connectTimeout: 1000, reconnectStrategy: (retries: number) => Math.min(retries * 50, 500) };
+    const socket = { connectTimeout: 60_000, reconnectStrategy: (retries: number) => Math.min(retries * 50, 500) };
     const defaults = { disableOfflineQueue: true, socket };
     const cluster = version === 4 ? createCluster4({ rootNodes, defaults }) : createCluster5({ rootNodes, defaults });
     // Prevents unhandled error events: a store adds its listeners later.

@@ -40,7 +40,7 @@ export class RedisSentinels {
       name: NAME,
       sentinelRootNodes: this.nodes,
       // With automatic reconnection, the client waits for the old master even if the sentinels name another one.
-      nodeClientOptions: { socket: { reconnectStrategy: false, connectTimeout: 1000 } },
+      nodeClientOptions: { socket: { reconnectStrategy: false, connectTimeout: 60_000 } },
       ...options,
     });
     // Prevents unhandled error events: a store adds its listeners later.

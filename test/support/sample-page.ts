@@ -37,7 +37,7 @@ export class SampleVisit {
     beforeAll(async () => {
       visit.host = new SampleHost();
       visit.browser = await openBrowser();
-    }, 60_000);
+    });
     afterAll(async () => {
       await visit.leave();
       await visit.browser?.close();
@@ -59,7 +59,7 @@ export class SampleVisit {
         ...UNREACHED_LIMITS,
         ...env,
       });
-    }, 60_000);
+    });
     afterAll(() => this.leave());
   }
 
@@ -84,7 +84,7 @@ export class SampleVisit {
   async person(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const context = await this.browser.newContext({ permissions, ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(200_000);
     return context;
   }
 

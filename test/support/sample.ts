@@ -10,6 +10,9 @@ import { type Answer, send } from './processes';
 
 const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');
 
+/** Limits of the sample that no test on a busy machine reaches. Tests of silent stores set their own. */
+const UNHURRIED = { SVC_STORE_TIMEOUT: '30000', STORES_TIMEOUT: '600' };
+
 /** A working directory without an `.env`. */
 const directory = (): string => mkdtempSync(join(tmpdir(), 'svc-sample-'));
 
@@ -48,13 +51,13 @@ export class SampleProcess extends Sample {
     const port = await freePort();
     const child = spawn(process.execPath, [MAIN], {
       cwd: directory(),
-      env: { PATH: process.env.PATH!, PORT: String(port), ...env },
+      env: { PATH: process.env.PATH!, PORT: String(port), ...UNHURRIED, ...env },
     });
     return new SampleProcess(child, `http://127.0.0.1:${port}`);
   }
 
   async ready(): Promise<this> {
-    await eventually(async () => this.process.exitCode !== null || (await this.status('/health')) === 200, 60);
+    await eventually(async () => this.process.exitCode !== null || (await this.status('/health')) === 200);
     if (this.process.exitCode !== null) throw new Error(`the sample exited: ${this.output}`);
     return this;
   }
@@ -90,7 +93,10 @@ export class SampleHost {
   /** Stops the running sample and starts another one. @throws Error with the reason if the sample refuses to start */
   async start(env: Record<string, string>, args: string[] = []): Promise<Sample> {
     const port = await freePort();
-    const { refusal } = await this.ask({ env: { PATH: process.env.PATH, PORT: String(port), ...env }, args });
+    const { refusal } = await this.ask({
+      env: { PATH: process.env.PATH, PORT: String(port), ...UNHURRIED, ...env },
+      args,
+    });
     if (refusal !== undefined) throw new Error(refusal);
     return new Sample(`http://127.0.0.1:${port}`);
   }

@@ -39,7 +39,7 @@ export class TokenPolling {
   async rounds(count: number): Promise<void> {
     // The current round began before this call.
     const until = this.done.map((done) => done + count + 1);
-    await eventually(async () => this.done.every((done, i) => done >= until[i]!), 120);
+    await eventually(async () => this.done.every((done, i) => done >= until[i]!));
   }
 
   /** @returns the statuses of each check */

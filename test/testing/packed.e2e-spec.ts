@@ -16,7 +16,7 @@ describe('the testing kit in the package', () => {
 
   beforeAll(() => {
     folder = join(packedHost(), '../../../..');
-  }, 300_000);
+  });
 
   describe('in a test', () => {
     let lines: string[];

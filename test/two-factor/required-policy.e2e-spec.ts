@@ -17,7 +17,7 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   twoFactor: { required: async (user, context) => answer(user as { email: string }, context) as boolean },
   sessions: { ttlWithoutRemember: 3600 },
   // So that no concurrent request is answered 503 on a busy machine.
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 };
 
 const app = PasskeyApp.forFile(OPTIONS);

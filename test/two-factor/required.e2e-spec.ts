@@ -33,7 +33,7 @@ const OPTIONS: Partial<AuthModuleOptions> = {
   sessions: { ttlWithoutRemember: 3600 },
   hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
   // So that no concurrent request is answered 503 on a busy machine.
-  storeTimeoutMs: 10_000,
+  storeTimeoutMs: 20_000,
 };
 
 const app = PasskeyApp.forFile(OPTIONS);

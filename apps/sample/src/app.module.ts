@@ -20,8 +20,7 @@ const PER_CLIENT = { ttl: 60_000, limit: 120 };
 
 @Module({ controllers: [HealthController, UserController, AdminController, OrdersController] })
 export class AppModule {
-  /** @param retryAttempts how many times a failed connection to the database is tried again */
-  static forEnvironment(environment: Environment, databaseUrl: string, retryAttempts = 9): DynamicModule {
+  static forEnvironment(environment: Environment, databaseUrl: string): DynamicModule {
     const options = sampleOptions(environment);
     return {
       module: AppModule,
@@ -29,7 +28,8 @@ export class AppModule {
         TypeOrmModule.forRoot({
           ...dataSourceOptions(databaseUrl),
           migrationsRun: environment.migrationsRun,
-          retryAttempts,
+          // The start has waited for the database: `waitForStores`.
+          retryAttempts: 0,
         }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         TerminusModule,

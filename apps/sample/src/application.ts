@@ -9,12 +9,14 @@ import { DevModule } from './dev/dev.module';
 import { isProduction } from './dev/development';
 import { openDatabase } from './dev/open-database';
 import type { Environment } from './environment';
+import { waitForStores } from './stores';
 
-/** Opens the database and starts the server. @returns a function that stops both */
+/** Waits for the stores, opens the database and starts the server. @returns a function that stops both */
 export async function startApplication(
   environment: Environment,
   options: NestApplicationOptions = {},
 ): Promise<() => Promise<void>> {
+  await waitForStores(environment);
   const database = await openDatabase(environment);
   // Without a mailbox this is `AppModule`.
   const module = DevModule.forEnvironment(environment, database.url);

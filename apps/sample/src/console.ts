@@ -10,7 +10,7 @@ import { readEnvironment } from './environment';
 async function openApplication(): Promise<OpenApplication> {
   const environment = readEnvironment();
   const database = await openDatabase(environment);
-  const app = await NestFactory.createApplicationContext(AppModule.forEnvironment(environment, database.url, 0), {
+  const app = await NestFactory.createApplicationContext(AppModule.forEnvironment(environment, database.url), {
     logger: ['fatal'],
     abortOnError: false,
   });

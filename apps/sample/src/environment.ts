@@ -17,6 +17,8 @@ export interface Environment {
   /** Whether the application runs the migrations at its start, which is for a single instance. */
   migrationsRun: boolean;
   redisUrl: string | undefined;
+  /** How many seconds the start waits for PostgreSQL and Redis. 0: each of them is asked once. */
+  storesTimeout: number;
   mailer: Mailer | undefined;
   logger: LoggerService;
   /** Settings for development only. */
@@ -35,6 +37,7 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
     DATABASE_URL,
     MIGRATIONS_RUN,
     REDIS_URL,
+    STORES_TIMEOUT,
     SMTP_URL,
     MAIL_FROM,
     LOG_LEVEL,
@@ -48,6 +51,11 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
   if (!/^\d*$/.test(TRUST_PROXY ?? '')) {
     throw new Error(`TRUST_PROXY is "${TRUST_PROXY}". Set it to the number of proxies in front of this server.`);
   }
+  if (!/^\d*$/.test(STORES_TIMEOUT ?? '')) {
+    throw new Error(
+      `STORES_TIMEOUT is "${STORES_TIMEOUT}". Set it to the number of seconds that the start waits for PostgreSQL and Redis.`,
+    );
+  }
   return {
     host: HOST || undefined,
     port: Number(PORT || 3000),
@@ -56,6 +64,7 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
     databaseUrl: DATABASE_URL || undefined,
     migrationsRun: isSwitchedOn(MIGRATIONS_RUN, true),
     redisUrl: REDIS_URL || undefined,
+    storesTimeout: Number(STORES_TIMEOUT || 60),
     mailer: SMTP_URL ? nodemailerMailer(SMTP_URL, MAIL_FROM || 'Sample <no-reply@example.com>') : development.mailbox,
     logger: sampleLogger(LOG_LEVEL),
     development,

@@ -1,10 +1,10 @@
 import type { AuthModuleOptions, Mail } from '@svc/auth';
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
+import { eventually } from '../../support/eventually';
 import { UNLIMITED } from '../../support/host.module';
 import { REPORT_URL } from '../../support/known-devices';
 import { API_URL, EMAIL_CHANGE, RESET_URL } from '../../support/members';
@@ -161,12 +161,12 @@ export class AttackedHost {
 
   /** The mail to an address with this number, counted from 1. Waits until it is sent. */
   async mailTo(address: string, number: number): Promise<Mail> {
-    for (let waited = 0; waited < 10_000; waited += 10) {
-      const mail = (await this.ask('mails')).filter(({ to }) => to === address)[number - 1];
-      if (mail) return mail;
-      await sleep(10);
-    }
-    throw new Error(`mail ${number} to ${address} was not sent`);
+    let mail: Mail | undefined;
+    await eventually(async () => {
+      mail = (await this.ask('mails')).filter(({ to }) => to === address)[number - 1];
+      return mail !== undefined;
+    });
+    return mail!;
   }
 
   async sql<R extends object = Record<string, unknown>>(statement: string, values: unknown[] = []): Promise<R[]> {

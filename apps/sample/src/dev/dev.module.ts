@@ -9,8 +9,8 @@ import { MailboxController } from './mailbox.controller';
 @Module({})
 export class DevModule {
   /** The parameters are those of {@link AppModule.forEnvironment}. */
-  static forEnvironment(environment: Environment, databaseUrl: string, retryAttempts?: number): DynamicModule {
-    const app = AppModule.forEnvironment(environment, databaseUrl, retryAttempts);
+  static forEnvironment(environment: Environment, databaseUrl: string): DynamicModule {
+    const app = AppModule.forEnvironment(environment, databaseUrl);
     const { mailbox } = environment.development;
     if (!mailbox) return app;
     return {

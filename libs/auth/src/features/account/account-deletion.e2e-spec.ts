@@ -14,7 +14,7 @@ const ROUNDS = 20;
 
 describe('an account whose password is reset during its deletion', () => {
   // Longer than PostgreSQL needs to detect a deadlock.
-  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 10_000 });
+  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 20_000 });
   const { app, t } = account;
 
   const isWaitedFor = async (): Promise<boolean> => {

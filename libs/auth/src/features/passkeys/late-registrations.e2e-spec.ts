@@ -49,7 +49,7 @@ describe('passkeys that one user registers at the same time', () => {
 });
 
 describe('a passkey registration that is late', () => {
-  const app = PasskeyApp.forFile({ storeTimeoutMs: 5000 });
+  const app = PasskeyApp.forFile({ storeTimeoutMs: 20_000 });
   const { t } = app;
   const checkpoint = PausePoint.disabled();
   let ada: Confirmed;

@@ -15,7 +15,7 @@ describe('the password reset of an account with an unverified email', () => {
   let signing: () => Promise<void>;
   const tokenClaims = async (): Promise<object> => signing().then(() => ({}));
   // Long enough for a transaction that waits for another one.
-  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000, hooks: { tokenClaims } });
+  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 20_000, hooks: { tokenClaims } });
   beforeEach(() => void (signing = async () => undefined));
 
   it('refuses a passkey whose registration is in progress', async () => {

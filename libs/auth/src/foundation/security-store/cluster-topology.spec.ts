@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../../test/support/eventually';
+import { HELD_MS } from '../../../../../test/support/store-timeouts';
 import { StoreUnavailable } from '../platform/errors';
 import { A, B, C, D, FakeCluster, FakeMaster, keyIn, never } from './cluster-object.testkit';
 import type { RedisClient, RedisCluster } from './redis-client';
@@ -13,7 +13,7 @@ describe('a connection of the store on a cluster object', () => {
   beforeEach(async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     cluster = new FakeCluster(A, B, C);
-    store = new RedisClusterStore(cluster as unknown as RedisCluster, 500);
+    store = new RedisClusterStore(cluster as unknown as RedisCluster, HELD_MS);
     await store.identify();
   });
 
@@ -21,6 +21,12 @@ describe('a connection of the store on a cluster object', () => {
     beforeEach(async () => {
       cluster.report(D, B, C);
     });
+
+    /** Refreshes, and does not wait for the connection, which would take a store timeout. */
+    const dialing = async (): Promise<void> => {
+      void store.identify();
+      await eventually(async () => cluster.dialed.length > 0);
+    };
 
     it('uses the options of the host, and one attempt to connect', async () => {
       cluster.add(D);
@@ -32,7 +38,7 @@ describe('a connection of the store on a cluster object', () => {
     it('closes one whose address has left the masters while it was connecting', async () => {
       let connect = (_: RedisClient): void => undefined;
       cluster.dial = () => new Promise((resolve) => (connect = resolve));
-      await store.identify();
+      await dialing();
       cluster.report(A, B, C);
       await store.identify();
       const late = new FakeMaster(D);
@@ -44,7 +50,7 @@ describe('a connection of the store on a cluster object', () => {
     it('closes one that connects after the cluster object was closed, and opens no other', async () => {
       let connect = (_: RedisClient): void => undefined;
       cluster.dial = () => new Promise((resolve) => (connect = resolve));
-      await store.identify();
+      await dialing();
       cluster.isOpen = false;
       const late = new FakeMaster(D);
       connect(late);
@@ -61,8 +67,7 @@ describe('a connection of the store on a cluster object', () => {
       lost.isOpen = lost.isReady = false;
       const next = cluster.add(D);
       next.view = [D, B, C];
-      await sleep(120);
-      expect(await store.getMany([keyIn(0)])).toEqual([null]);
+      await eventually(async () => (await store.getMany([keyIn(0)]).catch(() => undefined))?.[0] === null);
       expect(next.data).toHaveLength(1);
     });
 
@@ -70,33 +75,38 @@ describe('a connection of the store on a cluster object', () => {
       cluster.add(D);
       cluster.dial = async () => Promise.reject(new Error('refused'));
       await store.identify();
-      const started = performance.now();
-      while (performance.now() - started < 1000) {
+      // The time of the test: between two attempts, it passes in steps of 50 ms.
+      let now = performance.now();
+      jest.spyOn(performance, 'now').mockImplementation(() => now);
+      const dials: number[] = [];
+      for (const start = now; dials.length < 4; now += 50) {
+        const { length } = cluster.dialed;
         await store.getMany([keyIn(0)]).catch(() => undefined);
-        await sleep(5);
+        if (cluster.dialed.length > length) dials.push(now - start);
+        expect(now - start).toBeLessThan(10_000);
       }
       // After 200, 400 and 800 ms, and not after each 100 ms.
-      expect(cluster.dialed.length).toBeGreaterThan(1);
-      expect(cluster.dialed.length).toBeLessThan(5);
+      for (const [i, pause] of [400, 800, 1000].entries()) {
+        expect(Math.round(dials[i + 1]! - dials[i]!)).toBeGreaterThanOrEqual(pause);
+      }
     });
 
     it('does not make others wait for a master that accepts no connection', async () => {
       cluster.dial = () => never;
-      await store.identify();
+      await dialing();
       const [E, key] = ['10.0.0.5:5', keyIn(1)];
       cluster.report(D, E, C);
       cluster.add(E).view = [D, E, C];
       cluster.dial = (address) => (address === E ? Promise.resolve(cluster.at(3)) : never);
       cluster.at(1).isReady = false;
-      const started = performance.now();
+      // The timeout is longer than a test may take: a wait for the other master would end in none.
       await eventually(async () =>
         store.getMany([key]).then(
           () => true,
           () => false,
         ),
       );
-      // Without the limit of one store timeout, which is the wait for the other master.
-      expect(performance.now() - started).toBeLessThan(500);
+      expect(await store.getMany([key])).toEqual([null]);
     });
   });
 
@@ -115,11 +125,17 @@ describe('a connection of the store on a cluster object', () => {
   it('asks a server that has become a replica for its name less and less often', async () => {
     const replica = cluster.at(0);
     replica.replies.set('INFO', 'role:slave');
+    const times: number[] = [];
+    const asks = jest.spyOn(replica, 'sendCommand').mockImplementation(async ([name, section]) => {
+      if (name === 'INFO' && section === 'server') times.push(performance.now());
+      return 'role:slave';
+    });
     replica.emit('ready');
-    await sleep(1500);
-    const asked = replica.sent.filter(([name]) => name === 'INFO').length;
-    // After 100, 200, 400 and 800 ms, with two commands each, and not after each 100 ms.
-    expect(asked).toBeLessThan(2 * 8);
+    await eventually(async () => times.length > 4);
+    asks.mockRestore();
+    const pauses = times.slice(1).map((at, i) => at - times[i]!);
+    // Timers are never early: the pauses are at least 100, 200, 400 and 800 ms, whatever the machine is.
+    for (const [i, shortest] of [100, 200, 400, 800].entries()) expect(pauses[i]).toBeGreaterThan(shortest - 5);
   });
 
   it.each([
@@ -134,7 +150,9 @@ describe('a connection of the store on a cluster object', () => {
       await quick.getMany([keyIn(0)]).catch(() => undefined);
       return cluster.at(0).calls.length > 0;
     });
-    await sleep(10);
+    if (isOpen) await eventually(async () => cluster.at(0).calls.length > 1);
+    // The call of `connect` would follow in the microtasks after `disconnect`.
+    await new Promise(setImmediate);
     expect(cluster.at(0).calls).toEqual(calls);
   });
 });

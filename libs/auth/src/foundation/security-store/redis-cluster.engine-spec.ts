@@ -17,7 +17,7 @@ const STORE_TIMEOUT_MS = 800;
 
 describeWithOwnRedis('Redis Cluster', () => {
   let cluster: RedisCluster;
-  beforeAll(async () => void (cluster = await RedisCluster.start()), 120_000);
+  beforeAll(async () => void (cluster = await RedisCluster.start()));
   afterAll(() => cluster.stop());
   beforeEach(() => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue();

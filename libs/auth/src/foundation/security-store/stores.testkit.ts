@@ -62,7 +62,8 @@ const onRedis = (
   source: unknown,
   send: (words: string[]) => Promise<unknown>,
   close: () => Promise<unknown>,
-  store: SecurityStore = new RedisSecurityStore(redisClientOf(source)!, timeoutMs),
+  storeTimeoutMs = timeoutMs,
+  store: SecurityStore = new RedisSecurityStore(redisClientOf(source)!, storeTimeoutMs),
 ): TestedStore => ({
   store,
   async expectToLive(key, seconds) {
@@ -77,33 +78,35 @@ const onRedis = (
   close,
 });
 
-export async function throughCacheManager(url: string): Promise<TestedStore> {
+export async function throughCacheManager(url: string, storeTimeoutMs?: number): Promise<TestedStore> {
   const { cache, client } = await redisCache(url);
   expect(redisClientOf(cache)).toBe(client);
   return onRedis(
     cache,
     (words) => client.sendCommand(words),
     () => client.disconnect(),
+    storeTimeoutMs,
   );
 }
 
-export async function throughClient(url: string): Promise<TestedStore> {
+export async function throughClient(url: string, storeTimeoutMs?: number): Promise<TestedStore> {
   const { client } = await redisCache(url);
   expect(redisClientOf(client)).toBe(client);
   return onRedis(
     client,
     (words) => client.sendCommand(words),
     () => client.disconnect(),
+    storeTimeoutMs,
   );
 }
 
 /** A client of node-redis 5 with features that version 4 does not have: RESP 3 and the client-side cache. */
-export async function throughClient5(url: string): Promise<TestedStore> {
+export async function throughClient5(url: string, storeTimeoutMs?: number): Promise<TestedStore> {
   const client = createClient({
     url,
     RESP: 3,
     clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' },
-    socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
+    socket: { connectTimeout: 60_000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
   });
   // Before the store adds its listener, an error event without a listener would end the process.
   await client.on('error', () => undefined).connect();
@@ -112,6 +115,7 @@ export async function throughClient5(url: string): Promise<TestedStore> {
     client,
     (words) => client.sendCommand(words),
     async () => client.destroy(),
+    storeTimeoutMs,
   );
 }
 
@@ -119,6 +123,7 @@ export async function throughClient5(url: string): Promise<TestedStore> {
 export async function throughSentinel(
   servers: RedisSentinels,
   options?: Parameters<RedisSentinels['connect']>[0],
+  storeTimeoutMs?: number,
 ): Promise<TestedStore> {
   const sentinel = await servers.connect(options);
   expect(redisClientOf(sentinel)).toBe(sentinel);
@@ -126,6 +131,7 @@ export async function throughSentinel(
     sentinel,
     (words) => sentinel.sendCommand(false, words),
     () => sentinel.destroy() as unknown as Promise<void>,
+    storeTimeoutMs,
   );
 }
 
@@ -140,7 +146,7 @@ export async function throughCluster(
   expect(source).toBe(client);
   const send = (words: string[]) => client.sendCommand(words[1], false, words);
   const store = new RedisClusterStore(source as ClusterObject, storeTimeoutMs);
-  return onRedis(client, send, () => client.disconnect(), store);
+  return onRedis(client, send, () => client.disconnect(), storeTimeoutMs, store);
 }
 
 /** Makes a sentinel object send read-only commands to a replica. */

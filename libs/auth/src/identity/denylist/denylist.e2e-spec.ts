@@ -14,7 +14,7 @@ import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';
 import { NoDenylist, StoredDenylist } from './denylist';
 
-const STORE_TIMEOUT_MS = 5000;
+const STORE_TIMEOUT_MS = 20_000;
 const realm = { options: { accessTtl: 900, leeway: 5 } } as Realm;
 
 describeWithOwnRedis('the denylist in Redis', () => {

@@ -14,7 +14,7 @@ import type { SecurityStore } from '../../foundation/security-store/security-sto
 import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';
 
-const TIMEOUT_MS = 5000;
+const TIMEOUT_MS = 20_000;
 
 const continuityOf = (store: SecurityStore, storeTimeoutMs = TIMEOUT_MS): StoreContinuity =>
   new StoreContinuity(store, { storeTimeoutMs } as AuthConfig);
