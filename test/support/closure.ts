@@ -38,7 +38,7 @@ export function unionOf(manifests: ReadonlyMap<string, Needs>): Needs {
 }
 
 /**
- * What npm would install for these names alone, besides optional packages that something else in the folder needs.
+ * What npm would install for these names alone, of the packages that it has installed in a folder.
  *
  * @param folder where npm has installed them. It lists in a hidden lock file what it has installed, and not what it left out.
  * @returns the packages right below `node_modules`. The versions that only one of them uses are in its folder.
