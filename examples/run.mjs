@@ -82,7 +82,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop
 try {
   console.log(`Installing and building ${name}. The first time takes about a minute.`);
   const step = (text) => console.log(`- ${text}`);
-  const folder = installExample(name, step);
+  const folder = installExample(name, { isAlone: true, onStep: step });
   step('starting its stores');
   const [database, redis] = [await databaseUrl(), await redisUrl()];
   const { REDIS_URL: _, ...inherited } = process.env;

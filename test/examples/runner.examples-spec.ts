@@ -1,21 +1,33 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
-import { examples } from '../support/example-process';
+import { closureOf, unionOf } from '../support/closure';
+import { examples, installExample } from '../support/example-process';
 import { ROOT, fillOnce, run } from '../support/package';
 import { sharedRedisUrl } from '../support/shared-redis';
 
 /** Runs `node examples/run.mjs` without the stores of the tests. */
 function runner(args: readonly string[], variables: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(ROOT, 'examples/run.mjs'), ...args], {
-    env: { PATH: process.env.PATH!, HOME: process.env.HOME!, ...variables },
+    env: { PATH: process.env.PATH!, HOME: process.env.HOME!, TMPDIR: tmpdir(), ...variables },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
@@ -32,6 +44,9 @@ const accepts = (url: string): Promise<boolean> =>
   });
 
 describe('the runner of the examples', () => {
+  // The runner installs a single example, unless all packages are installed. This file and its neighbours share one install.
+  beforeAll(() => installExample('minimal'));
+
   it('starts an example with its own stores, and stops everything with Ctrl-C', async () => {
     const port = await freePort();
     const { child, ended, text } = runner(['minimal'], { PORT: String(port) });
@@ -122,6 +137,67 @@ describe('the folder of an installed example', () => {
     symlinkSync(String(process.pid), `${folder}.lock`);
     asAnotherUser(() => expect(() => fillOnce(name, fill)).toThrow(refusal));
     expect(existsSync(folder)).toBe(false);
+  });
+});
+
+describe('the packages of an example', () => {
+  /** Whether the code of an example, or of one of its packages, can load a package. */
+  const canLoad = (example: string, name: string, from = '.'): boolean => {
+    const place = realpathSync(join(installExample(example), from));
+    return createRequire(join(place, 'package.json'))
+      .resolve.paths(name)!
+      .some((path) => existsSync(join(path, name)));
+  };
+
+  it('are those that its manifest needs, although one install has the packages of all', () => {
+    const loaded = ['typeorm', '@nestjs/core', 'argon2', 'otplib', 'graphql', 'drizzle-orm'].filter((name) =>
+      canLoad('minimal', name),
+    );
+    expect(loaded).toEqual(['typeorm', '@nestjs/core', 'argon2']);
+    expect(canLoad('drizzle', 'otplib')).toBe(true);
+    expect(canLoad('drizzle', '@prisma/client')).toBe(false);
+  });
+
+  it('find no package of another example either', () => {
+    expect(canLoad('minimal', '@nestjs/common', 'node_modules/@nestjs/core')).toBe(true);
+    expect(canLoad('minimal', '@nestjs/graphql', 'node_modules/@nestjs/core')).toBe(false);
+    expect(canLoad('drizzle', 'pg', 'node_modules/drizzle-orm')).toBe(true);
+    expect(canLoad('drizzle', 'prisma', 'node_modules/drizzle-orm')).toBe(false);
+  });
+
+  it('are found in the nearest folder, with the peers that are not optional and the optional packages that are installed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
+    const optional = { optional: true };
+    const packages = {
+      'node_modules/@a/a': { dependencies: { b: '2', d: '1' }, optionalDependencies: { e: '1', missing: '1' } },
+      'node_modules/@a/a/node_modules/b': { dependencies: { c: '1' } },
+      'node_modules/b': { dependencies: { unused: '1' } },
+      'node_modules/c': { peerDependencies: { f: '1', g: '1' }, peerDependenciesMeta: { g: optional } },
+      'node_modules/d': { dependencies: { d2: '1' }, peerDependencies: { '@a/a': '1' } },
+      'node_modules/d2': {},
+      'node_modules/e': {},
+      'node_modules/f': {},
+      'node_modules/g': {},
+      'node_modules/unused': {},
+    };
+    mkdirSync(join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
+    expect([...closureOf(folder, ['@a/a'])].toSorted()).toEqual(['@a/a', 'c', 'd', 'd2', 'e', 'f']);
+    expect(() => closureOf(folder, ['@a/a', 'none'])).toThrow('none, which the manifest needs, is not in');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('have one version in all examples', () => {
+    const first = { dependencies: { a: '1.0.0' }, devDependencies: { b: '1.0.0' } };
+    const second = { dependencies: { a: '1.0.0', c: '1.0.0' } };
+    expect(unionOf(new Map(Object.entries({ first, second })))).toEqual({
+      dependencies: { a: '1.0.0', c: '1.0.0' },
+      devDependencies: { b: '1.0.0' },
+    });
+    const other = { devDependencies: { a: '2.0.0' } };
+    expect(() => unionOf(new Map(Object.entries({ first, second, other })))).toThrow(
+      'a is 1.0.0 in second, and 2.0.0 in other. Use one version.',
+    );
   });
 });
 

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packed } from '../support/example-process';
 import { ROOT, manifestOf, run } from '../support/package';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
@@ -30,10 +31,8 @@ describe('the package of the browser client', () => {
   let tarball: string;
 
   beforeAll(() => {
-    run(process.execPath, [join(CLIENT, 'build.mjs')], ROOT);
     folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
-    run('npm', ['pack', CLIENT, '--pack-destination', folder], folder);
-    tarball = join(folder, readdirSync(folder)[0]!);
+    tarball = packed(CLIENT);
     const installed = join(folder, 'node_modules/@svc/auth-client');
     mkdirSync(installed, { recursive: true });
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);

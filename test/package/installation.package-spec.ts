@@ -135,7 +135,8 @@ describeWithRedis('the package, installed', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
 
   beforeAll(async () => {
-    [database, folders] = await Promise.all([createDatabase(), Promise.all(HOSTS.map(installed))]);
+    database = await createDatabase();
+    folders = HOSTS.map(installed);
   });
   afterAll(() => database.drop());
 
@@ -158,7 +159,7 @@ describeWithRedis('the package, installed', () => {
     });
 
     it('accepts the optional packages that its host installs, and shows them to `npm ls`', async () => {
-      const listed = listedByNpm(await resolvedWith(kind, ROLES.optional), '--package-lock-only');
+      const listed = listedByNpm(await resolvedWith(kind, folders[i]!, ROLES.optional), '--package-lock-only');
       const versions = ROLES.optional.map((name) => [name, listed[name]]);
       expect(versions).toEqual(ROLES.optional.map((name) => [name, manifestOf(ROOT).dependencies![name]]));
     });

@@ -1,12 +1,14 @@
 import { transformSync } from '@swc/core';
 import { execFile, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as ts from 'typescript';
-import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
+import { installedIn, linkPackages } from '../support/closure';
+import { INSTALL, LIBRARY, ROOT, fillOnce, manifestOf, packLibrary, replaceLibrary, run } from '../support/package';
+import { installedWorkspace } from './workspace';
 
 const exec = promisify(execFile);
 
@@ -21,7 +23,7 @@ const NEEDS = {
   '@redis/client': '5.12.1',
 };
 
-const NEST_11 = {
+export const NEST_11: Readonly<Record<string, string>> = {
   ...NEEDS,
   '@nestjs/common': '11.2.10',
   '@nestjs/core': '11.2.10',
@@ -38,7 +40,9 @@ export interface HostKind {
   /** The module format of the host. */
   format: 'module' | 'commonjs';
   resolution: 'nodenext' | 'node16';
-  needs: Record<string, string>;
+  needs: Readonly<Record<string, string>>;
+  /** Returns a folder where npm has installed the same packages. npm finds them in the host, checks them, and adds the rest. */
+  equal?: () => string;
 }
 
 export const HOSTS: readonly HostKind[] = [
@@ -53,7 +57,13 @@ export const HOSTS: readonly HostKind[] = [
       '@nestjs/platform-fastify': manifestOf(ROOT).devDependencies!['@nestjs/platform-fastify']!,
     },
   },
-  { name: 'Nest 11, CommonJS', format: 'commonjs', resolution: 'node16', needs: NEST_11 },
+  {
+    name: 'Nest 11, CommonJS',
+    format: 'commonjs',
+    resolution: 'node16',
+    needs: NEST_11,
+    equal: () => installedWorkspace(NEST_11),
+  },
   {
     name: 'Nest 11 with the oldest TypeORM, CommonJS',
     format: 'commonjs',
@@ -62,48 +72,42 @@ export const HOSTS: readonly HostKind[] = [
   },
 ];
 
-const FLAGS = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
-
 /**
  * Installs the package into a host with npm. The dependencies are installed once for each manifest; the package
  * itself is replaced on every call.
  *
  * @returns the host's folder
  */
-export async function installed(kind: HostKind): Promise<string> {
-  const tarball = packLibrary();
+export function installed(kind: HostKind): string {
   const manifest = { name: 'host', private: true, type: kind.format, dependencies: kind.needs };
   const key = createHash('sha256')
     .update(JSON.stringify([manifest, manifestOf(LIBRARY)]))
     .digest('hex')
     .slice(0, 16);
-  const folder = join(tmpdir(), `svc-host-${key}`);
-  if (!existsSync(folder)) {
-    const work = mkdtempSync(join(tmpdir(), 'svc-host-'));
+  const folder = fillOnce(`svc-host-${key}`, (work) => {
+    if (kind.equal) linkPackages(kind.equal(), work, installedIn(kind.equal()));
     writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
-    await exec('npm', ['install', ...FLAGS, tarball], { cwd: work });
-    renameSync(work, folder);
-  }
-  const own = join(folder, 'node_modules/@svc/auth');
-  rmSync(own, { recursive: true, force: true });
-  mkdirSync(own, { recursive: true });
-  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], folder);
+    run('npm', ['install', ...INSTALL, packLibrary()], work);
+  });
+  replaceLibrary(folder);
   compile(folder, kind);
   return folder;
 }
 
 /**
- * Resolves the dependencies of a host that also needs optional packages, and installs nothing.
+ * Resolves the dependencies of an installed host that also needs optional packages, and installs nothing.
  *
- * @returns the folder of the lock file
+ * @param host the folder of the host. Its lock file has the versions of all other packages.
+ * @returns the folder of the new lock file
  */
-export async function resolvedWith(kind: HostKind, names: readonly string[]): Promise<string> {
+export async function resolvedWith(kind: HostKind, host: string, names: readonly string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-lock-'));
   // nest-commander depends on a package that does not accept Nest 12 yet.
   const overrides = { '@golevelup/nestjs-discovery': manifestOf(ROOT).overrides!['@golevelup/nestjs-discovery'] };
   const dependencies = { ...kind.needs, ...pick(...names) };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true, dependencies, overrides }));
-  await exec('npm', ['install', '--package-lock-only', ...FLAGS, packLibrary()], { cwd: folder });
+  copyFileSync(join(host, 'package-lock.json'), join(folder, 'package-lock.json'));
+  await exec('npm', ['install', '--package-lock-only', ...INSTALL, packLibrary()], { cwd: folder });
   return folder;
 }
 

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIBRARY, ROOT, fillOnce, fingerprint, manifestOf, packLibrary, run } from './package';
+import { closureOf, linkPackages, unionOf } from './closure';
+import { INSTALL, LIBRARY, ROOT, fillOnce, fingerprint, isFilled, manifestOf, packLibrary, run } from './package';
 
 const EXAMPLES = join(ROOT, 'examples');
-const FLAGS = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
 
 /** Time for the end of a process after SIGTERM, in milliseconds. */
 const STOP_MS = 5000;
@@ -44,7 +44,7 @@ function hashOf(folder: string, ...besides: string[]): string {
 }
 
 /** Packs a package of this repository. Its `prepack` script builds it. @returns the tarball */
-function packed(folder: string): string {
+export function packed(folder: string): string {
   if (folder === LIBRARY) return packLibrary();
   const target = fillOnce(`svc-tarball-${hashOf(folder)}`, (work) => {
     run('npm', ['pack', '--pack-destination', work], folder);
@@ -56,51 +56,85 @@ function packed(folder: string): string {
 }
 
 /** Shows the installed packages of one folder in another folder, except those of this repository. */
-function linkPackages(from: string, to: string, except: readonly string[], scope = ''): void {
+function showPackages(from: string, to: string, except: readonly string[], scope = ''): void {
   mkdirSync(join(to, scope), { recursive: true });
   for (const name of readdirSync(join(from, scope))) {
     const path = join(scope, name);
-    if (name.startsWith('@') && !scope) linkPackages(from, to, except, name);
+    if (name.startsWith('@') && !scope) showPackages(from, to, except, name);
     else if (!except.includes(path)) symlinkSync(join(from, path), join(to, path));
   }
 }
 
+const shortHash = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
+/** One install for all examples. npm refuses it if a version does not suit a peer of any package. */
+function allPackages(): { name: string; install: (work: string) => void } {
+  const manifests = new Map([...examples().keys()].map((name) => [name, manifestOf(join(EXAMPLES, name))]));
+  const union = unionOf(manifests);
+  const own = ownPackages(union.dependencies!).map(([, folder]) => folder);
+  return {
+    name: `svc-example-packages-${shortHash([union, ...own.map(manifestOf)])}`,
+    install: (work) => npmInstall(work, union, own.map(packed)),
+  };
+}
+
+function npmInstall(work: string, manifest: object, tarballs: readonly string[]): void {
+  writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
+  run('npm', ['install', ...INSTALL, ...tarballs], work);
+}
+
+/** How an example is installed. */
+export interface InstallOptions {
+  /**
+   * Installs the packages of this example alone, which takes less time than those of all examples. If those of all are
+   * installed, they are used.
+   */
+  isAlone?: boolean;
+  /** Receives each step that is not done yet, before it begins. */
+  onStep?: (step: string) => void;
+}
+
 /**
- * Installs an example with the packed library into a temporary folder, and builds it there. Its dependencies are installed
- * once for each manifest, the rest once for each state of the sources.
+ * Installs an example with the packed library into a temporary folder, and builds it there. Packages are installed once for
+ * all examples, and each example gets those that its own manifest needs. The rest is done once for each state of the sources.
  *
- * @param onStep receives each step that is not done yet, before it begins
  * @returns the folder
  */
-export function installExample(name: string, onStep: (step: string) => void = () => undefined): string {
+export function installExample(name: string, { isAlone = false, onStep }: InstallOptions = {}): string {
   const source = join(EXAMPLES, name);
   const manifest = manifestOf(source);
   const own = ownPackages(manifest.dependencies!);
-  const manifests = [manifest, ...own.map(([, folder]) => manifestOf(folder))];
-  const key = createHash('sha256').update(JSON.stringify(manifests)).digest('hex').slice(0, 16);
+  const key = shortHash([manifest, ...own.map(([, folder]) => manifestOf(folder))]);
   let isPacked = false;
   const tarballs = (): string[] => {
-    if (!isPacked) onStep(`packing ${own.map(([packageName]) => packageName).join(' and ')}`);
+    if (!isPacked) onStep?.(`packing ${own.map(([packageName]) => packageName).join(' and ')}`);
     isPacked = true;
     return own.map(([, place]) => packed(place));
   };
-  const dependencies = fillOnce(`svc-example-packages-${key}`, (work) => {
-    writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
-    const places = tarballs();
-    onStep('npm install');
-    run('npm', ['install', ...FLAGS, ...places], work);
+  const all = allPackages();
+  const dependencies = fillOnce(`svc-example-${name}-packages-${key}`, (work) => {
+    if (isAlone && !isFilled(all.name)) {
+      const places = tarballs();
+      onStep?.('npm install');
+      npmInstall(work, manifest, places);
+    } else {
+      const installed = fillOnce(all.name, all.install);
+      const needs = [...Object.keys(manifest.dependencies!), ...Object.keys(manifest.devDependencies ?? {})];
+      linkPackages(installed, work, closureOf(installed, needs));
+    }
   });
   const states = own.map(([, place]) => (place === LIBRARY ? fingerprint() : hashOf(place)));
   return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states)}`, (work) => {
     const names = own.map(([packageName]) => packageName);
-    linkPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names);
+    showPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names);
     for (const [i, tarball] of tarballs().entries()) {
       const target = join(work, 'node_modules', names[i]!);
       mkdirSync(target, { recursive: true });
       run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target], work);
     }
     for (const file of sourcesOf(source)) cpSync(file, join(work, file.slice(source.length + 1)));
-    onStep('npm run build');
+    onStep?.('npm run build');
     // `prisma generate` runs no engine. Without this variable, its command line downloads one.
     run('npm', ['run', '--silent', 'build'], work, { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath });
   });

@@ -17,6 +17,9 @@ import { basename, join } from 'node:path';
 export const ROOT = join(__dirname, '../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
 
+/** The options of `npm install` in tests. No script of a package runs, and each peer must have a version that suits. */
+export const INSTALL = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
+
 /** The files of the package besides the code, and besides the changelog of the repository. */
 const PAGES = ['package.json', 'LICENSE', 'README.md'];
 
@@ -71,6 +74,12 @@ export function fillOnce(name: string, fill: (work: string) => void): string {
   return folder;
 }
 
+/** Whether {@link fillOnce} has filled a folder, or another process does so at this moment. */
+export const isFilled = (name: string): boolean => {
+  const folder = join(tmpdir(), name);
+  return exists(folder) || holds(`${folder}.lock`);
+};
+
 /** Whether there is anything at a path, also a link to nothing. */
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
@@ -124,4 +133,12 @@ export function packLibrary(): string {
     folder,
     readdirSync(folder).find((name) => name.endsWith('.tgz'))!,
   );
+}
+
+/** Puts the packed library in the place of the one that is installed in a folder. */
+export function replaceLibrary(folder: string): void {
+  const own = join(folder, 'node_modules/@svc/auth');
+  rmSync(own, { recursive: true, force: true });
+  mkdirSync(own, { recursive: true });
+  run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], folder);
 }
