@@ -265,20 +265,21 @@ describeWithRedis('cookie mode', () => {
 });
 
 describeWithRedis('body mode', () => {
+  let host: AttackedHost;
+
+  beforeAll(async () => (host = await AttackedHost.start()));
+  afterAll(() => host.stop());
+
   it('reads no token from a cookie', async () => {
-    const host = await AttackedHost.start();
     const { refresh } = await host.visitor();
     const headers = { Cookie: `__Host-refresh=${refresh}` };
     expect((await host.wire.send({ method: 'POST', path: '/auth/refresh', headers })).status).toBe(401);
     expect((await host.post('/auth/refresh', { refresh_token: refresh })).status).toBe(200);
-    await host.stop();
   });
 
   it('does not check the origin, because browsers send no credential automatically', async () => {
-    const host = await AttackedHost.start();
     const { refresh } = await host.visitor();
     const headers = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
     expect((await host.post('/auth/refresh', { refresh_token: refresh }, headers)).status).toBe(200);
-    await host.stop();
   });
 });

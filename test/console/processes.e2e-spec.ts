@@ -12,8 +12,14 @@ describe('a console command in its own process', () => {
   beforeEach(() => (place = new WorkingDirectory()));
   afterEach(() => place.remove());
 
+  /** Runs a command that needs no application, in a console without one: the code of the sample takes most of a start. */
+  function startAlone(args: string[], typed?: string): ReturnType<WorkingDirectory['start']> {
+    place.write("void require('@svc/auth/console').AuthConsoleModule.run();", 'console.js');
+    return place.startFile(place.path('console.js'), args, typed);
+  }
+
   it('prints its result and exits with 0', async () => {
-    expect(await place.start(['svc:secret', '--show'])).toEqual({
+    expect(await startAlone(['svc:secret', '--show'])).toEqual({
       status: 0,
       stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/),
       stderr: '',
@@ -22,12 +28,12 @@ describe('a console command in its own process', () => {
 
   it('prints one error line and exits with 1', async () => {
     const stderr = 'There is no env file .env. Create it, or print a secret with: npx svc-auth secret --show\n';
-    expect(await place.start(['svc:secret'])).toEqual({ status: 1, stdout: '', stderr });
+    expect(await startAlone(['svc:secret'])).toEqual({ status: 1, stdout: '', stderr });
   });
 
   it('asks for confirmation at a terminal', async () => {
     place.write('SVC_SECRET=the-old-secret\n');
-    const { status, stdout, stderr } = await place.start(['svc:secret'], 'y\n');
+    const { status, stdout, stderr } = await startAlone(['svc:secret'], 'y\n');
     expect([status, stdout]).toEqual([0, 'SVC_SECRET is set in .env.\n']);
     expect(stderr).toContain('Overwrite it? [y/N]');
     expect(parseEnv(place.read()).SVC_SECRET).toMatch(/^[0-9a-f]{64}$/);

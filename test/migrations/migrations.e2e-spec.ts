@@ -1,6 +1,7 @@
 import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
@@ -124,26 +125,60 @@ describe('the migrations of the library', () => {
     });
     afterEach(() => rmSync(folder, { recursive: true }));
 
-    function typeorm(command: string): Promise<{ code: number | null; output: string }> {
-      const register = join(ROOT, 'test/support/register-ts.cjs');
+    /** Runs the commands in one process, one after the other: each start of TypeORM costs most of a second. */
+    async function typeorm(...commands: string[]): Promise<{ code: number; output: string }[]> {
       const cli = join(folderOf('typeorm'), 'node_modules/typeorm/cli.js');
-      const child = spawn(
-        process.execPath,
-        ['--require', register, cli, command, '-d', join(folder, 'data-source.ts')],
-        { cwd: ROOT, env: { ...process.env, DATABASE: database.url }, timeout: 240_000 },
+      const results = join(folder, 'results.json');
+      writeFileSync(
+        join(folder, 'commands.cjs'),
+        `const ended = [];
+         let output = '';
+         for (const stream of [process.stdout, process.stderr])
+           stream.write = (text) => { output += text; return true; };
+         const { exit } = process;
+         const [cli, file, results, ...commands] = process.argv.slice(2);
+         (function next() {
+           const command = commands.shift();
+           if (!command) {
+             require('node:fs').writeFileSync(results, JSON.stringify(ended));
+             exit(0);
+           }
+           output = '';
+           const end = new Promise((resolve) => {
+             process.exit = resolve;
+             process.once('beforeExit', resolve);
+           });
+           void end.then((code = process.exitCode ?? 0) => {
+             process.removeAllListeners('beforeExit');
+             ended.push({ code, output });
+             setImmediate(next);
+           });
+           process.argv = [process.execPath, cli, command, '-d', file];
+           delete require.cache[require.resolve(cli)];
+           require(cli);
+         })();`,
       );
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-      return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+      const register = join(ROOT, 'test/support/register-ts.cjs');
+      const script = join(folder, 'commands.cjs');
+      const args = [script, cli, join(folder, 'data-source.ts'), results, ...commands];
+      const child = spawn(process.execPath, ['--require', register, ...args], {
+        cwd: ROOT,
+        env: { ...process.env, DATABASE: database.url },
+        timeout: 240_000,
+      });
+      await once(child, 'close');
+      const ended = JSON.parse(readFileSync(results, 'utf8')) as { code: number; output: string }[];
+      rmSync(results);
+      return ended;
     }
 
     it('run, are listed as run, and are undone one by one', async () => {
-      expect(await typeorm('migration:run')).toMatchObject({ code: 0 });
+      const [first, shown, second] = await typeorm('migration:run', 'migration:show', 'migration:run');
+      expect(first).toMatchObject({ code: 0 });
       expect(await tables()).toEqual(TABLES);
-      const shown = await typeorm('migration:show');
-      for (const name of NAMES) expect(shown.output).toMatch(new RegExp(`\\[X\\].*${name}`));
-      expect(await typeorm('migration:run')).toMatchObject({ code: 0, output: expect.stringMatching(/No migrations/) });
-      expect(await typeorm('migration:revert')).toMatchObject({ code: 0 });
+      for (const name of NAMES) expect(shown!.output).toMatch(new RegExp(`\\[X\\].*${name}`));
+      expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/No migrations/) });
+      expect(await typeorm('migration:revert')).toMatchObject([{ code: 0 }]);
       // The command calls `undoLastMigration()`. This direct call saves one process for each migration.
       for (const _name of NAMES.slice(1)) await source.undoLastMigration();
       expect(await tables()).toEqual([]);

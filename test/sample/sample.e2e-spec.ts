@@ -26,6 +26,8 @@ function isShort(log: string, warnings: number): void {
   expect(lines.length - warnings).toBeLessThanOrEqual(8);
 }
 
+const host = SampleHost.forFile();
+
 describe('the sample, as a process', () => {
   it('starts without settings: with an embedded PostgreSQL, demo users, and data that remains after its end', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
@@ -56,12 +58,12 @@ describe('the sample, as a process', () => {
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
     expect(await first.stop()).toBe(0);
 
-    const second = await (await SampleProcess.launch({ DATA_DIR: dataDir, LOG_LEVEL: 'log' })).ready();
-    expect(second.log).toMatch(/RouterExplorer.*\/auth\/login/);
+    const second = await host.start({ DATA_DIR: dataDir, LOG_LEVEL: 'log' });
+    await eventually(async () => /RouterExplorer.*\/auth\/login/.test(host.log));
     const orders = await second.call('GET', '/orders', undefined, body.access_token);
     expect(orders.body.data).toMatchObject([{ item: 'tea' }]);
     expect((await second.call('POST', '/auth/refresh', { refresh_token: body.refresh_token })).status).toBe(200);
-    await second.stop();
+    await host.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
@@ -102,7 +104,6 @@ describeWithRedis('the sample, configured by environment alone', () => {
     await database.drop();
   });
 
-  const host = SampleHost.forFile();
   let database: TestDatabase;
   let stores: Record<string, string>;
 

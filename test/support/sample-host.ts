@@ -16,7 +16,9 @@ process.on('message', async (start: { env: Record<string, string>; args: string[
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, start.env);
   try {
-    stop = await startApplication(readEnvironment(process.env, start.args), { logger: false, abortOnError: false });
+    const environment = readEnvironment(process.env, start.args);
+    const logger = start.env.LOG_LEVEL ? environment.logger : false;
+    stop = await startApplication(environment, { logger, abortOnError: false });
     process.send!({});
   } catch (error) {
     process.send!({ refusal: (error as Error).message });

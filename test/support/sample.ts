@@ -80,14 +80,31 @@ export class SampleHost {
   private readonly child = fork(join(__dirname, 'sample-host.ts'), {
     cwd: directory(),
     execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
+    silent: true,
   });
+  private output = '';
+
+  constructor() {
+    for (const stream of [this.child.stdout, this.child.stderr]) stream!.on('data', (chunk) => (this.output += chunk));
+  }
 
   /** One process for a whole file, or for a `describe` block. */
-  static forFile(): { start: SampleHost['start']; stop: SampleHost['stop'] } {
+  static forFile(): Pick<SampleHost, 'start' | 'stop' | 'log'> {
     let host: SampleHost;
     beforeAll(() => void (host = new SampleHost()));
     afterAll(() => host.end());
-    return { start: (env, args) => host.start(env, args), stop: () => host.stop() };
+    return {
+      start: (env, args) => host.start(env, args),
+      stop: () => host.stop(),
+      get log() {
+        return host.log;
+      },
+    };
+  }
+
+  /** What the process has written. A sample without LOG_LEVEL writes no log. */
+  get log(): string {
+    return this.output;
   }
 
   /** Stops the running sample and starts another one. @throws Error with the reason if the sample refuses to start */
@@ -110,7 +127,7 @@ export class SampleHost {
     const answer = Promise.race([
       once(this.child, 'message', ended).then(([message]) => message),
       once(this.child, 'exit', ended).then(([code]) => {
-        throw new Error(`the process of the sample exited with ${code}`);
+        throw new Error(`the process of the sample exited with ${code}: ${this.output}`);
       }),
     ]);
     this.child.send(what);

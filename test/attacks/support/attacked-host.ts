@@ -1,5 +1,5 @@
 import type { AuthModuleOptions, Mail } from '@svc/auth';
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
@@ -79,17 +79,74 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   knownDevices: { frontendUrl: REPORT_URL },
 };
 
-/** A host application in its own process, and its output during the attacks. */
+export interface HostSettings extends AttackedHostOptions {
+  databaseUrl: string;
+  redisUrl: string;
+}
+
+/** Starts a host. The answer contains the number of the host for further questions. */
+export type StartQuestion = (settings: HostSettings) => Promise<{ host: number; url: string }>;
+
+/** The process of all hosts of a test file: loading the code takes most of a start. */
+class HostsProcess {
+  private readonly child = fork(packedHost(), {
+    execArgv: [],
+    env: { PATH: process.env.PATH, NO_COLOR: '1' },
+    silent: true,
+  });
+  private readonly cleanUps: (() => Promise<void>)[] = [];
+  private lastQuestionId = 0;
+  output = '';
+
+  constructor() {
+    for (const stream of [this.child.stdout, this.child.stderr]) stream!.on('data', (chunk) => (this.output += chunk));
+  }
+
+  get exitCode(): number | null {
+    return this.child.exitCode;
+  }
+
+  ask<T>(question: { host?: number; ask: string; args: unknown[] }): Promise<T> {
+    const id = this.lastQuestionId++;
+    return new Promise((resolve, reject) => {
+      const settle = (done: () => void): void => {
+        this.child.off('message', onAnswer).off('exit', onExit);
+        done();
+      };
+      const onAnswer = (message: { id: number; answer?: unknown; error?: string }): void => {
+        if (message.id === id)
+          settle(() => (message.error ? reject(new Error(message.error)) : resolve(message.answer as T)));
+      };
+      const onExit = (code: number | null): void =>
+        settle(() => reject(new Error(`the host exited with ${code}: ${this.output}`)));
+      this.child.on('message', onAnswer).once('exit', onExit);
+      this.child.send({ id, ...question });
+    });
+  }
+
+  afterEnd(cleanUp: () => Promise<void>): void {
+    this.cleanUps.push(cleanUp);
+  }
+
+  async end(): Promise<void> {
+    const exited = new Promise((resolve) => this.child.once('exit', resolve));
+    if (this.child.exitCode === null && this.child.kill('SIGKILL')) await exited;
+    for (const cleanUp of this.cleanUps) await cleanUp();
+  }
+}
+
+let hosts: HostsProcess | undefined;
+afterAll(() => hosts?.end());
+
+/** A host application in another process, and the output of the process during the attacks. */
 export class AttackedHost {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
-  private lastQuestionId = 0;
 
   private constructor(
-    private readonly child: ChildProcess,
+    private readonly process: HostsProcess,
+    private readonly number: number,
     readonly wire: RawClient,
     private readonly database: Client,
-    private readonly output: () => string,
-    private readonly cleanUp: () => Promise<void>,
   ) {}
 
   static async start({
@@ -97,62 +154,31 @@ export class AttackedHost {
     bodyLimit,
     fastify = onFastify,
   }: AttackedHostOptions = {}): Promise<AttackedHost> {
-    const main = packedHost();
+    const process = (hosts ??= new HostsProcess());
     const { url: databaseUrl, drop } = await createDatabase();
+    process.afterEnd(drop);
     const own = { ...ALL_FEATURES, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };
-    const host = JSON.stringify({
+    const settings = {
       databaseUrl,
-      redisUrl: sharedRedisUrl(),
+      redisUrl: sharedRedisUrl()!,
       options: own,
       bodyLimit,
       fastify,
-    });
-    const child = fork(main, {
-      execArgv: [],
-      env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: host },
-      silent: true,
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (output += chunk));
-    const url = await new Promise<string>((resolve, reject) => {
-      child.once('message', (message: { url: string }) => resolve(message.url));
-      child.once('exit', (code) => reject(new Error(`the host exited with ${code}: ${output}`)));
-    });
+    } satisfies HostSettings;
+    const { host, url } = await process.ask<Awaited<ReturnType<StartQuestion>>>({ ask: 'start', args: [settings] });
     const database = new Client({ connectionString: databaseUrl });
     await database.connect();
-    const wire = new RawClient(url);
-    return new AttackedHost(
-      child,
-      wire,
-      database,
-      () => output,
-      async () => {
-        wire.close();
-        await database.end();
-        await drop();
-      },
-    );
+    return new AttackedHost(process, host, new RawClient(url), database);
   }
 
+  /** Ends the connections to the host. The host runs until the end of its process, after all tests of the file. */
   async stop(): Promise<void> {
-    const exited = new Promise((resolve) => this.child.once('exit', resolve));
-    if (this.child.exitCode === null && this.child.kill('SIGKILL')) await exited;
-    await this.cleanUp();
+    this.wire.close();
+    await this.database.end();
   }
 
   ask<Q extends keyof HostQuestions>(ask: Q, ...args: Parameters<HostQuestions[Q]>): ReturnType<HostQuestions[Q]> {
-    const id = this.lastQuestionId++;
-    const answer = new Promise((resolve, reject) => {
-      const onAnswer = (message: { id: number; answer?: unknown; error?: string }): void => {
-        if (message.id !== id) return;
-        this.child.off('message', onAnswer);
-        if (message.error) reject(new Error(message.error));
-        else resolve(message.answer);
-      };
-      this.child.on('message', onAnswer);
-      this.child.send({ id, ask, args });
-    });
-    return answer as ReturnType<HostQuestions[Q]>;
+    return this.process.ask({ host: this.number, ask, args }) as ReturnType<HostQuestions[Q]>;
   }
 
   async visitor(guard = 'api', abilities?: string[]): Promise<Visitor> {
@@ -193,12 +219,13 @@ export class AttackedHost {
 
   /** The problems of the process after the attacks: it exited, logged an error or a secret, or admits no user. */
   async aftermath(secrets: readonly string[] = []): Promise<string[]> {
-    if (this.child.exitCode !== null) return [`the process exited with ${this.child.exitCode}: ${this.output()}`];
+    const { exitCode, output } = this.process;
+    if (exitCode !== null) return [`the process exited with ${exitCode}: ${output}`];
     await this.clearLockouts();
     const visitor = await this.visitor();
     const { status, text } = await this.post('/auth/login', { email: visitor.email, password: PASSWORD });
     const faults = status === 200 ? [] : [`no user can sign in: ${status} ${text}`];
     const inherited = (await this.ask('inherited')).map((name) => `every object has ${name}`);
-    return [...faults, ...inherited, ...problemsOfLog(this.output(), secrets)];
+    return [...faults, ...inherited, ...problemsOfLog(this.process.output, secrets)];
   }
 }

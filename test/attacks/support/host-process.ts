@@ -1,4 +1,4 @@
-// The host application under attack. It is compiled beside the unpacked package and runs in its own process.
+// The host applications under attack. They are compiled beside the unpacked package and run in their own process.
 import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
@@ -12,23 +12,39 @@ import { redisCache } from '../../../apps/sample/src/redis-cache';
 import { httpAdapter, routesOfRouter } from '../../support/adapter';
 import { HostModule } from '../../support/host.module';
 import { Member, Operator, PASSWORD } from '../../support/user-entities';
-import type { HostQuestions, Visitor } from './attacked-host';
+import type { HostQuestions, StartQuestion, Visitor } from './attacked-host';
 
-const mails: Mail[] = [];
-const work = { hashes: 0, queries: 0 };
+interface Work {
+  hashes: number;
+  queries: number;
+}
 
 class Outbox extends Mailer {
+  readonly mails: Mail[] = [];
+
   async send(mail: Mail): Promise<void> {
-    mails.push(mail);
+    this.mails.push(mail);
   }
 }
 
-/** Distinguishes work for requests from background work of the library, such as checks of the denylist. */
-const requestScope = new AsyncLocalStorage<true>();
+/**
+ * The counts of the host whose request is served. Distinguishes work for requests from background work of the library, such
+ * as checks of the denylist.
+ */
+const requestScope = new AsyncLocalStorage<Work>();
+
+const prototype = Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+const { query } = prototype;
+prototype.query = function (...args) {
+  const work = requestScope.getStore();
+  if (work) work.queries++;
+  return query.apply(this, args);
+};
 
 /** Counts the hashes and statements of requests. */
-function observe(app: INestApplication): void {
-  app.getHttpServer().prependListener('request', () => requestScope.enterWith(true));
+function observe(app: INestApplication): Work {
+  const work: Work = { hashes: 0, queries: 0 };
+  app.getHttpServer().prependListener('request', () => requestScope.enterWith(work));
   const { library } = app.get(PasswordHasher) as unknown as {
     library: Record<'hash' | 'verify', (...args: unknown[]) => unknown>;
   };
@@ -39,12 +55,7 @@ function observe(app: INestApplication): void {
       return inner(...args);
     };
   }
-  const prototype = Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
-  const { query } = prototype;
-  prototype.query = function (...args) {
-    if (requestScope.getStore()) work.queries++;
-    return query.apply(this, args);
-  };
+  return work;
 }
 
 /** Waits until background work after responses has left the database: two event loop ticks without a statement. */
@@ -53,7 +64,8 @@ async function untilIdle(app: INestApplication): Promise<void> {
   for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
 }
 
-function answersOf(app: INestApplication): HostQuestions {
+function answersOf(app: INestApplication, { mails }: Outbox): HostQuestions {
+  const work = observe(app);
   const digest = app.get(PasswordHasher).hash(PASSWORD);
   let count = 0;
 
@@ -87,14 +99,16 @@ function answersOf(app: INestApplication): HostQuestions {
   };
 }
 
-async function main(): Promise<void> {
-  const { databaseUrl, redisUrl, options, bodyLimit, fastify } = JSON.parse(process.env.HOST_OPTIONS!);
+const hosts: HostQuestions[] = [];
+
+const start: StartQuestion = async ({ databaseUrl, redisUrl, options, bodyLimit, fastify }) => {
   const { cache } = await redisCache(redisUrl);
+  const mailer = new Outbox();
   const host = HostModule.with(databaseUrl, {
     ...options,
     cache,
     users: { entity: Member },
-    mail: { mailer: new Outbox() },
+    mail: { mailer },
   });
   const app = await NestFactory.create<NestExpressApplication>(host, httpAdapter({ fastify }));
   if (bodyLimit && fastify) app.useBodyParser('application/json' as 'json', { bodyLimit } as object);
@@ -102,16 +116,17 @@ async function main(): Promise<void> {
   // A server that closes an idle connection while the client sends on it would decide a test.
   app.getHttpServer().keepAliveTimeout = 0;
   await app.listen(0, '127.0.0.1');
-  observe(app);
-  const answers = answersOf(app) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  process.on('message', ({ id, ask, args }: { id: number; ask: string; args: unknown[] }) => {
-    void answers[ask]!(...args).then(
-      (answer) => process.send!({ id, answer }),
-      (error: Error) => process.send!({ id, error: String(error.stack) }),
-    );
-  });
-  process.send!({ url: await app.getUrl() });
-  process.once('disconnect', () => process.exit());
-}
+  return { host: hosts.push(answersOf(app, mailer)) - 1, url: await app.getUrl() };
+};
 
-void main();
+process.on('message', ({ id, host, ask, args }: { id: number; host?: number; ask: string; args: unknown[] }) => {
+  const questions = (host === undefined ? { start } : hosts[host]) as unknown as Record<
+    string,
+    (...args: unknown[]) => Promise<unknown>
+  >;
+  void questions[ask]!(...args).then(
+    (answer) => process.send!({ id, answer }),
+    (error: Error) => process.send!({ id, error: String(error.stack) }),
+  );
+});
+process.once('disconnect', () => process.exit());
