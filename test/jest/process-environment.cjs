@@ -1,7 +1,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
-const { removeEntities } = require('./shared-modules.cjs');
+const { removeAdded } = require('./shared-modules.cjs');
 
 const describeGlobals = () =>
   new Map(Reflect.ownKeys(globalThis).map((key) => [key, Object.getOwnPropertyDescriptor(globalThis, key)]));
@@ -38,7 +38,7 @@ module.exports = class ProcessEnvironment {
     this.moduleMocker.restoreAllMocks();
     // Removes registries that packages keep in globals (class-validator, Jest): they belong to one test file. The registry of
     // TypeORM keeps the entities of the library.
-    removeEntities();
+    removeAdded();
     for (const [key, { configurable }] of describeGlobals())
       if (configurable && !this.globals.has(key) && key !== 'typeormMetadataArgsStorage') delete globalThis[key];
     for (const [key, descriptor] of this.globals)

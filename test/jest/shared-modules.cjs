@@ -25,6 +25,8 @@ const lists = () => Object.values(globalThis.typeormMetadataArgsStorage ?? {}).f
 // With --runInBand, the setup of the run has loaded the library in this process.
 for (const list of lists()) for (const entry of list) ofLibrary.add(entry);
 
+const isShared = (file) => file.startsWith(LIBRARY) && !OF_TESTS.test(file);
+
 /**
  * Loads a module of the library, once per worker, as Node does.
  *
@@ -32,7 +34,7 @@ for (const list of lists()) for (const entry of list) ofLibrary.add(entry);
  */
 exports.sharedModule = (from, name) => {
   const file = fileOf(from, name);
-  if (!file?.startsWith(LIBRARY) || OF_TESTS.test(file)) return undefined;
+  if (!file || !isShared(file)) return undefined;
   const known = require.cache[file];
   if (known) return known.exports;
   const before = new Map(lists().map((list) => [list, list.length]));
@@ -41,7 +43,12 @@ exports.sharedModule = (from, name) => {
   return loaded;
 };
 
-/** Removes the entries of TypeORM's registry that a test file has added. */
-exports.removeEntities = () => {
+/**
+ * Removes what a test file has added: entries of TypeORM's registry, and modules of the tests that Node has loaded, as for an
+ * application in a temporary folder. Loaded again, they register their entities again.
+ */
+exports.removeAdded = () => {
   for (const list of lists()) list.splice(0, list.length, ...list.filter((entry) => ofLibrary.has(entry)));
+  for (const file of Object.keys(require.cache))
+    if (file.endsWith('.ts') && !isShared(file) && !file.includes('/node_modules/')) delete require.cache[file];
 };

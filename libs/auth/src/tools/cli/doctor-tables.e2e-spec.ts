@@ -4,7 +4,6 @@ import { runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
 import { type TestDatabase, createDatabase, executed } from '../../../../../test/support/database';
 import { SECRET } from '../../../../../test/support/host.module';
-import { Person } from '../../../../../test/support/user-entities';
 import { runCli } from './commands';
 import type { Finding } from './config-checks';
 
@@ -91,8 +90,8 @@ describe('svc-auth doctor, on the tables', () => {
     const { initialize } = DataSource.prototype;
     jest.spyOn(DataSource.prototype, 'initialize').mockImplementation(async function (this: DataSource) {
       await initialize.call(this);
-      if (deletedAt && this.hasMetadata(Person))
-        this.getMetadata(Person).deleteDateColumn = { databaseName: deletedAt } as never;
+      const people = this.entityMetadatas.find(({ tableName }) => tableName === 'people');
+      if (deletedAt && people) people.deleteDateColumn = { databaseName: deletedAt } as never;
       return this;
     });
     writeModule();
