@@ -1,6 +1,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { Pool } = require('pg');
 const { removeAdded } = require('./shared-modules.cjs');
 
 const describeGlobals = () =>
@@ -14,6 +15,23 @@ for (const method of ['run', 'enterWith']) {
     storages.add(this);
     return original.apply(this, args);
   };
+}
+
+/** The pools of connections that a test file has used. */
+const pools = new Set();
+const { connect } = Pool.prototype;
+Pool.prototype.connect = function (...args) {
+  pools.add(this);
+  return connect.apply(this, args);
+};
+
+/**
+ * Ends the pools of applications that did not start. Nest does not close what such an application has opened, because a
+ * host ends then. The timers of the pools would keep the worker running.
+ */
+function endPools() {
+  for (const pool of pools) if (!pool.ending) pool.end().catch(() => undefined);
+  pools.clear();
 }
 
 /** Runs test files in the realm of the process (see {@link NodeRuntime}) and restores its globals afterwards. */
@@ -39,6 +57,7 @@ module.exports = class ProcessEnvironment {
     // Removes registries that packages keep in globals (class-validator, Jest): they belong to one test file. The registry of
     // TypeORM keeps the entities of the library.
     removeAdded();
+    endPools();
     for (const [key, { configurable }] of describeGlobals())
       if (configurable && !this.globals.has(key) && key !== 'typeormMetadataArgsStorage') delete globalThis[key];
     for (const [key, descriptor] of this.globals)

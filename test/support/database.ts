@@ -6,6 +6,9 @@ import { Member, Operator, Person } from './user-entities';
 
 const TEMPLATE = 'svc_test_template';
 
+/** Takes 0.12 s of processor time for a database, the default 0.21 s. */
+const BY_COPY = 'STRATEGY FILE_COPY';
+
 const serverUrl = (): string => process.env.TEST_DATABASE_URL!;
 
 const urlOf = (database: string): string =>
@@ -127,7 +130,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `svc_test_${worker}_${number}`;
   const url = urlOf(name);
   inUse.add(name);
-  await emptied(name).catch(() => onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
+  await emptied(name).catch(() => onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} ${BY_COPY}`));
   return {
     url,
     drop: async () => {
@@ -153,6 +156,6 @@ const emptied = (name: string): Promise<unknown> =>
 /** An empty database, without any table. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const name = `svc_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name}`);
+  await onServer(`CREATE DATABASE ${name} ${BY_COPY}`);
   return { url: urlOf(name), drop: async () => void (await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)) };
 }

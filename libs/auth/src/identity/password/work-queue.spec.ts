@@ -180,18 +180,23 @@ describe('a work queue', () => {
 
   it('refuses a job that has waited too long, and runs the next ones', async () => {
     jest.useFakeTimers();
-    const queue = new HashQueue(1, 10, 2500);
+    const [set, clear] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
+    // No other timer of the process has this length.
+    const WAIT_MS = 2501;
+    const queue = new HashQueue(1, 10, WAIT_MS);
     const first = job();
     const running = queue.run(first.run);
     const late = queue.run(async () => 'late');
     const refused = late.catch((error: unknown) => error);
-    jest.advanceTimersByTime(2500);
+    jest.advanceTimersByTime(WAIT_MS);
     expect(await refused).toBeInstanceOf(HasherBusy);
     const next = queue.run(async () => 'next');
     first.end();
     await running;
     await expect(next).resolves.toBe('next');
-    expect(jest.getTimerCount()).toBe(0);
+    const timers = set.mock.results.filter((_, i) => set.mock.calls[i]![1] === WAIT_MS).map(({ value }) => value);
+    expect(timers).toHaveLength(2);
+    expect(clear.mock.calls.flat()).toEqual(expect.arrayContaining(timers));
     jest.useRealTimers();
   });
 });
