@@ -7,26 +7,26 @@ const { MOST_TESTS, runsOnFastify } = require('./fastify-files.cjs');
 const { projects, rootDir, ...shared } = require('./jest.config.cjs');
 
 const isWhole = process.env.TEST_FILES === 'all';
-const filesOf = (end) =>
-  ['libs', 'test']
-    .flatMap((folder) => readdirSync(join(rootDir, folder), { recursive: true }).map((name) => join(folder, name)))
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith(end) && !/\/(node_modules|dist)\//.test(path));
-const chosen = (end) =>
-  filesOf(end)
-    .filter((path) => runsOnFastify(path, readFileSync(join(rootDir, path), 'utf8')))
-    .map((path) => `<rootDir>/${path}`);
+const isChosen = (path) =>
+  /\.(?:e2e|alone)-spec\.ts$/.test(path) &&
+  !/\/(node_modules|dist)\//.test(path) &&
+  runsOnFastify(path, readFileSync(join(rootDir, path), 'utf8'));
+const chosen = isWhole
+  ? []
+  : ['libs', 'test']
+      .flatMap((folder) => readdirSync(join(rootDir, folder), { recursive: true }).map((name) => join(folder, name)))
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter(isChosen)
+      .map((path) => `<rootDir>/${path}`);
 
 /** @type {import('jest').Config} */
 module.exports = {
   ...shared,
   rootDir,
   reporters: ['default', ['<rootDir>/test/jest/counting-reporter.cjs', isWhole ? {} : { most: MOST_TESTS }]],
-  projects: [
-    ['e2e', '.e2e-spec.ts'],
-    ['alone', '.alone-spec.ts'],
-  ].map(([name, end]) => {
+  projects: ['e2e', 'alone'].map((name) => {
     const project = projects.find(({ displayName }) => displayName === name);
-    return { ...project, displayName: `${name} on Fastify`, ...(!isWhole && { testMatch: chosen(end) }) };
+    const testMatch = isWhole ? project.testMatch : chosen.filter((path) => path.endsWith(`.${name}-spec.ts`));
+    return { ...project, displayName: `${name} on Fastify`, testMatch };
   }),
 };

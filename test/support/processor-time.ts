@@ -5,7 +5,7 @@ const TICKS = 100;
 
 /**
  * The processor time of this process and of all ended processes that it or one of them has started, in seconds. On Linux
- * only: Node reports the time of its own process alone.
+ * only, because Node reports the time of one process.
  */
 export function processorTime(): { user: number; system: number } | undefined {
   if (process.platform !== 'linux') return undefined;
