@@ -19,6 +19,7 @@ describe('an idle time', () => {
     },
   });
   beforeEach(async () => {
+    t.clock.stop();
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
   });

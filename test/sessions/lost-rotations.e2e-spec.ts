@@ -85,6 +85,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
 
   // The database has generation 1; the client has 4, because the answer with 5 was lost.
   beforeEach(async () => {
+    t.clock.stop();
     await t.person('ada@example.com');
     const session = await t.session();
     tokens = [session.refresh_token];
