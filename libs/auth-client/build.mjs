@@ -1,6 +1,6 @@
 // Builds the client. `node libs/auth-client/build.mjs` writes the package into `dist`, or into a folder that is given: modules
-// and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. With a
-// file (`*.js`), it writes the module of the client there, or with a file `*account.js` that of the account, readable, and needs
+// and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. With
+// files (`*.js`), it writes the module of the client there, or with a file `*account.js` that of the account, readable, and needs
 // only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = process.argv[2] ?? join(here, 'dist');
+const [target = join(here, 'dist'), ...others] = process.argv.slice(2);
 const isFile = target.endsWith('.js');
 const folder = isFile ? mkdtempSync(join(tmpdir(), 'svc-client-')) : target;
 
@@ -37,7 +37,7 @@ const client = `${text}\nexport { AuthError, createAuthClient };\n`;
 const account = readFileSync(join(folder, 'account.js'), 'utf8');
 
 if (isFile) {
-  writeFileSync(target, target.endsWith('account.js') ? account : client);
+  for (const file of [target, ...others]) writeFileSync(file, file.endsWith('account.js') ? account : client);
   rmSync(folder, { recursive: true });
 } else {
   const { minify } = await import('@swc/core');

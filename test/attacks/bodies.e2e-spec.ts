@@ -174,7 +174,7 @@ describeWithRedis('a body on a host without a size limit', () => {
     async (name, make, i) => {
       const value = make();
       const routes = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields);
-      for (const route of partition(routes, i, 3)) {
+      for (const route of partition(routes, i, VAST.length)) {
         const field = route.fields!.at(0)!;
         const one: Attack = {
           name: `${route.name} ${field}, ${name}`,
@@ -188,8 +188,8 @@ describeWithRedis('a body on a host without a size limit', () => {
 
   it('with 100,000 levels of nesting in a field is refused like any invalid value', async () => {
     const attacks = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields).flatMap((route) =>
-      route.fields!.flatMap((field) =>
-        (['[', '{"a":'] as const).map((open): Attack => {
+      route.fields!.flatMap((field, place) =>
+        partition(['[', '{"a":'] as const, place, 2).map((open): Attack => {
           const close = open === '[' ? ']' : '}';
           const value = `${open.repeat(100_000)}1${close.repeat(100_000)}`;
           const rest = route.objects ? '"ceremony_id":"00000000-0000-4000-8000-000000000000",' : '';

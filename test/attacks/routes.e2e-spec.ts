@@ -39,7 +39,7 @@ const HOST_HEADERS: readonly Record<string, string>[] = [
   { Origin: `https://${EVIL}`, Referer: `https://${EVIL}/` },
 ];
 
-describeWithRedis('the routes of the packed library in a host', () => {
+describeWithRedis('the routes of the library in a host', () => {
   let host: AttackedHost;
 
   beforeAll(async () => (host = await AttackedHost.start()));

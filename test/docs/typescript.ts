@@ -52,8 +52,10 @@ function inMemory(virtual: ReadonlyMap<string, string>): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
   host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
   const { fileExists, readFile, directoryExists } = host;
+  const folders = new Set<string>();
+  for (const file of virtual.keys()) for (let at = file; at !== ROOT;) folders.add((at = dirname(at)));
   host.fileExists = (file) => virtual.has(file) || fileExists(file);
-  host.directoryExists = (path) => [...virtual.keys()].some((f) => f.startsWith(`${path}/`)) || directoryExists!(path);
+  host.directoryExists = (path) => folders.has(path) || directoryExists!(path);
   host.readFile = (file) => virtual.get(file) ?? readFile(file);
   return host;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROOT, run } from './package';
 
 const SOURCES = ['apps/sample', 'libs/auth/src', 'libs/auth-client'];
-const SETTINGS = ['build.cjs', 'package.json', 'tsconfig.json'];
+const SETTINGS = ['build.cjs', 'package.json', 'test/support/swc-options.cjs', 'tsconfig.json'];
 
 /** The hash of the sources that are built, in the output. A build deletes the output, and with it this file. */
 const MARK = join(ROOT, 'dist/apps/sample/.sources');

@@ -14,7 +14,15 @@ const filesBelow = (folder: string, pattern: RegExp): Source[] =>
 
 const sources = filesBelow('libs/auth/src', /(?<!spec|testkit)\.ts$/);
 
-const parsed = ([file, text]: Source): ts.SourceFile => ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+const known = new Map<Source, ts.SourceFile>();
+
+/** The syntax of a file, which is parsed once for all tests. */
+function parsed(source: Source): ts.SourceFile {
+  const [file, text] = source;
+  const syntax = known.get(source) ?? ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  known.set(source, syntax);
+  return syntax;
+}
 
 /** The names that a file exports by a declaration. */
 function exportedNames(source: Source): string[] {

@@ -1,6 +1,7 @@
 import type { AuthModuleOptions, Mail } from '@svc/auth';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
@@ -12,7 +13,6 @@ import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
 import { sharedRedisUrl } from '../../support/with-redis';
 import { type Expected, problemsOf, problemsOfLog } from './response-checks';
-import { packedHost } from './packed-host';
 import { type Answer, type RawRequest, RawClient, mapConcurrently } from './raw-client';
 
 /** A signed-in user. */
@@ -53,6 +53,17 @@ export interface AttackedHostOptions {
   fastify?: boolean;
 }
 
+/** What the process of the hosts runs: a file, and the options of Node. */
+export interface HostProgram {
+  file: string;
+  execArgv: string[];
+}
+
+const FROM_SOURCES: HostProgram = {
+  file: join(__dirname, 'host-process.ts'),
+  execArgv: ['--require', join(__dirname, '../../support/register-ts.cjs')],
+};
+
 const FEATURES: AuthModuleOptions['features'] = {
   ...PASSKEYS.features,
   lockout: true,
@@ -89,16 +100,14 @@ export type StartQuestion = (settings: HostSettings) => Promise<{ host: number; 
 
 /** The process of all hosts of a test file: loading the code takes most of a start. */
 class HostsProcess {
-  private readonly child = fork(packedHost(), {
-    execArgv: [],
-    env: { PATH: process.env.PATH, NO_COLOR: '1' },
-    silent: true,
-  });
+  private readonly child: ChildProcess;
   private readonly cleanUps: (() => Promise<void>)[] = [];
   private lastQuestionId = 0;
   output = '';
 
-  constructor() {
+  constructor({ file, execArgv }: HostProgram) {
+    const { PATH, TEST_NEST, TEST_TYPEORM } = process.env;
+    this.child = fork(file, { execArgv, env: { PATH, TEST_NEST, TEST_TYPEORM, NO_COLOR: '1' }, silent: true });
     for (const stream of [this.child.stdout, this.child.stderr]) stream!.on('data', (chunk) => (this.output += chunk));
   }
 
@@ -149,12 +158,12 @@ export class AttackedHost {
     private readonly database: Client,
   ) {}
 
-  static async start({
-    options = {},
-    bodyLimit,
-    fastify = onFastify,
-  }: AttackedHostOptions = {}): Promise<AttackedHost> {
-    const process = (hosts ??= new HostsProcess());
+  /** @param program what all hosts of the test file run. The first start decides. */
+  static async start(
+    { options = {}, bodyLimit, fastify = onFastify }: AttackedHostOptions = {},
+    program = FROM_SOURCES,
+  ): Promise<AttackedHost> {
+    const process = (hosts ??= new HostsProcess(program));
     const { url: databaseUrl, drop } = await createDatabase();
     process.afterEnd(drop);
     const own = { ...ALL_FEATURES, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };

@@ -1,4 +1,4 @@
-// The host applications under attack. They are compiled beside the unpacked package and run in their own process.
+// The host applications under attack. They run in their own process.
 import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';

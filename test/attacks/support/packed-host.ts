@@ -21,11 +21,6 @@ const HOST_NEEDS = [
   'pg',
 ];
 
-const { folderOf } = require('../../support/other-versions.cjs') as { folderOf: (name: string) => string };
-
-/** The folder of an installed package, in the version that the tests run on. */
-const placeOf = (name: string): string => join(folderOf(name), 'node_modules', name);
-
 /**
  * A folder with a host application that has installed the library's package: built, packed and unpacked as published.
  * It contains only the dependencies that the package declares and those of the host. Built once for each state of the
@@ -34,10 +29,7 @@ const placeOf = (name: string): string => join(folderOf(name), 'node_modules', n
  * @returns the file to run
  */
 export function packedHost(): string {
-  const locks = ['.', 'test/nest-11', 'test/typeorm-0.3'].map((folder) => join(folder, 'package-lock.json'));
-  const made = fingerprint(...HOST_SOURCES, ...locks);
-  const { TEST_NEST: nest = '', TEST_TYPEORM: typeorm = '' } = process.env;
-  const folder = fillOnce(`svc-packed-${nest}-${typeorm}-${made}`, (work) => {
+  const folder = fillOnce(`svc-packed-${fingerprint(...HOST_SOURCES, 'package-lock.json')}`, (work) => {
     install(work);
     for (const file of HOST_SOURCES) compile(file, work);
   });
@@ -50,7 +42,7 @@ function install(work: string): void {
   run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], work);
   const { dependencies, peerDependencies } = manifestOf(LIBRARY);
   for (const name of [...Object.keys(dependencies!), ...Object.keys(peerDependencies!), ...HOST_NEEDS]) {
-    const source = placeOf(name);
+    const source = join(ROOT, 'node_modules', name);
     const target = join(work, 'node_modules', name);
     if (!existsSync(source) || existsSync(target)) continue;
     mkdirSync(dirname(target), { recursive: true });

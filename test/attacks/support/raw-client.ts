@@ -31,8 +31,10 @@ export class RawClient {
 
   send({ method = 'GET', path, headers = {}, body, chunked = false }: RawRequest): Promise<Answer> {
     this.sent++;
+    const bytes = Buffer.isBuffer(body)
+      ? body
+      : Buffer.from(typeof body === 'object' ? JSON.stringify(body) : (body ?? ''));
     const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
-    const bytes = Buffer.from(isRaw ? (body ?? '') : JSON.stringify(body));
     const type = isRaw ? {} : { 'Content-Type': 'application/json' };
     const length = chunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': bytes.length };
     const { hostname, port } = new URL(this.url);

@@ -42,13 +42,21 @@ export const documentOf = (app: TestApp['app'], version = '3.0.0'): OpenAPIObjec
     SwaggerModule.createDocument(app, new DocumentBuilder().setTitle('Host').setOpenAPIVersion(version).build()),
   );
 
+/** Ajv compiles each object once, so a schema has one closed form. */
+const closedForms = new Map<Json, unknown>();
+
 /** Makes the schema reject properties that it does not describe. */
-const closed = (schema: unknown): unknown =>
-  JSON.parse(JSON.stringify(schema), (_, value: Json) =>
+function closed(schema: Json): unknown {
+  const known = closedForms.get(schema);
+  if (known) return known;
+  const form = JSON.parse(JSON.stringify(schema), (_, value: Json) =>
     value && typeof value === 'object' && value.type === 'object' && 'properties' in value
       ? { ...value, additionalProperties: false }
       : value,
   );
+  closedForms.set(schema, form);
+  return form;
+}
 
 const bodies = addFormats(new Ajv({ strict: false, allErrors: true }));
 const texts = addFormats(new Ajv({ strict: false, coerceTypes: true }));
