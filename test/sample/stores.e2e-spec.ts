@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
@@ -145,5 +147,25 @@ describeWithOwnRedis('the sample, at a start', () => {
     const { client } = await opening;
     expect(await client.ping()).toBe('PONG');
     await client.disconnect();
+  });
+});
+
+describe('the sample on a busy port', () => {
+  // The other refusals run in the process of the host.
+  it('ends with one line that has the correction, before it starts a database', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    const other = createServer();
+    await once(other.listen(0), 'listening');
+    const { port } = other.address() as AddressInfo;
+    const refused = await SampleProcess.launch({ NODE_ENV: 'development', DATA_DIR: dataDir, PORT: String(port) });
+    await expect(refused.ready()).rejects.toThrow('the sample exited');
+    expect(await refused.stop()).toBe(1);
+    const lines = refused.log.trim().split('\n');
+    expect(lines).toEqual([
+      expect.stringContaining(`Port ${port} is in use. Choose another one: PORT=${port + 1} npm start`),
+    ]);
+    expect(readdirSync(dataDir).toSorted()).toEqual(['encryption-key', 'secret']);
+    other.close();
+    rmSync(dataDir, { recursive: true });
   });
 });
