@@ -202,14 +202,11 @@ describe('users for development, as in the recipe', () => {
 });
 
 describe('a converted hash, as in the recipe', () => {
-  const t = TestApp.forFile({
-    options: options([
-      verifiersOfPage.devise('pepper', 4),
-      verifiersOfPage.betterAuth(),
-      pbkdf2Verifier({ hash: 'sha512', iterations: 1000 }),
-      firebaseScryptVerifier({ signerKey: SIGNER_KEY }),
-    ]),
-  });
+  const cheap = [verifiersOfPage.devise('pepper', 4), pbkdf2Verifier({ hash: 'sha512', iterations: 1000 })];
+  const costly = [verifiersOfPage.betterAuth(), firebaseScryptVerifier({ signerKey: SIGNER_KEY })];
+  // A failed login does the work of every verifier.
+  const onCheap = TestApp.forFile({ options: options(cheap) });
+  const onCostly = TestApp.forFile({ options: options(costly) });
 
   const HEX_SALT = '000102030405060708090a0b0c0d0e0f';
   const betterAuthHash = (password: string): string =>
@@ -226,7 +223,7 @@ describe('a converted hash, as in the recipe', () => {
   });
 
   const keycloakArgon2 = async (password: string) => {
-    const [, , , , salt, value] = (await t.app.get(PasswordHasher).hash(password)).split('$');
+    const [, , , , salt, value] = (await onCheap.app.get(PasswordHasher).hash(password)).split('$');
     const additionalParameters = {
       hashLength: ['32'],
       memory: ['64'],
@@ -265,7 +262,11 @@ describe('a converted hash, as in the recipe', () => {
     ['Keycloak, SHA-512', 'pw-3', () => former.fromKeycloak(keycloakPbkdf2('sha512', 64)('pw-3'))],
     ['Keycloak, argon2id', 'pw-4', async () => former.fromKeycloak(await keycloakArgon2('pw-4'))],
   ])('of %s opens a session, and only with its password', async (_, password, hash) => {
-    await t.database.getRepository(Member).save({ email: 'ada@example.com', name: 'Ada', passwordHash: await hash() });
+    const passwordHash = await hash();
+    const recognising = [...cheap, ...costly].filter((verifier) => verifier.recognises(passwordHash));
+    expect(recognising).toHaveLength(passwordHash.startsWith('$argon2id$') ? 0 : 1);
+    const t = costly.includes(recognising[0]!) ? onCostly : onCheap;
+    await t.database.getRepository(Member).save({ email: 'ada@example.com', name: 'Ada', passwordHash });
     await t.login('ada@example.com', `${password}x`).expect(422);
     await t.login('ada@example.com', password).expect(200);
     await t.login('ada@example.com', password).expect(200);

@@ -1,18 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { claimsOf } from '../support/app';
+import { describeWithBrowser } from '../support/browser';
 import { type TestDatabase, createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
 import { requestWith } from '../support/raw-headers';
 import { PASSWORD } from '../support/user-entities';
 import { type Answer, send } from '../support/processes';
+import { RedisServer } from '../support/redis';
 import { type Sample, SampleHost, SampleProcess } from '../support/sample';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { SampleVisit } from '../support/sample-page';
+import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 const DEVELOPMENT = { NODE_ENV: 'development' };
 const PUBLIC_URL = 'https://orders.example.com';
@@ -66,44 +67,9 @@ describe('the sample, as a process', () => {
     await host.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-
-  it('ends with an error message when it refuses to start', async () => {
-    const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
-    await expect(refused.ready()).rejects.toThrow(/PUBLIC_URL is missing\. Set it to where this server is/);
-    expect(await refused.stop()).toBe(1);
-  });
-});
-
-describe('the sample on a busy port', () => {
-  it('ends with one line that has the correction, before it starts a database', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
-    const other = createServer();
-    await once(other.listen(0), 'listening');
-    const { port } = other.address() as AddressInfo;
-    const refused = await SampleProcess.launch({ ...DEVELOPMENT, DATA_DIR: dataDir, PORT: String(port) });
-    await expect(refused.ready()).rejects.toThrow('the sample exited');
-    expect(await refused.stop()).toBe(1);
-    const lines = refused.log.trim().split('\n');
-    expect(lines).toEqual([
-      expect.stringContaining(`Port ${port} is in use. Choose another one: PORT=${port + 1} npm start`),
-    ]);
-    expect(readdirSync(dataDir).toSorted()).toEqual(['encryption-key', 'secret']);
-    other.close();
-    rmSync(dataDir, { recursive: true });
-  });
 });
 
 describeWithRedis('the sample, configured by environment alone', () => {
-  it('starts on Redis without a warning', async () => {
-    const database = await createEmptyDatabase();
-    const stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_KEY_PREFIX: `${randomUUID()}:` };
-    const sample = await (await SampleProcess.launch(stores)).ready();
-    await eventually(async () => sample.log.includes('Ctrl-C'));
-    isShort(sample.log, 0);
-    await sample.stop();
-    await database.drop();
-  });
-
   let database: TestDatabase;
   let stores: Record<string, string>;
 
@@ -128,6 +94,17 @@ describeWithRedis('the sample, configured by environment alone', () => {
 
   describe('with its schedule', () => {
     onNewStores();
+
+    it('starts on Redis without the warning of a start without it', async () => {
+      const { length } = host.log;
+      // The logger of the sample without a level.
+      await host.start({ ...stores, LOG_LEVEL: '' });
+      // What the start wrote is here before this answer.
+      await host.stop();
+      isShort(host.log.slice(length), 0);
+      await host.start({ ...stores, LOG_LEVEL: '', REDIS_URL: '' });
+      await eventually(async () => host.log.slice(length).includes('WARN'));
+    });
 
     it('prunes by itself', async () => {
       await host.start({ ...stores, ...DEVELOPMENT, SVC_PRUNE_SCHEDULE: '* * * * * *' });
@@ -393,6 +370,36 @@ describeWithRedis('the sample, configured by environment alone', () => {
     });
   });
 
+  describeWithOwnRedis('with limits on its own routes', () => {
+    let redis: RedisServer;
+    let s: Sample;
+    onNewStores();
+    beforeAll(async () => {
+      redis = await RedisServer.start();
+      s = await host.start({ ...stores, ...DEVELOPMENT, REDIS_URL: redis.url });
+    });
+    afterAll(() => redis.stop());
+
+    it('allows each of them 120 requests of a client, with or without a token', async () => {
+      expect(await s.answers('/orders/menu', 150)).toEqual({ 200: 120, 429: 30 });
+      expect(await s.answers('/admin/users', 121)).toEqual({ 401: 120, 429: 1 });
+      const { headers } = await fetch(`${s.url}/orders/menu`);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      const { body } = await s.login('demo@example.com');
+      expect((await s.call('GET', '/user', undefined, body.access_token)).status).toBe(200);
+    });
+
+    it('does not apply them to the routes of the library, which have their own limits', async () => {
+      expect(await s.answers('/auth/jwks', 130)).toEqual({ 200: 130 });
+    });
+
+    it('answers 503 on them while the store does not answer', async () => {
+      await redis.stop();
+      expect(await s.answers('/orders/menu', 2)).toEqual({ 503: 2 });
+      expect(await s.answers('/admin/users', 2)).toEqual({ 503: 2 });
+    });
+  });
+
   describe('with other settings', () => {
     onNewStores();
 
@@ -472,5 +479,22 @@ describeWithRedis('the sample, configured by environment alone', () => {
     ])('refuses to start with %s, and says how to correct it', async (_, env, message) => {
       await expect(host.start({ ...stores, ...env })).rejects.toThrow(message);
     });
+  });
+});
+
+// Everything else about the page is in `*.browsers-spec.ts`, which `npm run test:browsers` runs.
+describeWithBrowser('the page of the sample', () => {
+  const visit = SampleVisit.forFile(host);
+  visit.forTests();
+
+  it('signs in, renews the session, and signs out, without an error in the console', async () => {
+    const tab = await visit.tab();
+    await tab.presses('Use the demo account');
+    await tab.sees('Overview');
+    expect((await tab.payload()).amr).toEqual(['pwd']);
+    await tab.presses('Renew now');
+    await tab.lives('Renewed');
+    await tab.signsOut();
+    expect(visit.complaints).toEqual([]);
   });
 });

@@ -1,8 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
+import { readEnvironment } from '../../apps/sample/src/environment';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { waitForStores } from '../../apps/sample/src/stores';
 import { eventually } from '../support/eventually';
 import { PostgresServer } from '../support/postgres';
 import { RedisServer } from '../support/redis';
@@ -35,12 +39,20 @@ describeWithOwnRedis('the sample, at a start', () => {
   const database = (name = 'template1'): string => Object.assign(new URL(postgres.url), { pathname: name }).toString();
   const redisUrl = (password = 'right'): string => redis.url.replace('//', `//:${password}@`);
 
-  /** What a start writes that ends with an error. */
+  /** What the wait of a start writes that ends with an error, which the start writes last. */
   async function refusal(env: Record<string, string>): Promise<string> {
-    const sample = await SampleProcess.launch(env);
-    await expect(sample.ready()).rejects.toThrow('the sample exited');
-    expect(await sample.stop()).toBe(1);
-    return sample.log;
+    const lines: string[] = [];
+    const write = (message: string): void => void lines.push(message);
+    const environment = readEnvironment(
+      { PUBLIC_URL: 'https://orders.example.com', NODE_ENV: 'production', ...env },
+      [],
+    );
+    const logger = { log: write, warn: write, error: write };
+    await waitForStores({ ...environment, logger }).then(
+      () => write('The stores are there.'),
+      ({ message }: Error) => write(message),
+    );
+    return lines.join('\n');
   }
 
   it('names the store that it waits for, and starts when all of them are there', async () => {
@@ -66,7 +78,10 @@ describeWithOwnRedis('the sample, at a start', () => {
   it('ends with the store, the reason and the setting when a store is not there in time', async () => {
     const port = await freePort();
     const url = `postgres://operator:hidden@127.0.0.1:${port}/orders`;
-    const log = await refusal({ DATABASE_URL: url, STORES_TIMEOUT: '2' });
+    const sample = await SampleProcess.launch({ DATABASE_URL: url, STORES_TIMEOUT: '2' });
+    await expect(sample.ready()).rejects.toThrow('the sample exited');
+    expect(await sample.stop()).toBe(1);
+    const { log } = sample;
     const reason = `connect ECONNREFUSED 127.0.0.1:${port}`;
     expect(log).toContain(`Waiting for PostgreSQL at 127.0.0.1:${port}: ${reason}`);
     expect(log).toContain(`PostgreSQL at 127.0.0.1:${port} was not available within 2 s (STORES_TIMEOUT): ${reason}`);
@@ -132,5 +147,25 @@ describeWithOwnRedis('the sample, at a start', () => {
     const { client } = await opening;
     expect(await client.ping()).toBe('PONG');
     await client.disconnect();
+  });
+});
+
+describe('the sample on a busy port', () => {
+  // The other refusals run in the process of the host.
+  it('ends with one line that has the correction, before it starts a database', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    const other = createServer();
+    await once(other.listen(0), 'listening');
+    const { port } = other.address() as AddressInfo;
+    const refused = await SampleProcess.launch({ NODE_ENV: 'development', DATA_DIR: dataDir, PORT: String(port) });
+    await expect(refused.ready()).rejects.toThrow('the sample exited');
+    expect(await refused.stop()).toBe(1);
+    const lines = refused.log.trim().split('\n');
+    expect(lines).toEqual([
+      expect.stringContaining(`Port ${port} is in use. Choose another one: PORT=${port + 1} npm start`),
+    ]);
+    expect(readdirSync(dataDir).toSorted()).toEqual(['encryption-key', 'secret']);
+    other.close();
+    rmSync(dataDir, { recursive: true });
   });
 });

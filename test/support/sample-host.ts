@@ -17,7 +17,7 @@ process.on('message', async (start: { env: Record<string, string>; args: string[
   Object.assign(process.env, start.env);
   try {
     const environment = readEnvironment(process.env, start.args);
-    const logger = start.env.LOG_LEVEL ? environment.logger : false;
+    const logger = start.env.LOG_LEVEL !== undefined ? environment.logger : false;
     stop = await startApplication(environment, { logger, abortOnError: false });
     process.send!({});
   } catch (error) {

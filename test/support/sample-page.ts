@@ -5,7 +5,7 @@ import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { inFirefox, openBrowser } from './browser';
 import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';
-import { type Sample, SampleHost } from './sample';
+import { type RunningHost, type Sample, SampleHost } from './sample';
 
 /** Rate limits that tests of a page do not reach. */
 const UNREACHED_LIMITS = {
@@ -24,25 +24,23 @@ export const REFUSALS = /responded with a status of (401|403|409|422|423)/;
 export class SampleVisit {
   /** What the browser reported: errors, and violations of the content security policy. */
   readonly complaints: string[] = [];
-  private host!: SampleHost;
+  private host!: RunningHost;
   private browser!: Browser;
   private running?: Sample;
   private database?: TestDatabase;
 
   private constructor() {}
 
-  /** One browser and one process of the sample for a whole file. */
-  static forFile(): SampleVisit {
+  /** One browser and one process of the sample, which may be given, for a whole file or a `describe` block. */
+  static forFile(host?: RunningHost): SampleVisit {
     const visit = new SampleVisit();
-    beforeAll(async () => {
-      visit.host = new SampleHost();
-      visit.browser = await openBrowser();
-    });
+    beforeAll(async () => void (visit.browser = await openBrowser()));
     afterAll(async () => {
       await visit.leave();
       await visit.browser?.close();
-      await visit.host?.end();
     });
+    // After the hook that stops the sample.
+    visit.host = host ?? SampleHost.forFile();
     return visit;
   }
 

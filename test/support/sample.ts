@@ -27,6 +27,14 @@ export class Sample {
     );
   }
 
+  /** Sends requests at once. @returns the number of answers by status */
+  async answers(path: string, requests: number): Promise<Record<number, number>> {
+    const counts: Record<number, number> = {};
+    const statuses = await Promise.all(Array.from({ length: requests }, () => this.status(path)));
+    for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }
+
   call(method: string, path: string, body?: object, token?: string): Promise<Answer> {
     return send(this.url + path, method, body, token);
   }
@@ -75,6 +83,9 @@ export class SampleProcess extends Sample {
   }
 }
 
+/** What tests use of a {@link SampleHost}. */
+export type RunningHost = Pick<SampleHost, 'start' | 'stop' | 'log'>;
+
 /** Runs the built sample with several configurations in one process: loading its code takes most of a start. */
 export class SampleHost {
   private readonly child = fork(join(__dirname, 'sample-host.ts'), {
@@ -89,7 +100,7 @@ export class SampleHost {
   }
 
   /** One process for a whole file, or for a `describe` block. */
-  static forFile(): Pick<SampleHost, 'start' | 'stop' | 'log'> {
+  static forFile(): RunningHost {
     let host: SampleHost;
     beforeAll(() => void (host = new SampleHost()));
     afterAll(() => host.end());
@@ -102,7 +113,7 @@ export class SampleHost {
     };
   }
 
-  /** What the process has written. A sample without LOG_LEVEL writes no log. */
+  /** What the process has written. A sample without LOG_LEVEL, which may be empty, writes no log. */
   get log(): string {
     return this.output;
   }

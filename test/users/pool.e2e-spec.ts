@@ -175,12 +175,15 @@ describe.each([
     expect(await guarded(access)).toBe(200);
   });
 
-  it('has a provider that keeps the contract', async () => {
-    for (const { name, run } of userProviderContract({ app: () => app })) {
-      const outcome = await run().catch((error: Error) => error.message);
-      expect([name, outcome]).toEqual([name, expect.stringMatching(/^(kept|not implemented)$/)]);
-    }
-  });
+  // The contract sends no requests, so the adapter has no effect on it.
+  if (!fastify) {
+    it('has a provider that keeps the contract', async () => {
+      for (const { name, run } of userProviderContract({ app: () => app })) {
+        const outcome = await run().catch((error: Error) => error.message);
+        expect([name, outcome]).toEqual([name, expect.stringMatching(/^(kept|not implemented)$/)]);
+      }
+    });
+  }
 
   it('ends all sessions of a user, also on a second application on the same pool', async () => {
     const { access, email } = await registered();
