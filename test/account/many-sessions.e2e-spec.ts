@@ -7,10 +7,10 @@ import { failStatementsAfter } from '../support/failing-statements';
 import { RACES_MS } from '../support/rounds';
 
 /** The number of sessions: `TEST_SESSIONS=100000 npx jest test/account/many-sessions`. */
-const SESSIONS = Number(process.env.TEST_SESSIONS ?? 20_000);
+const SESSIONS = Number(process.env.TEST_SESSIONS ?? 5000);
 
-/** The number of sessions that end before the database fails: ten statements of the library. */
-const ENDED = 5000;
+/** The number of sessions that end before the database fails: four statements of the library. */
+const ENDED = 2000;
 
 const NEXT = 'another horse entirely';
 

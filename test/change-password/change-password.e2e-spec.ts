@@ -239,15 +239,15 @@ describe('a password change concurrent with other requests', () => {
   it.each([
     ['', () => undefined],
     [', even if the provider does not report whether it stored the hash', silently],
-  ])('succeeds once, if fifty run at once from one password: the others are answered 422%s', async (_, prepare) => {
+  ])('succeeds once, if many run at once from one password: the others are answered 422%s', async (_, prepare) => {
     prepare();
-    const passwords = Array.from({ length: 50 }, (__, i) => `one of many horses ${i}`);
+    const passwords = Array.from({ length: 25 }, (__, i) => `one of many horses ${i}`);
     const changed = t.recorded(PasswordChanged);
     const answers = await Promise.all(passwords.map((password) => change(password)));
     const [won, ...more] = passwords.filter((__, i) => answers[i]!.status === 200);
     expect(more).toEqual([]);
     const others = answers.filter(({ status }) => status !== 200);
-    expect(others.map(({ status }) => status)).toEqual(Array(49).fill(422));
+    expect(others.map(({ status }) => status)).toEqual(Array(24).fill(422));
     for (const { body } of others) expect(body).toEqual(WRONG);
     expect(changed).toHaveLength(1);
     for (const password of [PASSWORD, ...passwords]) await t.login(ADA, password).expect(password === won ? 200 : 422);

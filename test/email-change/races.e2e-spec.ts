@@ -5,7 +5,7 @@ import { RACES_MS, rounds } from '../support/rounds';
 import { CONFIRMATION_HEADER } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
 
-const ROUNDS = rounds(5);
+const ROUNDS = rounds(3);
 
 const app = EmailChangeApp.forFile({ storeTimeoutMs: 20_000 });
 const { t } = app;

@@ -51,165 +51,169 @@ const options = (more: Partial<AuthModuleOptions> = {}): Partial<AuthModuleOptio
   features: { usernameChange: true, emailChange: true, passwordReset: true, ...more.features },
 });
 
-describe('POST /username', () => {
+describe('with a username and an email', () => {
   const t = TestApp.forFile({ options: options(), entities: [Writer], tables: TABLE });
-  let token: string;
-  let proof: string;
 
-  const writer = async (handle: string): Promise<number> => {
-    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
-    const email = `${handle}@example.com`;
-    return (await t.database.getRepository(Writer).save({ handle, email, name: 'Ada', passwordHash })).id;
-  };
-  const login = (handle: string) => t.http.post('/auth/login').send({ handle, password: PASSWORD });
-  const change = (handle: unknown, of = token, confirmed = proof) =>
-    t.call('post', '/auth/username', of).set(CONFIRMATION_HEADER, confirmed).send({ handle });
-  const handles = async () => (await t.database.query('SELECT handle FROM writers ORDER BY 1')).map(handleOf);
-  const handleOf = ({ handle }: Writer): string => handle;
+  describe('POST /username', () => {
+    let token: string;
+    let proof: string;
 
-  beforeEach(async () => {
-    mailbox.clear();
-    await writer('ada');
-    token = (await login('ada').expect(200)).body.access_token;
-    proof = (await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD })).body
-      .confirmation_token;
+    const writer = async (handle: string): Promise<number> => {
+      const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
+      const email = `${handle}@example.com`;
+      return (await t.database.getRepository(Writer).save({ handle, email, name: 'Ada', passwordHash })).id;
+    };
+    const login = (handle: string) => t.http.post('/auth/login').send({ handle, password: PASSWORD });
+    const change = (handle: unknown, of = token, confirmed = proof) =>
+      t.call('post', '/auth/username', of).set(CONFIRMATION_HEADER, confirmed).send({ handle });
+    const handles = async () => (await t.database.query('SELECT handle FROM writers ORDER BY 1')).map(handleOf);
+    const handleOf = ({ handle }: Writer): string => handle;
+
+    beforeEach(async () => {
+      mailbox.clear();
+      await writer('ada');
+      token = (await login('ada').expect(200)).body.access_token;
+      proof = (await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD })).body
+        .confirmation_token;
+    });
+
+    it('replaces the identifier, keeps the sessions, and mails a notice', async () => {
+      const changed = t.recorded(UsernameChanged);
+      const { body, headers } = await change(' countess ').expect(200);
+      expect(body).toEqual({ status: 'username-changed' });
+      expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
+      expect(changed).toEqual([{ userId: '1', guard: 'api', from: 'ada', to: 'countess' }]);
+      await login('countess').expect(200);
+      await login('ada').expect(422);
+      await t.get('/private', token).expect(200);
+      const mail = await mailbox.to('ada@example.com');
+      expect(mail.subject).toBe('Your user name at api.example.com was changed');
+      expect(mail.text).not.toContain('http');
+      expect(mail.html).toContain('Your user name was changed');
+    });
+
+    it.each(['bob', 'ada'])('answers 422 for the taken name %s, and changes nothing', async (handle) => {
+      await writer('bob');
+      const { body } = await change(handle).expect(422);
+      expect(body.errors).toEqual({ handle: ['This handle is taken.'] });
+      expect(await handles()).toEqual(['ada', 'bob']);
+      await t.calm();
+      expect(mailbox.mails).toEqual([]);
+    });
+
+    it('needs a confirmation, and the ability svc.account in a pinned session', async () => {
+      await t.call('post', '/auth/username', token).send({ handle: 'countess' }).expect(423);
+      await t.http.post('/auth/username').send({ handle: 'countess' }).expect(401);
+      const { accessToken } = await t.auth.startSession(1, {}, ['orders.read']);
+      await change('countess', accessToken).expect(403);
+      expect(await handles()).toEqual(['ada']);
+    });
+
+    it.each([
+      ['nothing', ''],
+      ['null', null],
+      ['a number', 7],
+      ['a list', ['x']],
+      ['an invisible character', 'a\u200bda'],
+      ['NUL', 'a\0'],
+      ['256 characters', 'x'.repeat(256)],
+    ])('answers 422 under handle for %s', async (_, handle) => {
+      const { body } = await change(handle).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['handle']);
+    });
+
+    it('answers 422 for a name that the column of the host cannot contain', async () => {
+      await t.database.query('ALTER TABLE writers ALTER handle TYPE varchar(20)');
+      const { body } = await change('x'.repeat(21)).expect(422);
+      await t.database.query('ALTER TABLE writers ALTER handle TYPE text');
+      expect(body.errors).toEqual({ handle: ['The handle field is invalid.'] });
+      expect(await handles()).toEqual(['ada']);
+    });
+
+    it('lets one of several accounts have a name', async () => {
+      const names = Array.from({ length: 5 }, (_, i) => `racer${i}`);
+      const callers = [];
+      for (const name of names) {
+        await writer(name);
+        const own = (await login(name).expect(200)).body.access_token;
+        const { body } = await t.call('post', '/auth/confirm-password', own).send({ password: PASSWORD }).expect(200);
+        callers.push({ own, confirmed: body.confirmation_token });
+      }
+      const answers = await Promise.all(callers.map(({ own, confirmed }) => change('countess', own, confirmed)));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422, 422, 422, 422]);
+      expect((await handles()).filter((handle: string) => handle === 'countess')).toHaveLength(1);
+    });
+
+    it('is a server call, too', async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      await t.auth.usernameChange.change('countess', { ip: '203.0.113.7', headers, confirmationToken: proof });
+      expect(await handles()).toEqual(['countess']);
+    });
+
+    it('of a user without an email changes it, too, and a first email has no former one to mail to', async () => {
+      await t.database.query('ALTER TABLE writers ALTER email DROP NOT NULL');
+      await t.database.query('UPDATE writers SET email = NULL');
+      await change('countess').expect(200);
+      const request = t.call('post', '/auth/email/change', token).set(CONFIRMATION_HEADER, proof);
+      await request.send({ email: 'ada@new.example' }).expect(202);
+      const { text } = await mailbox.to('ada@new.example');
+      const link = /token=([0-9a-f]{64})/.exec(text)![1];
+      await t.http.post('/auth/email/change/confirm').send({ token: link }).expect(200);
+      const stored = await t.database.query('SELECT email, undo_hash FROM writers, svc_email_changes');
+      expect(stored).toEqual([{ email: 'ada@new.example', undo_hash: null }]);
+      await t.calm();
+      expect(mailbox.mails).toHaveLength(1);
+    });
+
+    it('has no effect on the email, which has its own route', async () => {
+      const { status } = await t
+        .call('post', '/auth/email/change', token)
+        .set(CONFIRMATION_HEADER, proof)
+        .send({ email: 'ada@new.example' });
+      expect(status).toBe(202);
+      const { text } = await mailbox.to('ada@new.example');
+      const link = /token=([0-9a-f]{64})/.exec(text)![1];
+      await t.http.post('/auth/email/change/confirm').send({ token: link }).expect(200);
+      expect(await t.database.query('SELECT handle, email FROM writers')).toEqual([
+        { handle: 'ada', email: 'ada@new.example' },
+      ]);
+      await login('ada').expect(200);
+    });
   });
 
-  it('replaces the identifier, keeps the sessions, and mails a notice', async () => {
-    const changed = t.recorded(UsernameChanged);
-    const { body, headers } = await change(' countess ').expect(200);
-    expect(body).toEqual({ status: 'username-changed' });
-    expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
-    expect(changed).toEqual([{ userId: '1', guard: 'api', from: 'ada', to: 'countess' }]);
-    await login('countess').expect(200);
-    await login('ada').expect(422);
-    await t.get('/private', token).expect(200);
-    const mail = await mailbox.to('ada@example.com');
-    expect(mail.subject).toBe('Your user name at api.example.com was changed');
-    expect(mail.text).not.toContain('http');
-    expect(mail.html).toContain('Your user name was changed');
-  });
+  describe('the provider of an entity with a username and an email', () => {
+    const insert = async ({
+      identifier,
+      passwordHash,
+      name,
+    }: {
+      identifier: string;
+      passwordHash: string | null;
+      name: string;
+    }) => {
+      const writer = { handle: identifier, email: `mail.${identifier}`, name, passwordHash };
+      return String((await t.database.getRepository(Writer).save(writer)).id);
+    };
 
-  it.each(['bob', 'ada'])('answers 422 for the taken name %s, and changes nothing', async (handle) => {
-    await writer('bob');
-    const { body } = await change(handle).expect(422);
-    expect(body.errors).toEqual({ handle: ['This handle is taken.'] });
-    expect(await handles()).toEqual(['ada', 'bob']);
-    await t.calm();
-    expect(mailbox.mails).toEqual([]);
-  });
-
-  it('needs a confirmation, and the ability svc.account in a pinned session', async () => {
-    await t.call('post', '/auth/username', token).send({ handle: 'countess' }).expect(423);
-    await t.http.post('/auth/username').send({ handle: 'countess' }).expect(401);
-    const { accessToken } = await t.auth.startSession(1, {}, ['orders.read']);
-    await change('countess', accessToken).expect(403);
-    expect(await handles()).toEqual(['ada']);
-  });
-
-  it.each([
-    ['nothing', ''],
-    ['null', null],
-    ['a number', 7],
-    ['a list', ['x']],
-    ['an invisible character', 'a\u200bda'],
-    ['NUL', 'a\0'],
-    ['256 characters', 'x'.repeat(256)],
-  ])('answers 422 under handle for %s', async (_, handle) => {
-    const { body } = await change(handle).expect(422);
-    expect(Object.keys(body.errors)).toEqual(['handle']);
-  });
-
-  it('answers 422 for a name that the column of the host cannot contain', async () => {
-    await t.database.query('ALTER TABLE writers ALTER handle TYPE varchar(20)');
-    const { body } = await change('x'.repeat(21)).expect(422);
-    await t.database.query('ALTER TABLE writers ALTER handle TYPE text');
-    expect(body.errors).toEqual({ handle: ['The handle field is invalid.'] });
-    expect(await handles()).toEqual(['ada']);
-  });
-
-  it('lets one of several accounts have a name', async () => {
-    const names = Array.from({ length: 5 }, (_, i) => `racer${i}`);
-    const callers = [];
-    for (const name of names) {
-      await writer(name);
-      const own = (await login(name).expect(200)).body.access_token;
-      const { body } = await t.call('post', '/auth/confirm-password', own).send({ password: PASSWORD }).expect(200);
-      callers.push({ own, confirmed: body.confirmation_token });
-    }
-    const answers = await Promise.all(callers.map(({ own, confirmed }) => change('countess', own, confirmed)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422, 422, 422, 422]);
-    expect((await handles()).filter((handle: string) => handle === 'countess')).toHaveLength(1);
-  });
-
-  it('is a server call, too', async () => {
-    const headers = { authorization: `Bearer ${token}` };
-    await t.auth.usernameChange.change('countess', { ip: '203.0.113.7', headers, confirmationToken: proof });
-    expect(await handles()).toEqual(['countess']);
-  });
-
-  it('of a user without an email changes it, too, and a first email has no former one to mail to', async () => {
-    await t.database.query('ALTER TABLE writers ALTER email DROP NOT NULL');
-    await t.database.query('UPDATE writers SET email = NULL');
-    await change('countess').expect(200);
-    const request = t.call('post', '/auth/email/change', token).set(CONFIRMATION_HEADER, proof);
-    await request.send({ email: 'ada@new.example' }).expect(202);
-    const { text } = await mailbox.to('ada@new.example');
-    const link = /token=([0-9a-f]{64})/.exec(text)![1];
-    await t.http.post('/auth/email/change/confirm').send({ token: link }).expect(200);
-    const stored = await t.database.query('SELECT email, undo_hash FROM writers, svc_email_changes');
-    expect(stored).toEqual([{ email: 'ada@new.example', undo_hash: null }]);
-    await t.calm();
-    expect(mailbox.mails).toHaveLength(1);
-  });
-
-  it('has no effect on the email, which has its own route', async () => {
-    const { status } = await t
-      .call('post', '/auth/email/change', token)
-      .set(CONFIRMATION_HEADER, proof)
-      .send({ email: 'ada@new.example' });
-    expect(status).toBe(202);
-    const { text } = await mailbox.to('ada@new.example');
-    const link = /token=([0-9a-f]{64})/.exec(text)![1];
-    await t.http.post('/auth/email/change/confirm').send({ token: link }).expect(200);
-    expect(await t.database.query('SELECT handle, email FROM writers')).toEqual([
-      { handle: 'ada', email: 'ada@new.example' },
-    ]);
-    await login('ada').expect(200);
-  });
-});
-
-describe('the provider of an entity with a username and an email', () => {
-  const t = TestApp.forFile({ options: options(), entities: [Writer], tables: TABLE });
-  const insert = async ({
-    identifier,
-    passwordHash,
-    name,
-  }: {
-    identifier: string;
-    passwordHash: string | null;
-    name: string;
-  }) => {
-    const writer = { handle: identifier, email: `mail.${identifier}`, name, passwordHash };
-    return String((await t.database.getRepository(Writer).save(writer)).id);
-  };
-
-  it.each([0, 1, 2, 3])('replaces both as the contract requires: check %d', async (index) => {
-    const checks = userProviderContract({ app: () => t.app, insert }).filter(({ name }) =>
-      name.startsWith('changeEmail'),
-    );
-    expect(checks).toHaveLength(4);
-    expect(await checks[index]!.run()).toBe('kept');
+    it.each([0, 1, 2, 3])('replaces both as the contract requires: check %d', async (index) => {
+      const checks = userProviderContract({ app: () => t.app, insert }).filter(({ name }) =>
+        name.startsWith('changeEmail'),
+      );
+      expect(checks).toHaveLength(4);
+      expect(await checks[index]!.run()).toBe('kept');
+    });
   });
 });
 
 describe('the rules of the registration', () => {
-  const registerRules = () => ({
-    name: {},
-    password: {},
-    handle: { maxLength: 8, check: (value: unknown) => /^[a-z]+$/.test(value as string) },
-  });
+  let meanwhile: () => Promise<unknown>;
+  const check = async (value: unknown): Promise<boolean> => {
+    await meanwhile();
+    return /^[a-z]+$/.test(value as string);
+  };
+  const registerRules = () => ({ name: {}, password: {}, handle: { maxLength: 8, check } });
   const t = TestApp.forFile({ options: options({ hooks: { registerRules } }), entities: [Writer], tables: TABLE });
+  beforeEach(() => (meanwhile = async () => undefined));
 
   it.each(['with-hyphen', 'countesses'])('apply to a new username: %s', async (handle) => {
     const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
@@ -224,18 +228,8 @@ describe('the rules of the registration', () => {
     expect(Object.keys((await change(handle).expect(422)).body.errors)).toEqual(['handle']);
     await change('countess').expect(200);
   });
-});
 
-describe('a username that the host checks', () => {
-  let meanwhile = async (): Promise<unknown> => undefined;
-  const check = async (): Promise<boolean> => {
-    await meanwhile();
-    return true;
-  };
-  const registerRules = () => ({ name: {}, password: {}, handle: { check } });
-  const t = TestApp.forFile({ options: options({ hooks: { registerRules } }), entities: [Writer], tables: TABLE });
-
-  it('is not changed by a session that ends meanwhile', async () => {
+  it('do not apply to a session that ends meanwhile: the username is not changed', async () => {
     const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
     const { id } = await t.database
       .getRepository(Writer)

@@ -5,6 +5,7 @@ import type { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
 import { mailedCode, requestCode, sendCode } from '../support/email-code';
 import { hangingMails, member, membersForFile } from '../support/members';
+import { rounds } from '../support/rounds';
 import { isInRequest, requestStatements } from '../support/request-statements';
 import { ADA } from '../support/user-entities';
 
@@ -144,7 +145,7 @@ describe.each(protections)('%s', (name, options) => {
         };
         expect(await answersFor(ADA)).toEqual(await answersFor(UNKNOWN));
       }),
-      { numRuns: 12 },
+      { numRuns: rounds(6) },
     );
   });
 

@@ -5,11 +5,13 @@ import { TestApp } from '../support/app';
 import { type Cbor, cbor } from '../support/cbor';
 import { eventually } from '../support/eventually';
 import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
+import { rounds } from '../support/rounds';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import file from '../vectors/webauthn-l3/test_vectors.json';
 
-const ROUNDS = 2;
-const AT_ONCE = 50;
+const ROUNDS = rounds(1);
+/** More than there are connections. */
+const AT_ONCE = 25;
 
 describe('a ceremony', () => {
   const app = PasskeyApp.forFile();
@@ -124,7 +126,7 @@ describe('a ceremony', () => {
     await app.register(ada, other.create({ ...creation, challenge: options.challenge })).expect(422);
   });
 
-  it('answered fifty times at once signs in once', async () => {
+  it('answered many times at once signs in once', async () => {
     const clones = app.t.recorded(PasskeyCloneDetected);
     const before = await app.sessions();
     for (let round = 0; round < ROUNDS; round++) {
@@ -137,7 +139,7 @@ describe('a ceremony', () => {
     expect(clones).toEqual([]);
   });
 
-  it('answered fifty times at once registers one passkey', async () => {
+  it('answered many times at once registers one passkey', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
       const calls = Array.from({ length: AT_ONCE }, () => app.register(ada, credential));
@@ -146,7 +148,7 @@ describe('a ceremony', () => {
     expect(await app.rows()).toHaveLength(1 + ROUNDS);
   });
 
-  it('with one signature count, answered in fifty ceremonies at once, signs in once and reports the others as clones', async () => {
+  it('with one signature count, answered in many ceremonies at once, signs in once and reports the others as clones', async () => {
     const clones = app.t.recorded(PasskeyCloneDetected);
     await app.setCount(10);
     const ceremonies = await Promise.all(Array.from({ length: AT_ONCE }, () => app.requestOptions()));

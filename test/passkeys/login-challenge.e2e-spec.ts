@@ -4,6 +4,7 @@ import { ADA } from '../support/step-up';
 import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { routesOf } from '../support/routes';
+import { rounds } from '../support/rounds';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 import { VerifiablePerson } from '../support/user-entities';
@@ -125,16 +126,16 @@ describe('a passkey as the second step, where it is required', () => {
       await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...right }).expect(200);
     });
 
-    it('is answered once, and opens one session for fifty concurrent answers', async () => {
-      for (let round = 0; round < 2; round++) {
+    it('is answered once, and opens one session for many concurrent answers', async () => {
+      for (let round = 0; round < rounds(1); round++) {
         const [before, challenge_token, right] = [await app.sessions(), await startChallenge(app.t), await answer()];
         const all = await Promise.all(
-          Array.from({ length: 50 }, () =>
+          Array.from({ length: 25 }, () =>
             completeChallenge(app.t, { challenge_token, ...right }).then(({ status }) => status),
           ),
         );
         expect(all.filter((status) => status === 200)).toHaveLength(1);
-        expect(all.filter((status) => status === 422)).toHaveLength(49);
+        expect(all.filter((status) => status === 422)).toHaveLength(24);
         expect(await app.sessions()).toBe(before + 1);
       }
     });

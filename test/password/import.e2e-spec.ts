@@ -6,7 +6,7 @@ import {
   pbkdf2Verifier,
   scryptVerifier,
 } from '@svc/auth';
-import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { createCipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { ADA, confirmPassword } from '../support/step-up';
 import { requestStatements } from '../support/request-statements';
@@ -15,8 +15,20 @@ import { PASSWORD } from '../support/user-entities';
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const SALT = Buffer.from('0123456789abcdef');
 
-// The sources: the test suite of crypt_blowfish, the documentation of passlib, the tests of ASP.NET Core Identity, and the
-// documentation of firebase/scrypt.
+const signerKey = 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==';
+
+/** Cheap, because every login pays for it. A unit test verifies the hash in the documentation, with the cost of Firebase. */
+const FIREBASE = { signerKey, memCost: 8 };
+
+/** The signer key, encrypted with a key that scrypt derives from the password. The separator is the default. */
+function firebaseKey(password: string): string {
+  const salt = Buffer.concat([SALT, Buffer.from('Bw==', 'base64')]);
+  const key = scryptSync(password, salt, 32, { N: 2 ** FIREBASE.memCost, r: 8, p: 1 });
+  const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
+  return cipher.update(Buffer.from(signerKey, 'base64')).toString('base64');
+}
+
+// The sources: the test suite of crypt_blowfish, the documentation of passlib, and the tests of ASP.NET Core Identity.
 const KNOWN: [string, string, string][] = [
   ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
   ['bcrypt 2y', 'U*U', '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
@@ -31,11 +43,7 @@ const KNOWN: [string, string, string][] = [
     `pbkdf2_sha256$1200$seasoning$${pbkdf2Sync(PASSWORD, 'seasoning', 1200, 32, 'sha256').toString('base64')}`,
   ],
   ['PBKDF2 of ASP.NET Core', 'my password', 'AQAAAAIAAAAyAAAAEOMwvh3+FZxqkdMBz2ekgGhwQ4B6pZWND6zgESBuWiHw'],
-  [
-    'Firebase',
-    'user1password',
-    '$firebase-scrypt$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
-  ],
+  ['Firebase', PASSWORD, `$firebase-scrypt$${SALT.toString('base64')}$${firebaseKey(PASSWORD)}`],
   [
     'scrypt',
     PASSWORD,
@@ -43,17 +51,29 @@ const KNOWN: [string, string, string][] = [
   ],
 ];
 
-const signerKey = 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==';
+/** A verifier of a host. */
+class Reversed extends PasswordVerifier {
+  decoy = 'reversed:';
+  constructor(private readonly known: RegExp) {
+    super();
+  }
+  recognises = (digest: string): boolean => this.known.test(digest);
+  verify = async (digest: string, password: string): Promise<boolean> =>
+    digest.slice('reversed:'.length) === [...password].toReversed().join('');
+}
 
 const verifiers = [
   bcryptVerifier({ rounds: 5 }),
   scryptVerifier({ ln: 10 }),
   pbkdf2Verifier({ iterations: 1200 }),
-  firebaseScryptVerifier({ signerKey }),
+  firebaseScryptVerifier(FIREBASE),
+  new Reversed(/^reversed:/),
 ];
 
 describe('an account with the password hash of another system', () => {
-  const t = TestApp.forFile({ options: { hashing: { memoryCost: 64, timeCost: 1, verifiers } } });
+  const t = TestApp.forFile({
+    options: { hashing: { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 1000, verifiers } },
+  });
 
   beforeEach(async () => {
     await t.person(ADA);
@@ -144,28 +164,19 @@ describe('an account with the password hash of another system', () => {
     };
     for (const [, , digest] of KNOWN) {
       await store(digest);
-      expect(await costs(ADA)).toEqual([1, 1, 1, 1, 1]);
+      expect(await costs(ADA)).toEqual(spies.map(() => 1));
     }
     for (const email of ['native@example.com', 'nobody@example.com', ''])
-      expect(await costs(email)).toEqual([1, 1, 1, 1, 1]);
+      expect(await costs(email)).toEqual(spies.map(() => 1));
   });
 
-  it('cannot sign in where its kind of hash is not accepted', async () => {
-    const strict = await TestApp.start();
-    await strict.person(ADA);
-    for (const [, password, digest] of KNOWN) {
-      await strict.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [digest]);
-      await strict.login(ADA, password).expect(422);
-    }
-    await strict.stop();
+  it('signs in if a verifier of the host knows its hash', async () => {
+    await store('reversed:terces');
+    await t.login(ADA, 'wrong').expect(422);
+    await t.login(ADA, 'secret').expect(200);
   });
-});
 
-describe('hashes of every kind', () => {
-  it('share the configured concurrency: no more are computed at once', async () => {
-    const hashing = { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 1000, verifiers };
-    const t = await TestApp.start({ options: { hashing } });
-    await t.person(ADA);
+  it('shares the configured concurrency with hashes of every kind: no more are computed at once', async () => {
     let [running, most] = [0, 0];
     const counted = <T extends object>(of: T): void => {
       const { verify } = of as { verify: (...args: unknown[]) => Promise<boolean> };
@@ -180,35 +191,25 @@ describe('hashes of every kind', () => {
     verifiers.forEach(counted);
     await Promise.all(Array.from({ length: 20 }, (_, i) => t.login(i % 2 ? ADA : 'nobody@example.com', 'wrong')));
     expect(most).toBe(2);
-    await t.stop();
+  });
+
+  it('cannot sign in where its kind of hash is not accepted', async () => {
+    const strict = await TestApp.start();
+    await strict.person(ADA);
+    for (const [, password, digest] of KNOWN) {
+      await strict.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [digest]);
+      await strict.login(ADA, password).expect(422);
+    }
+    await strict.stop();
   });
 });
 
 describe('a verifier of the host', () => {
-  class Reversed extends PasswordVerifier {
-    decoy = 'reversed:';
-    constructor(private readonly known: RegExp) {
-      super();
-    }
-    recognises = (digest: string): boolean => this.known.test(digest);
-    verify = async (digest: string, password: string): Promise<boolean> =>
-      digest.slice('reversed:'.length) === [...password].toReversed().join('');
-  }
-
   it('is refused at boot when it does not recognise its own decoy', async () => {
     const options = { hashing: { verifiers: [bcryptVerifier({ rounds: 4 }), new Reversed(/^reversed:.+/)] } };
     await expect(TestApp.start({ options })).rejects.toThrow(
       /^hashing\.verifiers\[1\] does not recognise its own decoy/,
     );
-  });
-
-  it('signs in the accounts with its hashes', async () => {
-    const t = await TestApp.start({ options: { hashing: { verifiers: [new Reversed(/^reversed:/)] } } });
-    await t.person(ADA);
-    await t.database.query("UPDATE people SET password_hash = 'reversed:terces'");
-    await t.login(ADA, 'wrong').expect(422);
-    await t.login(ADA, 'secret').expect(200);
-    await t.stop();
   });
 });
 

@@ -3,6 +3,7 @@ import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { onFastify } from '../support/adapter';
 import { type TestApp, claimsOf } from '../support/app';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
+import { rounds } from '../support/rounds';
 import { PASSWORD } from '../support/user-entities';
 
 const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
@@ -153,15 +154,15 @@ describe('POST /register', () => {
     await t.login(FORM.email).expect(200);
   });
 
-  it('creates one row for fifty concurrent requests in many cases, and answers the others 422', async () => {
-    for (let round = 0; round < 5; round++) {
+  it('creates one row for many concurrent requests in many cases, and answers the others 422', async () => {
+    for (let round = 0; round < rounds(2); round++) {
       const email = `race${round}@example.com`;
-      const spellings = Array.from({ length: 50 }, (_, i) =>
+      const spellings = Array.from({ length: 25 }, (_, i) =>
         [...email].map((char, at) => ((i >> (at % 6)) & 1 ? char.toUpperCase() : char)).join(''),
       );
       const answers = await Promise.all(spellings.map((spelling) => register({ ...FORM, email: spelling })));
       const statuses = answers.map(({ status }) => status).toSorted();
-      expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 422)]);
+      expect(statuses).toEqual([200, ...Array.from({ length: 24 }, () => 422)]);
       expect(await t.database.query('SELECT 1 FROM members WHERE lower(email) = $1', [email])).toHaveLength(1);
     }
   });

@@ -412,7 +412,7 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
           for (const { step } of script) await step(world);
           await compareWithModel(world);
         }),
-        { numRuns: rounds(30) },
+        { numRuns: rounds(15) },
       );
       // Every verdict must have occurred, or its rule was not tested.
       expect([...verdictCounts.keys()].toSorted()).toEqual([

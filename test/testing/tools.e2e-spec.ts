@@ -172,135 +172,132 @@ describe.each([
   }
 });
 
-describe('enrolTwoFactor', () => {
+describe('with second factors', () => {
   const t = TestApp.forFile({ options: { features: { twoFactor: true } } });
-  beforeEach(async () => {
-    await t.person(ADA);
-    await t.person(ADA, 'admin');
-  });
-
-  const answer = async (proof: object, guard = 'api') => {
-    const { body } = await t.login(ADA, PASSWORD, guard).expect(200);
-    const sent = { challenge_token: body.challenge_token, ...proof };
-    return (await t.http.post(`${t.paths[guard]}/two-factor-challenge`).send(sent)).status;
-  };
-
-  it.each(['api', 'admin'])('enables a second factor of the guard %s, with codes and recovery codes', async (guard) => {
-    const factor = await enrolTwoFactor(t.app, 1, guard);
-    const [code] = [factor.code()];
-    expect(await answer({ code }, guard)).toBe(200);
-    expect(await answer({ code }, guard)).toBe(422);
-    expect(await answer({ code: factor.code(1) }, guard)).toBe(200);
-    const [recoveryCode] = factor.recoveryCodes;
-    expect(await answer({ recovery_code: recoveryCode }, guard)).toBe(200);
-    expect(await answer({ recovery_code: recoveryCode }, guard)).toBe(422);
-    expect(factor.recoveryCodes).toHaveLength(8);
-  });
-
-  it('computes codes by the clock of the application', async () => {
-    const factor = await enrolTwoFactor(t.app, '1');
-    t.clock.advance(86_400);
-    expect(new URL(factor.otpauthUri).searchParams.get('secret')).toBe(factor.secret);
-    expect(await answer({ code: totpCode(factor.otpauthUri, t.clock) })).toBe(200);
-    t.clock.stop();
-    t.clock.advance(30);
-    expect(await answer({ code: factor.code() })).toBe(200);
-    expect(await answer({ code: factor.code() })).toBe(422);
-  });
-
-  it('refuses a user who has a factor, an unknown user, and an unknown guard', async () => {
-    await enrolTwoFactor(t.app, 1);
-    await expect(enrolTwoFactor(t.app, 1)).rejects.toMatchObject({ code: 'already_enrolled' });
-    await expect(enrolTwoFactor(t.app, 7)).rejects.toMatchObject({ code: 'unauthenticated' });
-    await expect(enrolTwoFactor(t.app, 1, 'none')).rejects.toThrow(AuthConfigError);
-  });
-});
-
-describe('an outage', () => {
-  const t = TestApp.forFile();
-  let outage: Outage;
-  beforeEach(async () => {
-    await t.person(ADA);
-    outage = new Outage(t.app);
-  });
-  afterEach(() => outage.end());
-
-  it('of Redis is answered 503 by guarded routes and by the library, until it ends', async () => {
-    const { access_token: token, refresh_token: refresh } = await t.session();
-    outage.redis();
-    const { headers } = await t.get('/private', token).expect(503);
-    expect(headers['retry-after']).toBe('1');
-    await t.login(ADA).expect(503);
-    await t.refresh(refresh).expect(503);
-    outage.end();
-    await t.get('/private', token).expect(200);
-    await t.refresh(refresh).expect(200);
-  });
-
-  it('of PostgreSQL is answered 503, and fails the host`s own queries like an unreachable server', async () => {
-    const { access_token: token } = await t.session();
-    outage.postgres();
-    await t.get('/private', token).expect(503);
-    await t.login(ADA).expect(503);
-    await expect(t.app.get(DataSource).query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    outage.end();
-    await t.get('/private', token).expect(200);
-    expect(await t.app.get(DataSource).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  });
-
-  it('of both ends for both', async () => {
-    outage.redis();
-    outage.postgres();
-    outage.redis();
-    await t.login(ADA).expect(503);
-    outage.end();
-    await t.login(ADA).expect(200);
-  });
-
-  it('has no effect on another application', async () => {
-    const other = await TestApp.start({ databaseUrl: t.databaseUrl });
-    outage.redis();
-    outage.postgres();
-    await other.login(ADA).expect(200);
-    await other.stop();
-  });
-});
-
-describe('a recorder without classes', () => {
-  const t = TestApp.forFile();
   beforeEach(() => t.person(ADA));
 
-  it('records every event with its name, and waits for one', async () => {
-    const events = new EventRecorder(t.app);
-    const pending = events.waitFor(SessionEnded, ({ reason }) => reason === 'logout');
-    const { access_token: token } = await t.session();
-    await t.call('post', '/auth/logout', token).expect(204);
-    expect(await pending).toBeInstanceOf(SessionEnded);
-    expect(events.names).toEqual(['SessionStarted', 'SessionEnded']);
-    expect(events.of(SessionStarted)).toEqual([events.all[0]]);
-    events.clear();
-    expect(events.names).toEqual([]);
-  });
+  describe('enrolTwoFactor', () => {
+    beforeEach(() => t.person(ADA, 'admin'));
 
-  it('records also the event that comes before a deletion', async () => {
-    const events = new EventRecorder(t.app);
-    const { headers } = await actAs(t.app, 1, { confirmed: true });
-    await t.http.delete('/auth/account').set(headers).expect(204);
-    expect(events.names).toEqual(expect.arrayContaining(['AccountDeleting', 'SessionEnded', 'AccountDeleted']));
-  });
+    const answer = async (proof: object, guard = 'api') => {
+      const { body } = await t.login(ADA, PASSWORD, guard).expect(200);
+      const sent = { challenge_token: body.challenge_token, ...proof };
+      return (await t.http.post(`${t.paths[guard]}/two-factor-challenge`).send(sent)).status;
+    };
 
-  it('records an event once, also beside a recorder of its class', async () => {
-    const [every, one] = [new EventRecorder(t.app), new EventRecorder(t.app, SessionStarted)];
-    await t.session();
-    expect([every.names, one.names]).toEqual([['SessionStarted'], ['SessionStarted']]);
-  });
-
-  it('names what it has recorded, if the event does not come', async () => {
-    const events = new EventRecorder(t.app);
-    await t.session();
-    await expect(events.waitFor(SessionStarted, () => false, 0.1)).rejects.toThrow(
-      'no such SessionStarted; recorded: SessionStarted',
+    it.each(['api', 'admin'])(
+      'enables a second factor of the guard %s, with codes and recovery codes',
+      async (guard) => {
+        const factor = await enrolTwoFactor(t.app, 1, guard);
+        const [code] = [factor.code()];
+        expect(await answer({ code }, guard)).toBe(200);
+        expect(await answer({ code }, guard)).toBe(422);
+        expect(await answer({ code: factor.code(1) }, guard)).toBe(200);
+        const [recoveryCode] = factor.recoveryCodes;
+        expect(await answer({ recovery_code: recoveryCode }, guard)).toBe(200);
+        expect(await answer({ recovery_code: recoveryCode }, guard)).toBe(422);
+        expect(factor.recoveryCodes).toHaveLength(8);
+      },
     );
+
+    it('computes codes by the clock of the application', async () => {
+      const factor = await enrolTwoFactor(t.app, '1');
+      t.clock.advance(86_400);
+      expect(new URL(factor.otpauthUri).searchParams.get('secret')).toBe(factor.secret);
+      expect(await answer({ code: totpCode(factor.otpauthUri, t.clock) })).toBe(200);
+      t.clock.stop();
+      t.clock.advance(30);
+      expect(await answer({ code: factor.code() })).toBe(200);
+      expect(await answer({ code: factor.code() })).toBe(422);
+    });
+
+    it('refuses a user who has a factor, an unknown user, and an unknown guard', async () => {
+      await enrolTwoFactor(t.app, 1);
+      await expect(enrolTwoFactor(t.app, 1)).rejects.toMatchObject({ code: 'already_enrolled' });
+      await expect(enrolTwoFactor(t.app, 7)).rejects.toMatchObject({ code: 'unauthenticated' });
+      await expect(enrolTwoFactor(t.app, 1, 'none')).rejects.toThrow(AuthConfigError);
+    });
+  });
+
+  describe('an outage', () => {
+    let outage: Outage;
+    beforeEach(() => void (outage = new Outage(t.app)));
+    afterEach(() => outage.end());
+
+    it('of Redis is answered 503 by guarded routes and by the library, until it ends', async () => {
+      const { access_token: token, refresh_token: refresh } = await t.session();
+      outage.redis();
+      const { headers } = await t.get('/private', token).expect(503);
+      expect(headers['retry-after']).toBe('1');
+      await t.login(ADA).expect(503);
+      await t.refresh(refresh).expect(503);
+      outage.end();
+      await t.get('/private', token).expect(200);
+      await t.refresh(refresh).expect(200);
+    });
+
+    it('of PostgreSQL is answered 503, and fails the host`s own queries like an unreachable server', async () => {
+      const { access_token: token } = await t.session();
+      outage.postgres();
+      await t.get('/private', token).expect(503);
+      await t.login(ADA).expect(503);
+      await expect(t.app.get(DataSource).query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      outage.end();
+      await t.get('/private', token).expect(200);
+      expect(await t.app.get(DataSource).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    });
+
+    it('of both ends for both', async () => {
+      outage.redis();
+      outage.postgres();
+      outage.redis();
+      await t.login(ADA).expect(503);
+      outage.end();
+      await t.login(ADA).expect(200);
+    });
+
+    it('has no effect on another application', async () => {
+      const other = await TestApp.start({ databaseUrl: t.databaseUrl });
+      outage.redis();
+      outage.postgres();
+      await other.login(ADA).expect(200);
+      await other.stop();
+    });
+  });
+
+  describe('a recorder without classes', () => {
+    it('records every event with its name, and waits for one', async () => {
+      const events = new EventRecorder(t.app);
+      const pending = events.waitFor(SessionEnded, ({ reason }) => reason === 'logout');
+      const { access_token: token } = await t.session();
+      await t.call('post', '/auth/logout', token).expect(204);
+      expect(await pending).toBeInstanceOf(SessionEnded);
+      expect(events.names).toEqual(['SessionStarted', 'SessionEnded']);
+      expect(events.of(SessionStarted)).toEqual([events.all[0]]);
+      events.clear();
+      expect(events.names).toEqual([]);
+    });
+
+    it('records also the event that comes before a deletion', async () => {
+      const events = new EventRecorder(t.app);
+      const { headers } = await actAs(t.app, 1, { confirmed: true });
+      await t.http.delete('/auth/account').set(headers).expect(204);
+      expect(events.names).toEqual(expect.arrayContaining(['AccountDeleting', 'SessionEnded', 'AccountDeleted']));
+    });
+
+    it('records an event once, also beside a recorder of its class', async () => {
+      const [every, one] = [new EventRecorder(t.app), new EventRecorder(t.app, SessionStarted)];
+      await t.session();
+      expect([every.names, one.names]).toEqual([['SessionStarted'], ['SessionStarted']]);
+    });
+
+    it('names what it has recorded, if the event does not come', async () => {
+      const events = new EventRecorder(t.app);
+      await t.session();
+      await expect(events.waitFor(SessionStarted, () => false, 0.1)).rejects.toThrow(
+        'no such SessionStarted; recorded: SessionStarted',
+      );
+    });
   });
 });
 

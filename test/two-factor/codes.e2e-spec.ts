@@ -26,30 +26,31 @@ const recovery = async (t: TestApp, { recoveryCodes }: Enrolled) =>
   completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code: recoveryCodes[0] });
 
 /** Stops the clock of a host at a time after the code that enrolment used. */
-function stoppedForFile(window?: number): { t: TestApp; ada: Enrolled } {
-  const { t, ada } = enrolledForFile({ twoFactor: { window } });
+const stopLater = (t: TestApp): void =>
   beforeEach(() => {
     t.clock.stop();
     t.clock.advance(600);
   });
-  return { t, ada };
-}
 
-describe.each<[number | undefined, number[], number[]]>([
-  [undefined, [-1, 0, 1], [-3, -2, 2, 3]],
-  [0, [0], [-2, -1, 1, 2]],
-  [2, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]],
-])('a code with a window of %j', (window, good, bad) => {
-  const { t, ada } = stoppedForFile(window);
-
+/** The steps, relative to the current one, whose codes are accepted and refused. */
+function acceptsCodes({ t, ada }: { t: TestApp; ada: Enrolled }, good: number[], bad: number[]): void {
   it(`is accepted for the steps ${good.join()}, and refused for ${bad.join()}`, async () => {
     for (const ahead of bad) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(422);
     for (const ahead of good) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(200);
   });
+}
+
+describe('a code with a window of 0', () => {
+  const host = enrolledForFile({ twoFactor: { window: 0 } });
+  stopLater(host.t);
+  acceptsCodes(host, [0], [-2, -1, 1, 2]);
 });
 
-describe('a code of a wide window', () => {
-  const { t, ada } = stoppedForFile(2);
+describe('a code with a window of 2', () => {
+  const host = enrolledForFile({ twoFactor: { window: 2 } });
+  const { t, ada } = host;
+  stopLater(t);
+  acceptsCodes(host, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]);
 
   it('is refused when its step is not later than that of the last code', async () => {
     const step = currentStep(t);
@@ -61,35 +62,199 @@ describe('a code of a wide window', () => {
   });
 });
 
-describe('a code', () => {
-  const { t, ada } = stoppedForFile();
+describe('with the default window', () => {
+  const { t, ada } = enrolledForFile({ twoFactor: { window: undefined } });
 
-  it('is accepted once', async () => {
-    const code = codeOf(t, ada.secret);
-    expect((await answer(t, code)).status).toBe(200);
-    expect((await answer(t, code)).status).toBe(422);
-    t.clock.advance(30);
-    expect((await answer(t, code)).status).toBe(422);
+  describe('a code', () => {
+    stopLater(t);
+    acceptsCodes({ t, ada }, [-1, 0, 1], [-3, -2, 2, 3]);
+
+    it('is accepted once', async () => {
+      const code = codeOf(t, ada.secret);
+      expect((await answer(t, code)).status).toBe(200);
+      expect((await answer(t, code)).status).toBe(422);
+      t.clock.advance(30);
+      expect((await answer(t, code)).status).toBe(422);
+    });
+
+    it('with leading zeros is a text, and not a number', async () => {
+      while (!codeOf(t, ada.secret).startsWith('0')) t.clock.advance(30);
+      const code = codeOf(t, ada.secret);
+      const challenge_token = await startChallenge(t);
+      await completeChallenge(t, { challenge_token, code: String(Number(code)) }).expect(422);
+      await completeChallenge(t, { challenge_token, code: Number(code) }).expect(422);
+      await completeChallenge(t, { challenge_token, code }).expect(200);
+    });
+
+    it('of a former secret is refused', async () => {
+      const former = codeOf(t, ada.secret);
+      await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(423);
+      const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), code: former }).expect(
+        200,
+      );
+      await t.call('post', '/auth/logout', body.access_token).expect(204);
+      await t.auth.twoFactor.disable('1');
+      Object.assign(ada, await enrol(t));
+      expect((await answer(t, former)).status).toBe(422);
+      expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
+    });
   });
 
-  it('with leading zeros is a text, and not a number', async () => {
-    while (!codeOf(t, ada.secret).startsWith('0')) t.clock.advance(30);
-    const code = codeOf(t, ada.secret);
-    const challenge_token = await startChallenge(t);
-    await completeChallenge(t, { challenge_token, code: String(Number(code)) }).expect(422);
-    await completeChallenge(t, { challenge_token, code: Number(code) }).expect(422);
-    await completeChallenge(t, { challenge_token, code }).expect(200);
+  describe('recovery codes', () => {
+    const count = () => t.get('/auth/two-factor/recovery-codes', ada.token);
+    const replace = () => asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof);
+
+    it('are counted in an answer that must not be cached', async () => {
+      const { body, headers } = await count().expect(200);
+      expect(body).toEqual({ remaining: 8, total: 8 });
+      expect(headers['cache-control']).toBe('no-store, private');
+    });
+
+    it.each([['not json'], ['{}'], ['[1,2]'], ['null'], ['"text"'], ['[["x"]]'], ['']])(
+      'count as none when the column contains %j',
+      async (column) => {
+        await t.database.query('UPDATE people SET two_factor_recovery_codes = $1', [column]);
+        expect((await count().expect(200)).body).toEqual({ remaining: 0, total: 8 });
+        const recovery_code = ada.recoveryCodes[0];
+        await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(422);
+        await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(
+          200,
+        );
+      },
+    );
+
+    it('are replaced as a set, which invalidates the former codes', async () => {
+      const { body, headers } = await replace().expect(200);
+      expect(headers['cache-control']).toBe('no-store, private');
+      expect(body.recovery_codes).toHaveLength(8);
+      await completeChallenge(t, {
+        challenge_token: await startChallenge(t),
+        recovery_code: ada.recoveryCodes[0],
+      }).expect(422);
+      await completeChallenge(t, {
+        challenge_token: await startChallenge(t),
+        recovery_code: body.recovery_codes[0],
+      }).expect(200);
+    });
+
+    it('are not replaced by a session that ends while their hashes wait', async () => {
+      const hasher = t.app.get(PasswordHasher);
+      const hash = hasher.hash.bind(hasher);
+      jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
+        await t.auth.revokeAll('1');
+        return hash(code);
+      });
+      const replaced = t.recorded(RecoveryCodesReplaced);
+      expect((await replace().expect(401)).body).not.toHaveProperty('recovery_codes');
+      expect((await recovery(t, ada)).status).toBe(200);
+      expect(replaced).toEqual([]);
+    });
+
+    it('that are replaced are reported once for each set, without the codes', async () => {
+      const replaced = t.recorded(RecoveryCodesReplaced);
+      const answers = await Promise.all(Array.from({ length: 5 }, () => replace()));
+      const sets = answers.filter(({ status }) => status === 200);
+      expect(replaced).toEqual(sets.map(() => ({ userId: '1', guard: 'api' })));
+      await t.auth.twoFactor.disable('1');
+      await replace().expect(409);
+      await enrol(t);
+      expect(replaced).toHaveLength(sets.length);
+    });
+
+    it('are refused to a user without an enabled second factor', async () => {
+      await t.auth.twoFactor.disable('1');
+      const { body } = await replace().expect(409);
+      expect(body.errors).toEqual({ two_factor: ['Two-factor authentication is not enabled.'] });
+      await asConfirmed(t, 'post', '/auth/two-factor', ada.token, ada.proof).expect(200);
+      await replace().expect(409);
+    });
+
+    it('each open one session, until none is left', async () => {
+      for (const recovery_code of ada.recoveryCodes) {
+        await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(200);
+      }
+      expect((await count()).body).toEqual({ remaining: 0, total: 8 });
+      const { body } = await t.login(ADA).expect(200);
+      expect(body.methods).toEqual(['totp']);
+    });
   });
 
-  it('of a former secret is refused', async () => {
-    const former = codeOf(t, ada.secret);
-    await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(423);
-    const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), code: former }).expect(200);
-    await t.call('post', '/auth/logout', body.access_token).expect(204);
-    await t.auth.twoFactor.disable('1');
-    Object.assign(ada, await enrol(t));
-    expect((await answer(t, former)).status).toBe(422);
-    expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
+  describe('a secret at rest', () => {
+    it.each([
+      ['empty', ''],
+      ['plain', 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'],
+      ['not a ciphertext of the library', 'v1.00000000.AAAA'],
+    ])('that is %s accepts no code', async (_, secret) => {
+      await t.database.query('UPDATE people SET two_factor_secret = $1', [secret]);
+      for (const code of ['', '000000', codeOf(t, 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')]) {
+        expect((await answer(t, code)).status).toBe(422);
+      }
+      expect((await recovery(t, ada)).status).toBe(200);
+    });
+
+    it('is bound to its user, and accepts no code in another row', async () => {
+      await t.person('mallory@example.com');
+      await t.database.query(
+        `UPDATE people m SET two_factor_secret = a.two_factor_secret, two_factor_confirmed_at = now()
+         FROM people a WHERE a.id = 1 AND m.id = 2`,
+      );
+      t.clock.advance(90);
+      const challenge_token = await startChallenge(t, 'mallory@example.com');
+      await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+    });
+  });
+
+  describe('a secret at rest, after a change of the key', () => {
+    let next: TestApp;
+
+    /** Starts a host with other keys on the same database. */
+    const withKeys = (encryption: { key: string; previousKeys?: string[] }): void => {
+      beforeAll(async () => {
+        const options = { features: { twoFactor: true }, encryption };
+        next = await TestApp.start({ options, databaseUrl: t.databaseUrl });
+      });
+      beforeEach(() => {
+        next.clock.reset();
+        next.clock.advance(90);
+      });
+      afterAll(() => next.stop());
+    };
+
+    describe('with the former key in previousKeys', () => {
+      withKeys({ key: NEW_KEY, previousKeys: [ENCRYPTION_KEY] });
+
+      it('can be read', async () => {
+        expect((await answer(next, codeOf(next, ada.secret))).status).toBe(200);
+      });
+    });
+
+    describe('without the former key', () => {
+      withKeys({ key: NEW_KEY });
+
+      it('allows recovery codes only, as the login reports', async () => {
+        expect((await next.login(ADA).expect(200)).body.methods).toEqual(['recovery_code']);
+        const { status, body } = await answer(next, codeOf(next, ada.secret));
+        expect({ status, body }).toEqual({
+          status: 422,
+          body: { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } },
+        });
+        expect((await recovery(next, ada)).status).toBe(200);
+      });
+
+      it('does not allow the password alone, even without recovery codes', async () => {
+        await next.database.query(`UPDATE people SET two_factor_recovery_codes = '[]'`);
+        const { body } = await next.login(ADA).expect(200);
+        expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
+      });
+
+      it('cannot be confirmed, and can be replaced by a new enrolment', async () => {
+        await next.database.query('UPDATE people SET two_factor_confirmed_at = NULL');
+        await expect(next.auth.twoFactor.confirm('1', codeOf(next, ada.secret))).rejects.toMatchObject({
+          code: 'wrong_code',
+        });
+        await enrol(next);
+      });
+    });
   });
 });
 
@@ -123,163 +288,6 @@ describe('a code that was used', () => {
     expect(seconds).toHaveLength(2);
     for (const ttl of seconds) expect(ttl).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
     await completeChallenge(behind, { challenge_token: await startChallenge(behind), code }).expect(422);
-  });
-});
-
-describe('recovery codes', () => {
-  const { t, ada } = enrolledForFile();
-  const count = () => t.get('/auth/two-factor/recovery-codes', ada.token);
-  const replace = () => asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof);
-
-  it('are counted in an answer that must not be cached', async () => {
-    const { body, headers } = await count().expect(200);
-    expect(body).toEqual({ remaining: 8, total: 8 });
-    expect(headers['cache-control']).toBe('no-store, private');
-  });
-
-  it.each([['not json'], ['{}'], ['[1,2]'], ['null'], ['"text"'], ['[["x"]]'], ['']])(
-    'count as none when the column contains %j',
-    async (column) => {
-      await t.database.query('UPDATE people SET two_factor_recovery_codes = $1', [column]);
-      expect((await count().expect(200)).body).toEqual({ remaining: 0, total: 8 });
-      const recovery_code = ada.recoveryCodes[0];
-      await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(422);
-      await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(200);
-    },
-  );
-
-  it('are replaced as a set, which invalidates the former codes', async () => {
-    const { body, headers } = await replace().expect(200);
-    expect(headers['cache-control']).toBe('no-store, private');
-    expect(body.recovery_codes).toHaveLength(8);
-    await completeChallenge(t, {
-      challenge_token: await startChallenge(t),
-      recovery_code: ada.recoveryCodes[0],
-    }).expect(422);
-    await completeChallenge(t, {
-      challenge_token: await startChallenge(t),
-      recovery_code: body.recovery_codes[0],
-    }).expect(200);
-  });
-
-  it('are not replaced by a session that ends while their hashes wait', async () => {
-    const hasher = t.app.get(PasswordHasher);
-    const hash = hasher.hash.bind(hasher);
-    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
-      await t.auth.revokeAll('1');
-      return hash(code);
-    });
-    const replaced = t.recorded(RecoveryCodesReplaced);
-    expect((await replace().expect(401)).body).not.toHaveProperty('recovery_codes');
-    expect((await recovery(t, ada)).status).toBe(200);
-    expect(replaced).toEqual([]);
-  });
-
-  it('that are replaced are reported once for each set, without the codes', async () => {
-    const replaced = t.recorded(RecoveryCodesReplaced);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => replace()));
-    const sets = answers.filter(({ status }) => status === 200);
-    expect(replaced).toEqual(sets.map(() => ({ userId: '1', guard: 'api' })));
-    await t.auth.twoFactor.disable('1');
-    await replace().expect(409);
-    await enrol(t);
-    expect(replaced).toHaveLength(sets.length);
-  });
-
-  it('are refused to a user without an enabled second factor', async () => {
-    await t.auth.twoFactor.disable('1');
-    const { body } = await replace().expect(409);
-    expect(body.errors).toEqual({ two_factor: ['Two-factor authentication is not enabled.'] });
-    await asConfirmed(t, 'post', '/auth/two-factor', ada.token, ada.proof).expect(200);
-    await replace().expect(409);
-  });
-
-  it('each open one session, until none is left', async () => {
-    for (const recovery_code of ada.recoveryCodes) {
-      await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(200);
-    }
-    expect((await count()).body).toEqual({ remaining: 0, total: 8 });
-    const { body } = await t.login(ADA).expect(200);
-    expect(body.methods).toEqual(['totp']);
-  });
-});
-
-describe('a secret at rest', () => {
-  const { t, ada } = enrolledForFile();
-
-  it.each([
-    ['empty', ''],
-    ['plain', 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'],
-    ['not a ciphertext of the library', 'v1.00000000.AAAA'],
-  ])('that is %s accepts no code', async (_, secret) => {
-    await t.database.query('UPDATE people SET two_factor_secret = $1', [secret]);
-    for (const code of ['', '000000', codeOf(t, 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')]) {
-      expect((await answer(t, code)).status).toBe(422);
-    }
-    expect((await recovery(t, ada)).status).toBe(200);
-  });
-
-  it('is bound to its user, and accepts no code in another row', async () => {
-    await t.person('mallory@example.com');
-    await t.database.query(
-      `UPDATE people m SET two_factor_secret = a.two_factor_secret, two_factor_confirmed_at = now()
-         FROM people a WHERE a.id = 1 AND m.id = 2`,
-    );
-    t.clock.advance(90);
-    const challenge_token = await startChallenge(t, 'mallory@example.com');
-    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
-  });
-});
-
-describe('a secret at rest, after a change of the key', () => {
-  const { t: first, ada } = enrolledForFile();
-  let t: TestApp;
-
-  /** Starts a host with other keys on the same database. */
-  const withKeys = (encryption: { key: string; previousKeys?: string[] }): void => {
-    beforeAll(async () => {
-      const options = { features: { twoFactor: true }, encryption };
-      t = await TestApp.start({ options, databaseUrl: first.databaseUrl });
-    });
-    beforeEach(() => {
-      t.clock.reset();
-      t.clock.advance(90);
-    });
-    afterAll(() => t.stop());
-  };
-
-  describe('with the former key in previousKeys', () => {
-    withKeys({ key: NEW_KEY, previousKeys: [ENCRYPTION_KEY] });
-
-    it('can be read', async () => {
-      expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
-    });
-  });
-
-  describe('without the former key', () => {
-    withKeys({ key: NEW_KEY });
-
-    it('allows recovery codes only, as the login reports', async () => {
-      expect((await t.login(ADA).expect(200)).body.methods).toEqual(['recovery_code']);
-      const { status, body } = await answer(t, codeOf(t, ada.secret));
-      expect({ status, body }).toEqual({
-        status: 422,
-        body: { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } },
-      });
-      expect((await recovery(t, ada)).status).toBe(200);
-    });
-
-    it('does not allow the password alone, even without recovery codes', async () => {
-      await t.database.query(`UPDATE people SET two_factor_recovery_codes = '[]'`);
-      const { body } = await t.login(ADA).expect(200);
-      expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
-    });
-
-    it('cannot be confirmed, and can be replaced by a new enrolment', async () => {
-      await t.database.query('UPDATE people SET two_factor_confirmed_at = NULL');
-      await expect(t.auth.twoFactor.confirm('1', codeOf(t, ada.secret))).rejects.toMatchObject({ code: 'wrong_code' });
-      await enrol(t);
-    });
   });
 });
 

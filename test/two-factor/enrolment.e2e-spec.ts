@@ -4,12 +4,12 @@ import { eventually } from '../support/eventually';
 import { PASSWORD } from '../support/user-entities';
 import {
   ADA,
+  type Enrolled,
   asConfirmed,
   startChallenge,
   codeOf,
   completeChallenge,
   enrol,
-  enrolledForFile,
   secretIn,
   twoFactorForFile,
 } from '../support/two-factor';
@@ -192,142 +192,146 @@ describe('enrolment', () => {
   });
 });
 
-describe('a change of the second factor during another change', () => {
+describe('with the default options', () => {
   const t = twoFactorForFile();
-  let token: string;
-  let proof: string;
 
-  const start = () => asConfirmed(t, 'post', '/auth/two-factor', token, proof);
-  const confirm = (code: string) => asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof).send({ code });
-  const columns = async () => (await t.database.query('SELECT * FROM people WHERE id = 1'))[0];
+  describe('a change of the second factor during another change', () => {
+    let token: string;
+    let proof: string;
 
-  /** Runs `meanwhile` while the next set of recovery codes is hashed. */
-  const whileMakingCodes = (meanwhile: () => PromiseLike<unknown>): void => {
-    const hasher = t.app.get(PasswordHasher);
-    const hash = hasher.hash.bind(hasher);
-    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
-      await meanwhile();
-      return hash(code);
+    const start = () => asConfirmed(t, 'post', '/auth/two-factor', token, proof);
+    const confirm = (code: string) => asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof).send({ code });
+    const columns = async () => (await t.database.query('SELECT * FROM people WHERE id = 1'))[0];
+
+    /** Runs `meanwhile` while the next set of recovery codes is hashed. */
+    const whileMakingCodes = (meanwhile: () => PromiseLike<unknown>): void => {
+      const hasher = t.app.get(PasswordHasher);
+      const hash = hasher.hash.bind(hasher);
+      jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
+        await meanwhile();
+        return hash(code);
+      });
+    };
+
+    beforeEach(async () => {
+      token = (await t.session()).access_token;
+      proof = await confirmationTokenOf(t, token);
     });
-  };
 
-  beforeEach(async () => {
-    token = (await t.session()).access_token;
-    proof = await confirmationTokenOf(t, token);
-  });
+    it('answers 409 and keeps an enrolment that was confirmed meanwhile', async () => {
+      const secret = secretIn((await start()).body.otpauth_uri);
+      whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
+      await start().expect(409);
+      t.clock.advance(30);
+      await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, secret) }).expect(200);
+    });
 
-  it('answers 409 and keeps an enrolment that was confirmed meanwhile', async () => {
-    const secret = secretIn((await start()).body.otpauth_uri);
-    whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
-    await start().expect(409);
-    t.clock.advance(30);
-    await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, secret) }).expect(200);
-  });
+    it('does not confirm a secret that replaced the verified one', async () => {
+      const secret = secretIn((await start()).body.otpauth_uri);
+      const store = t.app.get(SecurityStore);
+      const advance = store.advance.bind(store);
+      // At this point the code is verified but not yet marked as used.
+      const used = jest.spyOn(store, 'advance').mockImplementationOnce(async (...step) => {
+        await start().expect(200);
+        return advance(...step);
+      });
+      await confirm(codeOf(t, secret)).expect(422);
+      expect(used).toHaveBeenCalledTimes(1);
+      expect((await columns()).two_factor_confirmed_at).toBeNull();
+    });
 
-  it('does not confirm a secret that replaced the verified one', async () => {
-    const secret = secretIn((await start()).body.otpauth_uri);
-    const store = t.app.get(SecurityStore);
-    const advance = store.advance.bind(store);
-    // At this point the code is verified but not yet marked as used.
-    const used = jest.spyOn(store, 'advance').mockImplementationOnce(async (...step) => {
+    it('answers 409 and returns no recovery codes when it was disabled meanwhile', async () => {
+      await enrol(t);
+      whileMakingCodes(() => t.auth.twoFactor.disable('1'));
+      await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', token, proof).expect(409);
+      expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
+    });
+
+    it('answers 409 when its user was deleted meanwhile', async () => {
+      whileMakingCodes(() => t.database.query('DELETE FROM people WHERE id = 1'));
+      await start().expect(409);
+    });
+
+    it('keeps the date of the first confirmation', async () => {
+      const { secret } = await enrol(t);
+      const { two_factor_confirmed_at: first } = await columns();
+      t.clock.advance(60);
+      await confirm(codeOf(t, secret)).expect(204);
+      expect((await columns()).two_factor_confirmed_at).toEqual(first);
+    });
+
+    it('can delete a pending enrolment', async () => {
       await start().expect(200);
-      return advance(...step);
+      await asConfirmed(t, 'delete', '/auth/two-factor', token, proof).expect(204);
+      expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
     });
-    await confirm(codeOf(t, secret)).expect(422);
-    expect(used).toHaveBeenCalledTimes(1);
-    expect((await columns()).two_factor_confirmed_at).toBeNull();
+
+    it('opens no session with a pending factor on an earlier challenge', async () => {
+      await enrol(t);
+      const challenge_token = await startChallenge(t);
+      await t.auth.twoFactor.disable('1');
+      const { body } = await start().expect(200);
+      await completeChallenge(t, { challenge_token, code: codeOf(t, secretIn(body.otpauth_uri)) }).expect(422);
+      await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
+    });
+
+    it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds no user by the id %j', async (id) => {
+      await enrol(t);
+      expect(await t.auth.twoFactor.isEnabled(id)).toBe(false);
+      await t.auth.twoFactor.disable(id);
+      expect((await t.login(ADA).expect(200)).body.two_factor).toBe(true);
+    });
   });
 
-  it('answers 409 and returns no recovery codes when it was disabled meanwhile', async () => {
-    await enrol(t);
-    whileMakingCodes(() => t.auth.twoFactor.disable('1'));
-    await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', token, proof).expect(409);
-    expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
-  });
+  describe('a change of the second factor that waits for a row lock', () => {
+    let ada: Enrolled;
+    beforeEach(async () => void (ada = await enrol(t)));
 
-  it('answers 409 when its user was deleted meanwhile', async () => {
-    whileMakingCodes(() => t.database.query('DELETE FROM people WHERE id = 1'));
-    await start().expect(409);
-  });
-
-  it('keeps the date of the first confirmation', async () => {
-    const { secret } = await enrol(t);
-    const { two_factor_confirmed_at: first } = await columns();
-    t.clock.advance(60);
-    await confirm(codeOf(t, secret)).expect(204);
-    expect((await columns()).two_factor_confirmed_at).toEqual(first);
-  });
-
-  it('can delete a pending enrolment', async () => {
-    await start().expect(200);
-    await asConfirmed(t, 'delete', '/auth/two-factor', token, proof).expect(204);
-    expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
-  });
-
-  it('opens no session with a pending factor on an earlier challenge', async () => {
-    await enrol(t);
-    const challenge_token = await startChallenge(t);
-    await t.auth.twoFactor.disable('1');
-    const { body } = await start().expect(200);
-    await completeChallenge(t, { challenge_token, code: codeOf(t, secretIn(body.otpauth_uri)) }).expect(422);
-    await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
-  });
-
-  it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds no user by the id %j', async (id) => {
-    await enrol(t);
-    expect(await t.auth.twoFactor.isEnabled(id)).toBe(false);
-    await t.auth.twoFactor.disable(id);
-    expect((await t.login(ADA).expect(200)).body.two_factor).toBe(true);
-  });
-});
-
-describe('a change of the second factor that waits for a row lock', () => {
-  const { t, ada } = enrolledForFile();
-
-  const isAtRest = async (): Promise<boolean> => {
-    const others = `SELECT 1 FROM pg_stat_activity
+    const isAtRest = async (): Promise<boolean> => {
+      const others = `SELECT 1 FROM pg_stat_activity
                      WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`;
-    return (await t.database.query(others)).length === 0;
-  };
+      return (await t.database.query(others)).length === 0;
+    };
 
-  /** Runs `work` while another transaction locks the row of the user. */
-  async function whileLocked(work: () => Promise<void>): Promise<void> {
-    const holder = t.database.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query('SELECT 1 FROM people WHERE id = 1 FOR UPDATE');
-    try {
-      await work();
-    } finally {
-      await holder.rollbackTransaction();
-      await holder.release();
-      await eventually(isAtRest);
+    /** Runs `work` while another transaction locks the row of the user. */
+    async function whileLocked(work: () => Promise<void>): Promise<void> {
+      const holder = t.database.createQueryRunner();
+      await holder.startTransaction();
+      await holder.query('SELECT 1 FROM people WHERE id = 1 FOR UPDATE');
+      try {
+        await work();
+      } finally {
+        await holder.rollbackTransaction();
+        await holder.release();
+        await eventually(isAtRest);
+      }
     }
-  }
 
-  it('answers 503, and is not completed later', async () => {
-    const challenge_token = await startChallenge(t);
-    const answer = { challenge_token, recovery_code: ada.recoveryCodes[0] };
-    await whileLocked(async () => {
-      await Promise.all([
-        completeChallenge(t, answer).expect(503),
-        asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(503),
-        asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof).expect(503),
-      ]);
+    it('answers 503, and is not completed later', async () => {
+      const challenge_token = await startChallenge(t);
+      const answer = { challenge_token, recovery_code: ada.recoveryCodes[0] };
+      await whileLocked(async () => {
+        await Promise.all([
+          completeChallenge(t, answer).expect(503),
+          asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(503),
+          asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof).expect(503),
+        ]);
+      });
+      expect(await t.auth.twoFactor.isEnabled('1')).toBe(true);
+      expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
+      await completeChallenge(t, answer).expect(200);
     });
-    expect(await t.auth.twoFactor.isEnabled('1')).toBe(true);
-    expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
-    await completeChallenge(t, answer).expect(200);
-  });
 
-  it('releases its connection with the answer', async () => {
-    const challenges = await Promise.all(Array.from({ length: 25 }, () => startChallenge(t)));
-    await whileLocked(async () => {
-      const answers = challenges.map((challenge_token, i) =>
-        completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
-      );
-      for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
-      await eventually(async () => (await t.get('/private', ada.token)).status === 200);
+    it('releases its connection with the answer', async () => {
+      const challenges = await Promise.all(Array.from({ length: 25 }, () => startChallenge(t)));
+      await whileLocked(async () => {
+        const answers = challenges.map((challenge_token, i) =>
+          completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
+        );
+        for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+        await eventually(async () => (await t.get('/private', ada.token)).status === 200);
+      });
+      expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
     });
-    expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
   });
 });
