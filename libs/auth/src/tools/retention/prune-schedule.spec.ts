@@ -46,6 +46,8 @@ describe('the timer for pruning', () => {
     return schedule;
   }
 
+  /** Runs every hour: each simulated hour costs processor time. */
+  const HALF_PAST: AuthModuleOptions = { retention: { schedule: '30 * * * *' } };
   const HOUR = 3_600_000;
   /**
    * Moves the clock. The timer looks at the clock every 30 seconds, and `advanceTimersByTimeAsync` would wait in real time for
@@ -89,27 +91,27 @@ describe('the timer for pruning', () => {
   });
 
   it('exists in a host with routes of its own that sets a schedule', async () => {
-    start({ routes: false, retention: { schedule: '0 4 * * *' } });
-    expect(await runsWithin(24)).toEqual(['04:00']);
+    start({ routes: false, retention: { schedule: '0 13 * * *' } });
+    expect(await runsWithin(3)).toEqual(['13:00']);
   });
 
   it('of the environment is ignored in a service without routes of the library, which says so', async () => {
     const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
-    process.env.SVC_PRUNE_SCHEDULE = '0 4 * * *';
+    process.env.SVC_PRUNE_SCHEDULE = '0 13 * * *';
     start({ routes: false, ...authOptionsFromEnv() });
     expect(jest.getTimerCount()).toBe(0);
     expect(lines.mock.calls).toEqual([
       [expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because routes is false/)],
     ]);
     start(authOptionsFromEnv());
-    expect(await runsWithin(24)).toEqual(['04:00']);
+    expect(await runsWithin(3)).toEqual(['13:00']);
     expect(lines).toHaveBeenCalledTimes(1);
   });
 
-  it.each(['0 4 * * *', 'false'])('of the options replaces "%s" of the environment', async (text) => {
+  it.each(['0 13 * * *', 'false'])('of the options replaces "%s" of the environment', async (text) => {
     process.env.SVC_PRUNE_SCHEDULE = text;
-    start({ routes: false, ...authOptionsFromEnv(), retention: { schedule: '0 5 * * *' } });
-    expect(await runsWithin(24)).toEqual(['05:00']);
+    start({ routes: false, ...authOptionsFromEnv(), retention: { schedule: '0 14 * * *' } });
+    expect(await runsWithin(3)).toEqual(['14:00']);
   });
 
   it('that is not set is not reported', () => {
@@ -144,22 +146,22 @@ describe('the timer for pruning', () => {
 
   it('continues after a run that fails, and logs the error', async () => {
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-    start({});
+    start(HALF_PAST);
     runUnlessActive.mockRejectedValue(new Error('no database'));
-    await pass(24);
+    await pass(1);
     expect(errors.mock.calls).toEqual([['the sweep failed: no database', expect.any(String)]]);
-    expect(await runsWithin(24)).toEqual(['03:23']);
+    expect(await runsWithin(1)).toEqual(['13:30']);
   });
 
   it('writes only debug lines when another process is pruning, and when the application closes during a run', async () => {
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const lines = jest.spyOn(Logger.prototype, 'debug').mockImplementation(() => undefined);
-    const running = start({});
+    const running = start(HALF_PAST);
     runUnlessActive.mockResolvedValueOnce(null);
-    await pass(24);
+    await pass(1);
     let fail: (error: Error) => void = () => undefined;
     runUnlessActive.mockImplementationOnce(() => new Promise((_, reject) => (fail = reject)));
-    await pass(24);
+    await pass(1);
     running.onModuleDestroy();
     fail(new Error('the pool is closed'));
     await jest.advanceTimersByTimeAsync(1);
