@@ -9,7 +9,7 @@ import type { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 /** The numbers of ended and of live sessions. */
-const [ENDED, LIVE] = [rounds(30), 5];
+const [ENDED, LIVE] = [rounds(10), 5];
 
 describeWithOwnRedis(`no node accepts any of ${ENDED} ended sessions`, () => {
   describe('while a single Redis', () => {

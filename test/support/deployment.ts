@@ -1,6 +1,6 @@
 import { TestApp, type TestAppOptions } from './app';
 import { ADA } from './step-up';
-import { TokenPolling } from './token-polling';
+import { TokenPolling, statusCheck } from './token-polling';
 import type { VerifyingService } from './verifying-service';
 
 const BOB = 'bob@example.com';
@@ -42,11 +42,7 @@ export class Deployment {
     tokens: { live: string[]; ended: string[] },
     lose: (watch: TokenPolling) => Promise<unknown>,
   ): Promise<void> {
-    const checks = [
-      (token: string) => this.t.get('/private', token).then(({ status }) => status),
-      (token: string) => this.other.get('/private', token).then(({ status }) => status),
-      (token: string) => this.service.status(token),
-    ];
+    const checks = await Promise.all([this.t, this.other, this.service].map(({ app }) => statusCheck(app)));
     const watch = TokenPolling.start({ checks, ...tokens });
     await watch.rounds(1);
     await lose(watch);

@@ -27,7 +27,7 @@ class Reports {
 /** A service that accepts the tokens of the test host. It uses the same Redis and has no database. */
 export class VerifyingService {
   private constructor(
-    private readonly app: INestApplication,
+    readonly app: INestApplication,
     private readonly disconnect: () => Promise<unknown>,
   ) {}
 
