@@ -16,7 +16,7 @@ export interface KilledRefreshes {
 }
 
 const AT_ONCE = 40;
-const ROTATIONS = 5;
+const ROTATIONS = 2;
 
 /** Kills processes during refreshes until `trials` were interrupted. Their clients continue at `survivor`. */
 export async function killRefreshes(survivor: TestApp, trials: number): Promise<KilledRefreshes> {
@@ -73,7 +73,7 @@ async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number
   return n;
 }
 
-/** Continues at another process with five refreshes. A request without a response is repeated. */
+/** Continues at another process with some refreshes. A request without a response is repeated. */
 async function continueAt(url: string, tokens: Tokens, answer: Answer | null, result: KilledRefreshes): Promise<void> {
   const take = ({ status, body }: Answer): void => {
     if (status === 200) Object.assign(tokens, body);
