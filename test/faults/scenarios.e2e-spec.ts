@@ -24,9 +24,10 @@ describeWithRedis('while stores and processes fail', () => {
 
   it('a process that is killed during refreshes ends no session: every client continues at another process', async () => {
     const survivor = await TestApp.start();
-    const { trials, wrong, revoked } = await killRefreshes(survivor, 20);
+    const { trials, committed, wrong, revoked } = await killRefreshes(survivor, 20);
     await survivor.stop();
     expect(trials).toBeGreaterThanOrEqual(20);
+    expect(committed).toBeGreaterThanOrEqual(5);
     expect({ wrong, revoked }).toEqual({ wrong: [], revoked: 0 });
   });
 

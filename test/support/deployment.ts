@@ -1,4 +1,6 @@
-import { TestApp, type TestAppOptions } from './app';
+import { StoreUnavailable } from '@svc/auth';
+import { TestApp, type TestAppOptions, claimsOf } from './app';
+import { eventually } from './eventually';
 import { ADA } from './step-up';
 import { TokenPolling, statusCheck } from './token-polling';
 import type { VerifyingService } from './verifying-service';
@@ -32,9 +34,20 @@ export class Deployment {
     return Promise.all(Array.from({ length: count }, async () => (await this.t.auth.startSession(userId)).accessToken));
   }
 
-  /** Ends every session of a user through one of them. */
+  /**
+   * Ends every session of a user. Repeated while a store is unavailable: on a slow machine, sentinels take a busy server for a
+   * dead one.
+   */
   async end([token]: string[]): Promise<void> {
-    await this.t.call('delete', '/auth/sessions', token!).expect(204);
+    const end = (): Promise<boolean> =>
+      this.t.auth.revokeAll(String(claimsOf(token!).sub)).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof StoreUnavailable) return false;
+          throw error;
+        },
+      );
+    await eventually(end);
   }
 
   /** Sends all tokens to every node during the loss and until the denylist is complete again. */
