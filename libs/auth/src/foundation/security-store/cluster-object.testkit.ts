@@ -114,8 +114,18 @@ export class FakeCluster extends EventEmitter {
   }
 }
 
-/** A reply that does not arrive. */
-export const never = new Promise<never>(() => undefined);
+/**
+ * The answer of a server that hangs: none until the end of the test, when it fails. A wait for it has a timer of the store's
+ * timeout, which would keep the process running.
+ */
+export let never: Promise<never>;
+let endTest: () => void;
+
+beforeEach(() => {
+  never = new Promise((_, reject) => (endTest = () => reject(new Error('the test is over'))));
+  never.catch(() => undefined);
+});
+afterEach(() => endTest());
 
 /** A key in one of three thirds of the slots. */
 export function keyIn(third: number, tag = ''): string {
