@@ -229,7 +229,7 @@ describe('the rules of the registration', () => {
     await change('countess').expect(200);
   });
 
-  it('do not apply to a session that ends meanwhile: the username is not changed', async () => {
+  it('can take time: a session that ends meanwhile changes no username', async () => {
     const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
     const { id } = await t.database
       .getRepository(Writer)

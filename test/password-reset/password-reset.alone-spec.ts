@@ -35,7 +35,7 @@ describe('POST /forgot-password', () => {
       await forgot(ADA).expect(200);
       for (let i = 0; i < 40; i++) {
         await measure('known', `known${i}@example.com`);
-        await measure('unknown', `nobody${sample}-${i}@example.com`);
+        await measure('unknown', `unknown${sample}-${i}@example.com`);
         await measure('throttled', ADA);
       }
       const quartiles = Object.values(times).map((all) => {

@@ -1,7 +1,7 @@
 import { type StoredSecondFactor, UserProvider } from '@svc/auth';
 import { type ContractAccount, type UserProviderContract, userProviderContract } from '@svc/auth/testing';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { batchPerTick } from '../../foundation/platform/batching';
 import { Database } from '../../foundation/platform/database';
 import { Realms } from '../../foundation/realm/realm';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
@@ -40,30 +40,22 @@ describe('the contract of a user provider', () => {
   const real = (): UserProvider => t.app.get(Realms).default.get(UserProvider as never);
   const unreachable = (): UserProvider => new TypeormUserProvider(new Database(closed, 3000), Member, 'email');
   type Row = { email: string; password_hash: string | null; name?: string };
-  const waiting = new Map<string, { rows: Row[]; ids: Promise<Map<string, string>> }>();
-  const insertAll = async (table: string, rows: Row[]): Promise<Map<string, string>> => {
-    await nextTurn();
-    waiting.delete(table);
-    const columns = Object.keys(rows[0]!).join();
-    const sql = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1)
-                 RETURNING id, email`;
-    const stored: { id: unknown; email: string }[] = await t.database.query(sql, [JSON.stringify(rows)]);
-    return new Map(stored.map(({ id, email }) => [email, String(id)]));
-  };
   /** Inserts the users of concurrent calls with one statement: one of the checks adds a thousand. */
-  const insertInto = async (table: string, row: Row): Promise<string> => {
-    if (!waiting.has(table)) {
-      const rows: Row[] = [];
-      waiting.set(table, { rows, ids: insertAll(table, rows) });
-    }
-    const { rows, ids } = waiting.get(table)!;
-    rows.push(row);
-    return (await ids).get(row.email)!;
-  };
+  const insertInto = (table: string, ...columns: (keyof Row)[]): ((row: Row) => Promise<string>) =>
+    batchPerTick<string, Row>(async (rows) => {
+      const sql = `INSERT INTO ${table} (${columns.join()})
+                   SELECT ${columns.join()} FROM json_populate_recordset(NULL::${table}, $1) RETURNING id, email`;
+      const stored: { id: unknown; email: string }[] = await t.database.query(sql, [JSON.stringify(rows)]);
+      const ids = new Map(stored.map(({ id, email }) => [email, String(id)]));
+      return rows.map(({ email }) => ids.get(email)!);
+    });
+  const insertMember = insertInto('members', 'email', 'password_hash', 'name');
+  const insertPerson = insertInto('people', 'email', 'password_hash');
+  const insertOperator = insertInto('operators', 'email', 'password_hash');
   const contract: UserProviderContract = {
     app: () => t.app,
     insert: ({ identifier, passwordHash, name }) =>
-      insertInto('members', { email: identifier, password_hash: passwordHash, name }),
+      insertMember({ email: identifier, password_hash: passwordHash, name }),
     unreachable,
   };
   const run = (name: string, more: UserProviderContract = {}) =>
@@ -171,7 +163,7 @@ describe('the contract of a user provider', () => {
     const people = (): UserProvider =>
       new TypeormUserProvider(t.app.get(Database), VerifiablePerson, 'email') as UserProvider;
     const insert: UserProviderContract['insert'] = ({ identifier, passwordHash }) =>
-      insertInto('people', { email: identifier, password_hash: passwordHash });
+      insertPerson({ email: identifier, password_hash: passwordHash });
 
     it('is kept by the provider of an entity', async () => {
       const kept: unknown[] = [];
@@ -232,7 +224,7 @@ describe('the contract of a user provider', () => {
 
   it('does not check what a provider does not have', async () => {
     const insert: UserProviderContract['insert'] = ({ identifier, passwordHash }) =>
-      insertInto('operators', { email: identifier, password_hash: passwordHash });
+      insertOperator({ email: identifier, password_hash: passwordHash });
     const missing: string[] = [];
     for (const check of userProviderContract({ ...contract, guard: 'admin', insert })) {
       if ((await check.run()) === 'not implemented') missing.push(check.name.split(' ')[0]!);
