@@ -1,5 +1,7 @@
 import { Exclude } from 'class-transformer';
-import { Column, Index } from 'typeorm';
+import { Column, type EntityMetadata, Index } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { AuthConfigError } from '../../foundation/platform/errors';
 import { Grant, tokenOfUser } from './grant';
 import { foldedIdentifier } from './identifiers';
 
@@ -118,3 +120,20 @@ export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
  * because a host can let it ignore a condition on undefined or null, as TypeORM 0.3 does by default. Every user would meet it.
  */
 export const isStorable = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+
+/**
+ * The column that alone identifies a user. A token names one id: with a part of a composite key, it would name the users
+ * of all other parts, too.
+ *
+ * @throws AuthConfigError if the entity has no such column, or several
+ */
+export function idColumnOf({ name, primaryColumns }: EntityMetadata): ColumnMetadata {
+  const [id, ...more] = primaryColumns;
+  if (id && more.length === 0) return id;
+  const names = primaryColumns.map(({ propertyName }) => propertyName).join(', ');
+  throw new AuthConfigError(
+    `${name} has ${primaryColumns.length} primary columns${names && ` (${names})`}; one has to identify a user, because a ` +
+      'token contains one id. Keep one @PrimaryColumn() or @PrimaryGeneratedColumn(), whose values are unique, and ' +
+      'declare the others with @Column().',
+  );
+}

@@ -12,6 +12,7 @@ import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
+import { idColumnOf } from './columns';
 import { endedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
@@ -32,9 +33,9 @@ export function rowReader(
   metadata: EntityMetadata,
 ): ((key: CallerKey) => Promise<FoundCaller | null>) | undefined {
   const { source } = database;
-  const [primary] = metadata.primaryColumns;
-  if (!primary || !isPlain(source, metadata)) return undefined;
+  if (!isPlain(source, metadata)) return undefined;
 
+  const primary = idColumnOf(metadata);
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
   return batchPerTick<FoundCaller | null, CallerKey>(async (keys) => {
@@ -135,9 +136,9 @@ function idType(type: unknown): { pattern: string; cast: string } | null {
  * for an integer of more than 18 digits. Null instead of SQL where `findById` reads more than one row by its id.
  */
 export function existsById(source: DataSource, metadata: EntityMetadata, idColumn: string): string | null {
-  const [primary] = metadata.primaryColumns;
-  const type = primary && isPlain(source, metadata) ? idType(primary.type) : null;
-  if (!primary || !type) return null;
+  const primary = idColumnOf(metadata);
+  const type = isPlain(source, metadata) ? idType(primary.type) : null;
+  if (!type) return null;
   const id = `u.${quoted(primary.databaseName)} = ${idColumn}::${type.cast}`;
   const exists = `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} u WHERE ${id}${isLive(metadata)})`;
   // CASE, because the cast of another text would fail.
@@ -151,8 +152,8 @@ export function existsById(source: DataSource, metadata: EntityMetadata, idColum
  * type is that of the column. Null where ids are stored in another form than `findById` takes them.
  */
 export function existsLocked(source: DataSource, metadata: EntityMetadata, parameter: string): string | null {
-  const [primary, ...more] = metadata.primaryColumns;
-  if (source.options.type !== 'postgres' || !primary || more.length > 0 || primary.transformer) return null;
+  const primary = idColumnOf(metadata);
+  if (source.options.type !== 'postgres' || primary.transformer) return null;
   const where = `${quoted(primary.databaseName)} = ${parameter}${isLive(metadata)}`;
   return `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} WHERE ${where} FOR KEY SHARE)`;
 }
@@ -185,8 +186,7 @@ const SPATIAL = new Set(['geometry', 'geography']);
 /** Whether an entity consists of its own columns only. */
 export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   source.options.type === 'postgres' &&
-  metadata.primaryColumns.length === 1 &&
-  !metadata.primaryColumns[0]!.transformer &&
+  !idColumnOf(metadata).transformer &&
   !metadata.eagerRelations.length &&
   !metadata.relationIds.length &&
   !metadata.inheritancePattern &&

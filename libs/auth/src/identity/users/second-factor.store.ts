@@ -2,6 +2,7 @@ import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 import { type Database, quoted } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
+import { idColumnOf } from './columns';
 
 const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
 
@@ -23,7 +24,7 @@ export class SecondFactorRows {
   /** Whether the entity has the columns, and an id without a transformer. */
   get exist(): boolean {
     const hasAll = COLUMNS.every((column) => this.metadata.findColumnWithPropertyName(column));
-    return hasAll && !this.metadata.primaryColumns[0]!.transformer;
+    return hasAll && !idColumnOf(this.metadata).transformer;
   }
 
   async find(id: string): Promise<StoredSecondFactor | null> {
@@ -76,7 +77,7 @@ export class SecondFactorRows {
   }
 
   private get key(): string {
-    return this.metadata.primaryColumns[0]!.propertyName;
+    return idColumnOf(this.metadata).propertyName;
   }
 
   private column(property: string): string {

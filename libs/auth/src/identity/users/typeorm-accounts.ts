@@ -7,7 +7,7 @@ import {
   type Repository,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { isStorable } from './columns';
+import { idColumnOf, isStorable } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
@@ -77,7 +77,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     const { target, metadata } = this.repository;
     const user = this.repository.create(values);
     // `save` would update the row that already has the primary key, and so replace the password of another account.
-    if (metadata.primaryColumns.some(({ propertyName }) => propertyName in values))
+    if (idColumnOf(metadata).propertyName in values)
       await manager.insert(target, user as never);
     else await manager.save(user, { transaction: false });
     return user;
@@ -113,12 +113,12 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
 
   /** Whether a row was created at or after the mark. Updates do not change the creation date. */
   async wasCreatedSince(id: string, mark: string): Promise<boolean> {
-    const { createDateColumn, primaryColumns, tablePath } = this.repository.metadata;
+    const { createDateColumn, tablePath } = this.repository.metadata;
     const { databaseName, precision } = createDateColumn!;
     const [row] = await this.database.query<{ newer: boolean }>(
       // The mark is rounded to the precision of the column.
       `SELECT ${quoted(databaseName)} >= $2::timestamptz(${precision ?? 6}) AS newer
-         FROM ${quotedPath(tablePath)} WHERE ${quoted(primaryColumns[0]!.databaseName)} = $1`,
+         FROM ${quotedPath(tablePath)} WHERE ${quoted(idColumnOf(this.repository.metadata).databaseName)} = $1`,
       [id, mark],
     );
     return row?.newer === true;

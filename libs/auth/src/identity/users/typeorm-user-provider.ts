@@ -6,6 +6,7 @@ import {
   type ObjectLiteral,
   type Repository,
 } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
@@ -19,7 +20,7 @@ import {
   locksRows,
   rowReader,
 } from './prepared-users';
-import { isStorable } from './columns';
+import { idColumnOf, isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type EmailReplacement,
@@ -66,6 +67,7 @@ const spellings = (property: string, text: string): string[] => [...new Set([tex
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
+  private readonly id: ColumnMetadata;
   private readonly secondFactors: SecondFactorRows;
   /** Undefined until {@link readLocks} has read it. */
   private isLockable: boolean | undefined;
@@ -89,6 +91,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     }
     this.repository = source.getRepository(entity);
     this.metadata = this.repository.metadata;
+    this.id = idColumnOf(this.metadata);
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
     this.accounts = new TypeOrmAccounts(this.repository, username, database);
@@ -169,7 +172,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   async passwordHashOf(id: string): Promise<string | null> {
     if (!isStorable(id)) return null;
     const [found] =
-      (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
+      (await this.credentials.by(this.id.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
   }
 
@@ -310,19 +313,19 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     // The table stores transformed ids, which cannot be compared with the given ids. No user may count as missing.
-    if (this.metadata.primaryColumns[0]!.transformer) return null;
+    if (this.id.transformer) return null;
     // An id outside the column's type cannot be queried, so its user counts as present.
     const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nullIfNotOfType(error) === null)));
     return new Set(ids.filter((_, i) => found[i]));
   }
 
   idOf(user: User): string {
-    return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
+    return String(this.id.getEntityValue(user));
   }
 
   /** A number if the entity's id is one. A bigint is a string: JSON cannot represent it, and numbers would round it. */
   override publicIdOf(user: User): string | number {
-    const id: unknown = this.metadata.primaryColumns[0]?.getEntityValue(user);
+    const id: unknown = this.id.getEntityValue(user);
     return Number.isSafeInteger(id) ? (id as number) : this.idOf(user);
   }
 
@@ -348,7 +351,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   /** Which ids have a row. Soft-deleted rows count. */
   private async haveRows(ids: string[]): Promise<boolean[]> {
-    const id = quoted(this.metadata.primaryColumns[0]!.databaseName);
+    const id = quoted(this.id.databaseName);
     const rows = await this.database.query<{ id: string }>(
       `SELECT ${id}::text AS id FROM ${quotedPath(this.metadata.tablePath)} WHERE ${id} = ANY($1)`,
       [ids],
@@ -367,7 +370,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   private byId(id: string): FindOptionsWhere<User> {
-    return { [this.metadata.primaryColumns[0]!.propertyName]: id } as FindOptionsWhere<User>;
+    return { [this.id.propertyName]: id } as FindOptionsWhere<User>;
   }
 
   private requireColumn(property: string): void {
