@@ -23,6 +23,7 @@ import { OwnRedis } from './foundation/security-store/own-redis';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { openStore } from './foundation/security-store/select-store';
 import { UnreadableRequests } from './request/http/parser-errors';
+import { keepAnswersOfHandlers } from './request/http/host-interceptors';
 import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
@@ -61,6 +62,7 @@ export class AuthModule implements NestModule, OnModuleInit {
   /** Nest calls this method before it mounts routes, and only in an application with an HTTP server. */
   configure(): void {
     this.moduleRef.get(ResponseProtection).install();
+    keepAnswersOfHandlers(this.application);
   }
 
   /** Nest calls it before that of the modules of the application that are not global. */
