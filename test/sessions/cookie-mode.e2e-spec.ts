@@ -68,6 +68,13 @@ describe('cookie mode', () => {
     expect(await refresh(`other=1; ${cookie}; __Host-refresh-admin=x; __Host-refresh`)).toBe(200);
   });
 
+  it('is not disturbed by a cookie of another host of the site whose name begins with U+00A0', async () => {
+    const { cookie } = await signIn();
+    const url = `${await t.app.getUrl()}/auth/refresh`;
+    for (const header of [`\xa0__Host-refresh=planted; ${cookie}`, `${cookie};\xa0__Host-refresh=planted`])
+      expect([header, await requestWith(url, ['Cookie', header], 'POST')]).toEqual([header, 200]);
+  });
+
   it('never clears the cookie when a refresh fails, because another tab may have replaced it', async () => {
     const { headers } = await t.http.post('/auth/refresh').set('Cookie', '__Host-refresh=invalid').expect(401);
     expect(cookieOf(headers)).toBeUndefined();

@@ -178,6 +178,7 @@ describe('a service that reads the keys of its issuer', () => {
     ['for 10 minutes without one', undefined, 600],
     ['for 10 minutes with s-maxage alone', 's-maxage=60', 600],
     ['for at least 10 seconds', 'max-age=0', 10],
+    ['for a day at most', 'max-age=31536000', 86_400],
   ])('uses a set %s, and then reads it again in the background', async (_, cacheControl, seconds) => {
     clock.stop();
     keys.publish([k1], cacheControl);

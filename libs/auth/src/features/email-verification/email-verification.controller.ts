@@ -2,6 +2,7 @@ import { Presentation } from '../../request/http/presentation';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Controller, Get, Head, Header, Headers, HttpCode, Injectable, Param, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { fieldText } from '../../foundation/platform/field-text';
 import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { Authenticated, CurrentUser, Public } from '../../request/gates/authenticated';
@@ -16,7 +17,7 @@ import { VerificationMails } from './verification-mails';
  */
 export function prefersJson(accept: string | undefined): boolean {
   const ranges = (accept ?? '*/*').split(',').map((range) => {
-    const [type = '', ...params] = range.split(';').map((part) => part.trim().toLowerCase());
+    const [type = '', ...params] = range.split(';').map((part) => fieldText(part).toLowerCase());
     const q = params.find((param) => param.startsWith('q='));
     return { type, q: q === undefined ? 1 : Number(q.slice(2)) || 0 };
   });

@@ -21,6 +21,7 @@ describe('a client', () => {
     'application/json;q=0.5, text/html',
     'application/json;q=none, text/html',
     'image/png',
+    '\xa0application/json',
     ',;,',
   ])('that sends Accept: %s is treated as a browser', (accept) => {
     expect(prefersJson(accept)).toBe(false);

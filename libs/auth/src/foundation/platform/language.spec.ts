@@ -34,6 +34,8 @@ describe('acceptedLanguage', () => {
     ['es, fr', 'es'],
     ['fr ; Q=0.2 , de ;q=0.1', 'fr'],
     ['fr;q=2, de;q=0.1', 'de'],
+    ['\xa0fr, de;q=0.1', 'de'],
+    ['fr;\xa0q=0.5, de;q=0.1', 'de'],
     ['fr;level=1, de;q=0.1', 'de'],
     [',,;;,de', 'de'],
     [`${'x,'.repeat(29)}de`, 'de'],

@@ -1,3 +1,5 @@
+import { fieldText } from './field-text';
+
 /** The languages of the texts of the library. The texts in Portuguese are Brazilian. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'ja'] as const;
 
@@ -12,8 +14,7 @@ export const DEFAULT_LANGUAGE: Language = 'en';
  * its steps end at the first subtag of the tag. The form of POSIX, `pt_BR.UTF-8`, is accepted too.
  */
 export function languageOfTag(tag: string): Language | null {
-  const [primary = ''] = tag
-    .trim()
+  const [primary = ''] = fieldText(tag)
     .toLowerCase()
     .split(/[-_.@]/, 1);
   return LANGUAGES.find((language) => language === primary) ?? null;
@@ -45,6 +46,6 @@ export function acceptedLanguage(header: unknown, available: readonly Language[]
 /** The weight of a range: 1 without a parameter `q`, 0 for a parameter that is not valid. */
 function weightOf(parameters: readonly string[]): number {
   if (!parameters.length) return 1;
-  const [, weight] = /^\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/i.exec(parameters.join(';')) ?? [];
+  const [, weight] = /^[ \t]*q[ \t]*=[ \t]*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*$/i.exec(parameters.join(';')) ?? [];
   return Number(weight ?? 0);
 }

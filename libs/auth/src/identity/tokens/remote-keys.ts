@@ -126,6 +126,9 @@ const MOST_BYTES = 262_144;
 /** Freshness of a set without `max-age`, in milliseconds: 10 minutes. */
 const FRESH_MS = 600_000;
 
+/** The longest time for which a set is used: a key that the issuer has withdrawn verifies tokens until the next read. */
+const MOST_FRESH_MS = 86_400_000;
+
 /** Reads a key set. Returns the unvalidated set and its freshness in milliseconds. */
 export type KeySetSource = (signal: AbortSignal) => Promise<{ set: unknown; freshMs: number }>;
 
@@ -153,6 +156,6 @@ async function fetched(url: string, signal: AbortSignal): ReturnType<KeySetSourc
 
 /** Freshness from `max-age` (RFC 9111 §5.2.2.1), in milliseconds. */
 function maxAgeMs(cacheControl: string | null): number {
-  const [, seconds] = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl ?? '') ?? [];
-  return seconds === undefined ? FRESH_MS : Number(seconds) * 1000;
+  const [, seconds] = /(?:^|[ \t,])max-age="?(\d+)/i.exec(cacheControl ?? '') ?? [];
+  return seconds === undefined ? FRESH_MS : Math.min(Number(seconds) * 1000, MOST_FRESH_MS);
 }

@@ -15,6 +15,7 @@ import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { cookieNames } from '../../foundation/config/guard-isolation.policy';
 import { canonicalId } from '../../foundation/platform/database';
+import { fieldText } from '../../foundation/platform/field-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
@@ -47,7 +48,7 @@ abstract class TokenCookie {
    */
   read(header: unknown): string {
     if (typeof header !== 'string') return '';
-    const isOwn = (pair: string): boolean => pair.includes('=') && pair.split('=', 1)[0]!.trim() === this.name;
+    const isOwn = (pair: string): boolean => pair.includes('=') && fieldText(pair.split('=', 1)[0]!) === this.name;
     const [own, second] = header.split(';').filter(isOwn);
     return own !== undefined && second === undefined ? (parseCookie(own)[this.name] ?? '') : '';
   }
