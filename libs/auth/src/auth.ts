@@ -30,6 +30,7 @@ import { type UserResource, UserResources } from './request/abilities/user-resou
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
+import { idText } from './foundation/platform/host-id';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
@@ -92,7 +93,7 @@ export class Auth {
    * `hooks.abilities` decides each time an access token is issued
    * @throws AuthConfigError for an invalid list of abilities, for abilities among the options, or for a life that the options
    * of the guard do not allow; Unauthenticated for a user that does not exist; SignInRefused when `hooks.canSignIn` refuses
-   * the user
+   * the user; TypeError for a value that is no id
    */
   async startSession(
     userId: string | number,
@@ -101,28 +102,33 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.sessionService.start({ ...options, userId: String(userId), abilities });
+    const tokens = await this.sessionService.start({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }
 
-  /** Ends one session immediately: its refresh tokens and every access token. @throws StoreUnavailable */
+  /**
+   * Ends one session immediately: its refresh tokens and every access token.
+   *
+   * @throws StoreUnavailable; TypeError for a value that is no id
+   */
   async revoke(familyId: string): Promise<void> {
-    await this.sessionService.end(familyId, 'revoked');
+    await this.sessionService.end(idText(familyId, 'familyId'), 'revoked');
   }
 
   /**
    * Ends every session of the user on this guard, in pages, the newest first.
    *
-   * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
+   * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated.
+   * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.sessionService.endAll(String(userId), 'revoked');
+    await this.sessionService.endAll(idText(userId, 'userId'), 'revoked');
   }
 
   /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link revokeAll} does */
-  revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.sessionService.endOthers(String(userId), familyId);
+  async revokeOthers(userId: string | number, familyId: string): Promise<void> {
+    return this.sessionService.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import { idText } from '../../foundation/platform/host-id';
 import { Encryption } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
@@ -33,7 +34,12 @@ export class SecondFactors {
   }
 
   async read(userId: string): Promise<StoredSecondFactor> {
-    return (await this.users.secondFactorOf(userId)) ?? NO_SECOND_FACTOR;
+    return (await this.stored(userId)) ?? NO_SECOND_FACTOR;
+  }
+
+  /** The factor of a user whom code of the host may have named. */
+  private async stored(userId: string): Promise<StoredSecondFactor | null> {
+    return this.users.secondFactorOf(idText(userId, 'userId'));
   }
 
   /**
@@ -49,7 +55,7 @@ export class SecondFactors {
     change: (current: StoredSecondFactor) => StoredSecondFactor | null,
   ): Promise<StoredSecondFactor | null> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const current = await this.users.secondFactorOf(userId);
+      const current = await this.stored(userId);
       // Also ends the loop for a user that does not exist.
       const next = current && change(current);
       if (!next) return next;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
+import { idText } from '../../foundation/platform/host-id';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
@@ -144,14 +145,15 @@ export class TwoFactor {
    * @returns whether it was stored: false if the same secret is enabled already, so an import can be repeated. After the
    * factor was removed, an import enables it again, with all its recovery codes
    * @throws ValidationFailed under `secret`, `recovery_code_hashes` or `confirmed_at` for a value that cannot be used,
-   * and under `user_id` for an unknown user; AlreadyEnrolled if another secret is enabled. Nothing is changed then
+   * and under `user_id` for an unknown user; AlreadyEnrolled if another secret is enabled; TypeError for a value that is
+   * no id. Nothing is changed then
    */
   async importFactor(
     userId: string | number,
     imported: ImportedFactor,
     { replace = false }: { replace?: boolean } = {},
   ): Promise<boolean> {
-    const id = String(userId);
+    const id = idText(userId, 'userId');
     const { secret, recoveryCodes, confirmedAt } = this.imports.validated(imported);
     const next = {
       secret: this.factors.encrypted(id, secret),
