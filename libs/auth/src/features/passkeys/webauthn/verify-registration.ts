@@ -48,14 +48,15 @@ export class RegistrationVerifier {
     // First, because for other attestation formats the library would fetch revocation lists from URLs in the submitted
     // certificates.
     if (!authData || !isTopLevel(webauthn.decodeClientDataJSON(clientDataJSON))) return null;
-    const { rpId, origins } = this.realm.options.passkeys;
+    const { rpId, origins, userVerification } = this.realm.options.passkeys;
     const { registrationInfo: found } = await webauthn.verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
       expectedOrigin: origins,
       expectedRPID: rpId!,
       requireUserPresence: kind !== 'conditional',
-      requireUserVerification: kind === 'account',
+      // A passkey that no sign-in would accept is refused. The browser that creates one without a question verifies no user.
+      requireUserVerification: kind === 'account' || (kind === 'interactive' && userVerification === 'required'),
       supportedAlgorithmIDs: [...ALGORITHMS],
     });
     if (!found || found.credential.id !== response.id) return null;
