@@ -19,6 +19,7 @@ export class TcpProxy {
   private blocked?: { until: Promise<void>; release: () => void };
   private answers = 0;
   private pending?: { at: number; fault: () => void };
+  private awaited?: { text: string; fault: () => void };
 
   /** @param target the target port. It can be changed for later connections. */
   private constructor(public target: number) {
@@ -48,6 +49,12 @@ export class TcpProxy {
     this.blocked?.release();
     this.blocked = undefined;
     this.pending = undefined;
+    this.awaited = undefined;
+  }
+
+  /** Starts `fault` instead of the next data of a client that contains this text. */
+  instead(text: string, fault: () => void): void {
+    this.awaited = { text, fault };
   }
 
   /** Starts `fault` instead of the response with this number. The count starts at 1 with this call. */
@@ -130,6 +137,7 @@ export class TcpProxy {
     let last = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
       if (to === pair.client) this.count();
+      else this.inspect(chunk);
       const deadline = performance.now() + this.delayMs;
       last = this.deliver(last, deadline, () => !pair.lost && !to.destroyed && this.write(pair, to, chunk));
     });
@@ -140,6 +148,13 @@ export class TcpProxy {
     if (performance.now() < deadline) await sleep(deadline - performance.now());
     await this.blocked?.until;
     write();
+  }
+
+  private inspect(chunk: Buffer): void {
+    if (!this.awaited || !chunk.includes(this.awaited.text)) return;
+    const { fault } = this.awaited;
+    this.awaited = undefined;
+    fault();
   }
 
   private count(): void {

@@ -65,7 +65,7 @@ export class PasswordChange {
     await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
     else await this.replace(caller, body.current_password, body.password);
-    await bestEffort('removing the reset links of a changed password', this.resetTokens.removeAll(caller.userId));
+    await bestEffort('removing the reset links of a changed password', () => this.resetTokens.removeAll(caller.userId));
     this.events.emit(new PasswordChanged(user, caller.guard));
   }
 

@@ -55,7 +55,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
   private async release(email: string): Promise<void> {
     if (!this.realm.options.registration.concealExisting) return;
     const key = loginLock(null, this.users.spellingOf(email));
-    await bestEffort('releasing the lock of a verified email', this.lockout.release([key]));
+    await bestEffort('releasing the lock of a verified email', () => this.lockout.release([key]));
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { bestEffort } from '../../foundation/platform/deadline';
 import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
@@ -80,7 +81,8 @@ export class ChallengeAttempts {
     try {
       spent = await match.spend();
     } finally {
-      if (!spent) await this.challenges.restore(challenge);
+      // Not repeated: it could restore a challenge that was spent again meanwhile.
+      if (!spent) await bestEffort('restoring a challenge', () => this.challenges.restore(challenge), 0);
     }
     return spent;
   }

@@ -116,8 +116,13 @@ export class LoginEnrolments {
       return tokens;
     } finally {
       if (!isStored) {
-        const ending = familyId === undefined ? undefined : this.sessions.end(familyId, 'revoked');
-        await bestEffort('closing an enrolment', Promise.all([ending, this.tokens.restore(claims)]));
+        const session = familyId;
+        const end = async (): Promise<unknown> => session !== undefined && this.sessions.end(session, 'revoked');
+        await Promise.all([
+          bestEffort('ending the session of an enrolment', end),
+          // Not repeated: it could restore a token that was consumed again meanwhile.
+          bestEffort('reopening an enrolment', () => this.tokens.restore(claims), 0),
+        ]);
       }
     }
   }

@@ -63,7 +63,7 @@ export class TrustedDevices {
   private async add(userId: string, binding: string, userAgent: string | null, days: number): Promise<Trusted> {
     const token = newSecret();
     const id = await this.store.add({ userId, token, binding, userAgent, days });
-    const forget = (): Promise<void> => bestEffort('forgetting a device', this.store.remove(userId, id));
+    const forget = (): Promise<void> => bestEffort('forgetting a device', () => this.store.remove(userId, id));
     // A deletion of the user removes the devices afterwards: either it removes this one, or this check finds no user.
     if (!(await this.users.findById(userId))) {
       await forget();

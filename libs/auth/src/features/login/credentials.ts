@@ -107,7 +107,7 @@ export class Credentials {
       const digest = await this.hasher.hash(password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) {
-        await bestEffort('keeping reset links of a renewed hash', this.renewal.renew(userId, former, digest));
+        await bestEffort('keeping reset links of a renewed hash', () => this.renewal.renew(userId, former, digest));
         return { password, digest };
       }
       // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check

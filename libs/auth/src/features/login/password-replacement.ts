@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
+import { RequestScope, bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -41,17 +41,19 @@ export class PasswordReplacement {
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
-      await endSessions();
-      // Also the lock of the login: the guesses that set it were at the former password.
-      const ofMail = email === undefined ? [] : [mailLock(email)];
-      await this.lockout.release([userLock('confirm', userId), loginLock(userId, ''), ...ofMail]);
-      await finish?.();
+      // The password is stored: what follows must not fail because earlier waits have used up the deadline of the request.
+      await RequestScope.detached(async () => {
+        await endSessions();
+        // Also the lock of the login: the guesses that set it were at the former password.
+        const ofMail = email === undefined ? [] : [mailLock(email)];
+        await this.lockout.release([userLock('confirm', userId), loginLock(userId, ''), ...ofMail]);
+        await finish?.();
+      });
       return true;
     } catch (error) {
       // Without an answer of the user store, the new hash may still have been stored, so the sessions end as well.
       const isUnknown = isSaved === undefined && isInconclusive(error);
-      const ends = isUnknown ? [endSessions()] : [];
-      await bestEffort('undoing a change of password', Promise.all([undo(), ...ends]));
+      await bestEffort('undoing a change of password', () => Promise.all([undo(), isUnknown && endSessions()]));
       throw error;
     }
   }

@@ -46,9 +46,10 @@ export class PasswordResets {
   ): Promise<boolean> {
     const { userId, identifier, email } = account;
     // The identifier is known only here, and only a client with a valid token gets this error.
+    const reopen = (): Promise<void> => bestEffort('restoring a reset link', () => restore());
     const fault = this.rules.faultOfNames(password, [identifier]);
     if (fault) {
-      await restore();
+      await reopen();
       throw fault;
     }
     const endSessions = (): Promise<void> => this.resetCleanup.run(account);
@@ -57,9 +58,9 @@ export class PasswordResets {
     const undo = (): Promise<void> => restore(digest);
     const isMade = await this.replacement.replace({ userId, digest, replacing, email, endSessions, finish, undo });
     // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
-    if (!isMade) await restore();
+    if (!isMade) await reopen();
     // All links of the user are invalid, because they are bound to the former hash. So an error here is no failure.
-    else await bestEffort('removing the reset links of a changed password', this.store.removeAll(userId));
+    else await bestEffort('removing the reset links of a changed password', () => this.store.removeAll(userId));
     return isMade;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
@@ -33,23 +34,35 @@ export class FirstLogin {
     const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
+    try {
+      return (await this.begin(user, blocked, request, remember, passkey)) ?? withoutSession;
+    } catch (error) {
+      // The account is stored: a repeated request would find its identifier taken, but a login is possible. A host may let new
+      // accounts wait for an approval.
+      if (error instanceof SignInRefused || isInconclusive(error)) return withoutSession;
+      throw error;
+    }
+  }
+
+  /** Null if no session starts. */
+  private async begin(
+    user: object,
+    blocked: boolean,
+    request: object,
+    remember: boolean,
+    passkey?: AccountPasskey,
+  ): Promise<SessionTokens | LoginChallenge | EnrolmentChallenge | null> {
     const userId = this.users.idOf(user);
     const digest = await this.users.passwordHashOf(userId);
     // A passkey combines two factors, so no challenge follows.
     const challenge = passkey ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
     if (challenge) return challenge;
-    if (blocked) return withoutSession;
+    if (blocked) return null;
     const amr = [passkey ? 'webauthn' : 'pwd'];
     // If the user was deleted, or got another password or lost the passkey in the meantime, no session starts.
     const isCurrent = async (stored: string | null): Promise<boolean> =>
       stored === digest && (passkey === undefined || passkey.isStored());
-    try {
-      return (await this.sessions.start({ userId, amr, request, remember }, isCurrent)) ?? withoutSession;
-    } catch (error) {
-      // A host may let new accounts wait for an approval.
-      if (error instanceof SignInRefused) return withoutSession;
-      throw error;
-    }
+    return this.sessions.start({ userId, amr, request, remember }, isCurrent);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
+import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
@@ -46,6 +47,7 @@ export class RefreshRotation {
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
+    private readonly unfinishedEnds: UnfinishedEnds,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
@@ -81,7 +83,7 @@ export class RefreshRotation {
       }
       if (isDenied) {
         // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
-        await this.sessions.end(familyId, 'revoked');
+        await this.unfinishedEnds.finish(session.userId, familyId);
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
       if (!additions) await this.requireGoodStanding(session);

@@ -164,9 +164,14 @@ export class SessionStore {
     });
   }
 
-  /** Deletes a session whose tokens were not sent to any client. */
+  /** Deletes a session whose tokens were not sent to any client. Also one whose commit has not been answered. */
   async discard(familyId: string): Promise<void> {
-    await this.database.query(this.statements().discard, [familyId, this.realm.guard]);
+    const { noteEnd, discard } = this.statements();
+    await this.database.transaction(async (sql) => {
+      // An insert of the same id waits for the transaction that stores the session; a deletion would not see its row.
+      await sql(noteEnd, [familyId, this.realm.guard, this.clock.offset]);
+      await sql(discard, [familyId, this.realm.guard]);
+    });
   }
 
   /**

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
-import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
+import { bestEffort, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
+import { EndedSessions } from '../../identity/denylist/ended-sessions';
+import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
@@ -65,11 +66,10 @@ const SALT_BYTES = 32;
 const ENDING_MS = 10_000;
 
 /**
- * How often a page of a guard is tried again, and the pause before it in milliseconds. A guard can have hundreds of
- * thousands of pages: a failover of a store would end such a call in the middle.
+ * How often a page of a guard is tried again. A guard can have hundreds of thousands of pages: a failover of a store would end
+ * such a call in the middle.
  */
 const ENDING_RETRIES = 30;
-export const ENDING_PAUSE_MS = 1000;
 
 /** Denies the access tokens of sessions, before the commit of their end. */
 type Deny = (familyIds: string[]) => Promise<void>;
@@ -102,6 +102,8 @@ export class Sessions {
     private readonly accessTokens: AccessTokens,
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
+    private readonly unfinishedEnds: UnfinishedEnds,
+    endedSessions: EndedSessions,
     private readonly purposeTokens: PurposeTokens,
     private readonly trustedDevices: TrustedDeviceStore,
     private readonly sessionPrecondition: SessionPrecondition,
@@ -110,7 +112,9 @@ export class Sessions {
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
-  ) {}
+  ) {
+    endedSessions.onFinished(realm.guard, (session) => this.emitEnded(session, 'revoked'));
+  }
 
   /**
    * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
@@ -139,7 +143,6 @@ export class Sessions {
 
     const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
     const client = { ip, userAgent };
-    let isStored = false;
     const started = this.ending('cap', async (deny) => {
       const { minted, ended } = await this.store.insert(
         {
@@ -156,11 +159,11 @@ export class Sessions {
         (since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }),
         deny,
       );
-      isStored = true;
       return { result: minted, ended };
     });
     const accessToken = await started.catch(async (error: unknown) => {
-      if (isStored) await bestEffort('discarding a session', this.store.discard(familyId));
+      // The transaction may have been committed without an answer.
+      await bestEffort('discarding a session', () => this.store.discard(familyId));
       throw error;
     });
     const admitted = await this.admit({ userId, familyId, client, request }, passwordHashCheck);
@@ -183,7 +186,7 @@ export class Sessions {
       await discard();
       return null;
     } catch (error) {
-      await bestEffort('discarding a session', discard());
+      await bestEffort('discarding a session', discard);
       throw error;
     }
   }
@@ -360,40 +363,38 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null ? ending() : retried(() => RequestScope.detached(ending), retries));
+      start = await (from === null ? ending() : repeatWhileUnavailable(ending, retries));
     } while (start !== null);
   }
 
   /**
-   * Runs work that ends sessions. Access tokens are denied before the commit, so that a failure changes nothing. After
-   * the commit, the events are emitted, and the denials are verified: a store that lost them in between gets them again.
+   * Runs work that ends sessions. Access tokens are denied before the commit, so that none is accepted afterwards. After the
+   * commit, the events are emitted, and the denials are written again: a store may have lost them in between. If the commit
+   * does not happen, the sessions are denied all the same, and their end is finished: see {@link UnfinishedEnds}.
    */
   private async ending<T>(
     reason: SessionEndReason,
     work: (deny: Deny) => Promise<{ result: T; ended: readonly EndedRow[] }>,
   ): Promise<T> {
-    let confirm: (() => Promise<void>) | undefined;
-    const { result, ended } = await work(async (familyIds) => {
-      confirm = familyIds.length ? await this.denylist.deny(familyIds) : undefined;
+    const denied = new Set<string>();
+    const deny = async (familyIds: readonly string[]): Promise<void> => {
+      if (!familyIds.length) return;
+      // Before the call, which may deny without an answer. A conflict repeats the work, perhaps for other sessions.
+      for (const id of familyIds) denied.add(id);
+      await this.denylist.deny(familyIds);
+    };
+    const { result, ended } = await work(deny).catch((error: unknown) => {
+      if (denied.size)
+        void bestEffort('finishing the end of sessions', () => this.unfinishedEnds.finishDenied([...denied]));
+      throw error;
     });
     for (const row of ended) this.emitEnded(row, reason);
-    await confirm?.();
+    if (denied.size) await bestEffort('keeping the denials of ended sessions', () => this.denylist.keep([...denied]));
     return result;
   }
 
   /** Emits {@link SessionEnded}. */
   emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
-  }
-}
-
-async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
-  for (let left = retries; ; left--) {
-    try {
-      return await work();
-    } catch (error) {
-      if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
-      await sleep(ENDING_PAUSE_MS);
-    }
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { bestEffort } from '../../foundation/platform/deadline';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import { idText } from '../../foundation/platform/host-id';
 import { AuthEvents } from '../../foundation/platform/auth-events';
@@ -130,7 +131,7 @@ export class TwoFactor {
       // After an error the factor is pending again, so that the user can repeat the request with another code.
       const undone = (current: StoredSecondFactor): StoredSecondFactor | null =>
         current.secret !== secret ? null : isKept === false ? NO_SECOND_FACTOR : { ...current, confirmedAt: null };
-      if (!isKept) await this.factors.change(userId, undone);
+      if (!isKept) await bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone));
     }
     if (!isKept) return false;
     this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
@@ -216,7 +217,7 @@ export class TwoFactor {
     } finally {
       const restored = (current: StoredSecondFactor): StoredSecondFactor | null =>
         current.recoveryCodes === column ? { ...current, recoveryCodes: former } : null;
-      if (!isKept) await this.factors.change(userId, restored);
+      if (!isKept) await bestEffort('restoring recovery codes', () => this.factors.change(userId, restored));
     }
     if (!isKept) throw sessionEnded(userId);
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));

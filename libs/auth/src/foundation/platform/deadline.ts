@@ -177,14 +177,53 @@ export const currentDeadline = (): RequestDeadline | undefined => RequestScope.c
 /** Milliseconds. The client receives the 503 within one second, and the store timeout uses most of it. */
 const BEST_EFFORT_WAIT_MS = 150;
 
+/** The pause before the first repetition in milliseconds. Each further one is twice as long, up to the longest. */
+const FIRST_PAUSE_MS = 50;
+export const LONGEST_PAUSE_MS = 1000;
+
+/** How often work is tried again while a store is unavailable: with the pauses, for about half a minute. */
+const REPETITIONS = 30;
+
 /**
- * Waits a short time for the cleanup after a failure. A longer cleanup continues after the response. An error of the
- * cleanup is logged.
+ * Repeats work outside the deadline of the request while a store is unavailable, with growing pauses. So each attempt has the
+ * whole timeout of each store.
+ *
+ * @param work can be repeated: an attempt without an answer may have taken effect
+ * @throws the last error
+ */
+export async function repeatWhileUnavailable<T>(work: () => Promise<T>, repetitions = REPETITIONS): Promise<T> {
+  let pause = FIRST_PAUSE_MS;
+  for (let left = repetitions; ; left--) {
+    try {
+      return await RequestScope.detached(work);
+    } catch (error) {
+      if (left <= 0 || !isInconclusive(error) || isClosed(error)) throw error;
+    }
+    await sleep(pause, undefined, { ref: false });
+    pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+  }
+}
+
+/** Whether the application has closed its connections, so that a repetition cannot succeed. */
+const isClosed = (error: unknown): boolean => {
+  const { message, cause } = (error ?? {}) as Error;
+  return (
+    /a pool after calling end|Driver not Connected|The client is closed/i.test(message ?? '') ||
+    (cause !== undefined && isClosed(cause))
+  );
+};
+
+/**
+ * Undoes a change after a failure, or completes a request after its commit. The work has its own deadline and is repeated, as
+ * {@link repeatWhileUnavailable} does. The caller waits a short time for it; longer work continues after the response. A last
+ * error is logged.
  *
  * @param what completes "… failed" in the log
  */
-export async function bestEffort(what: string, work: Promise<unknown>): Promise<void> {
-  const done = work.catch((error: unknown) => new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`));
+export async function bestEffort(what: string, work: () => Promise<unknown>, repetitions = REPETITIONS): Promise<void> {
+  const done = repeatWhileUnavailable(work, repetitions).catch((error: unknown) =>
+    new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`),
+  );
   await Promise.race([done, sleep(BEST_EFFORT_WAIT_MS, undefined, { ref: false })]);
 }
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { bestEffort, currentDeadline, RequestScope, withTimeout } from '../platform/deadline';
+import { bestEffort, currentDeadline, withTimeout } from '../platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
@@ -253,8 +253,10 @@ export class RedisClusterStore extends SecurityStore {
         // Otherwise the attempt of another client in the next window would be taken back.
         return secondsLeft > 0 ? store.uncount(limit, pending, { ...bucket, secondsLeft }) : undefined;
       });
-    const undone = RequestScope.detached(() => Promise.all(taken.map(undo)));
-    return taken.length ? bestEffort('taking back a refused attempt', undone) : Promise.resolve();
+    // Not repeated: an attempt without an answer may have been taken back.
+    return taken.length
+      ? bestEffort('taking back a refused attempt', () => Promise.all(taken.map(undo)), 0)
+      : Promise.resolve();
   }
 
   /** Reads counters without counting, and closes those that refuse the attempt: with the maximum 0, each of them does. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isMissing } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { isUnavailable, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { COMPLETE, FAMILY_KEYS, familyKey, longestLife, readEach } from './denylist';
 import { type EndedSince, EndedSessions } from './ended-sessions';
@@ -23,6 +23,13 @@ interface Commits {
   readonly timeline: string;
 }
 
+/**
+ * Seconds for which the store keeps the timeline. Then it is unknown, and a node compares all denials with PostgreSQL again. So
+ * an end that was denied and not committed is finished also if no process and no client repeats it. A third of the life of a
+ * denial of an ended session, and at least this.
+ */
+const MIN_COMPARISON_SECONDS = 60;
+
 /** Current continuity ids of the store by slot tag. */
 type Continuity = ReadonlyMap<string, string>;
 
@@ -34,6 +41,9 @@ interface Losses {
   readonly commits: Commits | null;
 }
 
+/** Of an engine without a timeline. Lost commits are found at the next comparison. */
+const UNKNOWN_TIMELINE = { database: '', timeline: '' };
+
 const isLost = ({ tags, commits }: Losses): boolean => tags.size > 0 || commits !== null;
 
 /**
@@ -43,7 +53,7 @@ const isLost = ({ tags, commits }: Losses): boolean => tags.size > 0 || commits 
  * - The store lost denials (flush, restart, promoted replica): the node writes them again from `svc_sessions`, and marks
  *   the store complete. Until then services that only verify answer 503. Issuing nodes read PostgreSQL and do not wait.
  * - PostgreSQL lost commits (promoted standby, visible as a new timeline): the node ends in `svc_sessions` the sessions
- *   that the store still denies.
+ *   that the store still denies. The same is done from time to time, for ends that were denied and never committed.
  *
  * A lease in the store limits the repair to one node at a time. Concurrent repairs would be harmless.
  */
@@ -129,10 +139,11 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     if (database?.isStandby) return { continuity, tags: new Set(), commits: null };
     const tags = new Set(marks.filter(([, mark, id]) => mark !== id).map(([tag]) => tag));
     // The store is scanned for lost commits only if all its masters answer.
-    if (!database || continuity.size < this.store.slotTags.length) return { continuity, tags, commits: null };
-    const { timeline } = database;
-    const key = `svc:db:${database.database}`;
-    const [stored] = await this.store.getMany([key]);
+    if (continuity.size < this.store.slotTags.length) return { continuity, tags, commits: null };
+    const { database: name, timeline } = database ?? UNKNOWN_TIMELINE;
+    const key = `svc:db:${name}`;
+    // In a sharded store, the server of this key may be the one that is away: the denials of the others are repaired first.
+    const [stored] = await this.store.getMany([key]).catch(valueIf(isUnavailable, [timeline]));
     return { continuity, tags, commits: stored === timeline ? null : { key, timeline } };
   }
 
@@ -192,8 +203,10 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     const isKept = async ([tag, id]: [string, string]): Promise<boolean> =>
       (await this.continuity.read([], tag)).continuity === id;
     const isComplete = (await Promise.all([...continuity].map(isKept))).every(Boolean);
-    if (isComplete) await this.store.setMany([key], timeline, YEAR);
-    if (ended) this.logger.warn(`PostgreSQL had lost the end of ${ended} sessions, which the store still denied.`);
+    const seconds = Math.max(MIN_COMPARISON_SECONDS, Math.floor(this.life / 3));
+    if (isComplete) await this.store.setMany([key], timeline, seconds);
+    if (ended)
+      this.logger.warn(`${ended} sessions that the store denied were live in PostgreSQL. They were ended there.`);
   }
 
   /** In a sharded store, a node repairs without the lease if the master of the lease does not answer. */

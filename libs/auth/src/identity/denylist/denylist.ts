@@ -25,13 +25,20 @@ export abstract class Denylist {
   abstract readonly lifetime: number;
 
   /**
-   * Denies every token of these sessions, in one round trip, before their end commits.
+   * Denies every token of these sessions, in one round trip, before their end commits. Such a denial lasts as long as a
+   * session can be refreshed, in case that the commit does not happen: see `UnfinishedEnds`.
    *
-   * @returns a function to call after the commit. It denies the sessions again if the store lost data in between,
-   * because a rebuild before the commit does not contain their end
    * @throws StoreUnavailable
    */
-  abstract deny(familyIds: readonly string[]): Promise<() => Promise<void>>;
+  abstract deny(familyIds: readonly string[]): Promise<void>;
+
+  /**
+   * Called after the commit: the denials of these sessions last as long as their access tokens can be presented. They are
+   * written, not only shortened, because the store may have lost them, and a rebuild before the commit does not contain them.
+   *
+   * @throws StoreUnavailable
+   */
+  abstract keep(familyIds: readonly string[]): Promise<void>;
 
   /**
    * Denies one token by its id. Only the store records it, not PostgreSQL.
@@ -79,18 +86,17 @@ export class StoredDenylist extends Denylist {
     return longestLife(this.realm.options);
   }
 
-  async deny(familyIds: readonly string[]): Promise<() => Promise<void>> {
-    if (!familyIds.length) return async () => undefined;
+  deny(familyIds: readonly string[]): Promise<void> {
+    return this.write(familyIds, Math.max(this.realm.options.refreshTtl, this.lifetime) + CLOCK_MARGIN);
+  }
+
+  keep(familyIds: readonly string[]): Promise<void> {
+    return this.write(familyIds, this.lifetime);
+  }
+
+  private async write(familyIds: readonly string[], seconds: number): Promise<void> {
     const keys = familyIds.map((id) => familyKey(id, this.store));
-    const write = (): Promise<void> => this.store.setMany(keys, 'true', this.lifetime);
-    const tags = [...new Set(familyIds.map((id) => familyTag(id, this.store)))];
-    const read = (): Promise<(string | null)[]> =>
-      Promise.all(tags.map(async (tag) => (await this.continuity.read([], tag)).continuity));
-    const [before] = await Promise.all([read(), write()]);
-    return async () => {
-      const after = await read();
-      if (before.some((id, i) => id === null || id !== after[i])) await write();
-    };
+    if (keys.length) await this.store.setMany(keys, 'true', seconds);
   }
 
   async denyToken(jti: unknown): Promise<boolean> {
@@ -153,9 +159,9 @@ export class StoredDenylist extends Denylist {
 export class NoDenylist extends Denylist {
   readonly lifetime = 0;
 
-  async deny(): Promise<() => Promise<void>> {
-    return async () => undefined;
-  }
+  async deny(): Promise<void> {}
+
+  async keep(): Promise<void> {}
 
   async denyToken(): Promise<boolean> {
     return false;
@@ -205,9 +211,6 @@ type Tags = Pick<SecurityStore, 'slotTag'>;
  */
 const familyName = (familyId: string): string =>
   PLAIN.test(familyId) ? canonicalId(familyId) : `sha256:${sha256(familyId)}`;
-
-/** The slot tag of a session's keys. */
-const familyTag = (familyId: string, store: Tags): string => store.slotTag(familyName(familyId));
 
 /** The key under which a session is denied. */
 export function familyKey(familyId: string, store: Tags): string {

@@ -19,6 +19,16 @@ export interface EndedSince {
   seconds: number;
 }
 
+/** A session that was live before its end was finished. */
+export interface FinishedEnd {
+  id: string;
+  guard: string;
+  userId: string;
+  amr: string[];
+  ip: string | null;
+  userAgent: string | null;
+}
+
 /** A PostgreSQL database and its current timeline. */
 export interface Timeline {
   /** Identifies the database across all servers. */
@@ -33,6 +43,7 @@ export interface Timeline {
 export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
   private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
+  private readonly reports = new Map<string, (session: FinishedEnd) => void>();
   private readonly logger = new Logger('Auth');
   /** False on an engine without a function that distinguishes a standby from a primary. */
   private knowsStandbys = true;
@@ -74,15 +85,34 @@ export class EndedSessions {
     return this.database.query<EndedSince>(this.statements().since, [this.clock.offset, life, ...after]);
   }
 
-  /** Ends those of the given sessions that are live in PostgreSQL, as after a failover that lost commits. */
+  /** Calls `report` for every session of a guard whose end {@link end} finishes. */
+  onFinished(guard: string, report: (session: FinishedEnd) => void): void {
+    this.reports.set(guard, report);
+  }
+
+  /**
+   * Ends those of the given sessions that are live in PostgreSQL although they are denied: their end was not committed, or a
+   * failover has lost it.
+   *
+   * @returns the number of ended sessions
+   * @throws StoreUnavailable also on a standby
+   */
   async end(ids: readonly string[]): Promise<number> {
     const uuids = ids.filter(isUuid);
     let ended = 0;
     for (let from = 0; from < uuids.length; from += ENDED_BATCH) {
       const batch = [this.clock.offset, uuids.slice(from, from + ENDED_BATCH)];
-      ended += (await this.database.query(this.statements().end, batch)).length;
+      const rows = await this.database.query<FinishedEnd>(this.statements().end, batch);
+      for (const row of rows) this.reports.get(row.guard)?.(row);
+      ended += rows.length;
     }
     return ended;
+  }
+
+  /** A session and the newest live sessions of its user; none if the session is not live. */
+  async liveOf(guard: string, userId: string, familyId: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(this.statements().liveOf, [guard, userId, familyId]);
+    return rows.map(({ id }) => id);
   }
 
   /**
@@ -121,7 +151,7 @@ export class EndedSessions {
     this.isWarned = true;
     this.logger.warn(
       `The database does not report its timeline (${message}). After a failover that loses commits, the ends of sessions ` +
-        'that only Redis still knows are not written back. Until they leave Redis, it still denies these sessions.',
+        'that only Redis still knows are written back some minutes later. Until then Redis denies these sessions.',
     );
   }
 
@@ -160,7 +190,15 @@ function statementsOn(database: Database) {
     // Rows are locked in the same order as when all sessions of a user are ended, to avoid deadlocks.
     // An array and not a join: see `paged` in session.sql.ts.
     end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id = ANY(ARRAY(
-            SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE)) RETURNING 1`,
+            SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE))
+          RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent"`,
+    // In the order in which sessions are ended: those of an unfinished page are the newest ones.
+    liveOf: `WITH own AS MATERIALIZED (SELECT id FROM ${sessions} WHERE id = $3::uuid AND revoked_at IS NULL)
+             SELECT id FROM own
+             UNION
+             (SELECT id FROM ${sessions}
+               WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND EXISTS (SELECT FROM own)
+               ORDER BY created_at DESC, id DESC LIMIT ${ENDED_BATCH})`,
     timeline: `SELECT system_identifier || ':' || current_database() AS database, pg_is_in_recovery() AS "isStandby",
                       CASE WHEN pg_is_in_recovery() THEN ''
                            ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline

@@ -11,6 +11,7 @@ import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { withinDeadline } from '../../foundation/platform/deadline';
 import { EndedSessions } from '../denylist/ended-sessions';
+import { UnfinishedEnds } from '../denylist/unfinished-ends';
 import { Grant } from '../users/grant';
 import { TypeormUserProvider } from '../users/typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -93,6 +94,7 @@ export class Authenticator {
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
     private readonly callers: CallerReader,
+    private readonly unfinishedEnds: UnfinishedEnds,
     private readonly realm: Realm,
   ) {}
 
@@ -126,6 +128,8 @@ export class Authenticator {
     ]);
     const verdict = denylistVerdict({ ...stored, ended });
     if (verdict === 'unknown') throw new StoreUnavailable('The denylist');
+    // Denied, but not ended: the end was not committed.
+    if (verdict === 'ended' && ended === false) await this.unfinishedEnds.finish(claims.sub, familyId);
     if (verdict === 'ended') throw new Unauthenticated(true).withReason('revoked_token', claims.sub);
     if (!user) throw new Unauthenticated(true).withReason('unknown_user', claims.sub);
     const caller: Caller = {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
+import { bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
@@ -148,7 +149,7 @@ export class PurposeTokens {
     if (sto === undefined) return true;
     const { continuity, isUncertain } = await this.continuity.read([], this.store.slotTag(sub));
     if (!isUncertain) return sto === continuity;
-    await this.restore(claims).catch(() => undefined);
+    await bestEffort('restoring a token', () => this.restore(claims), 0);
     throw new StoreUnavailable('The store');
   }
 

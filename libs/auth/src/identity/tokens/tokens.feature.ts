@@ -7,6 +7,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { type Feature, PublicRoute } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
+import { UnfinishedEnds } from '../denylist/unfinished-ends';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, CallerReader } from './authenticator';
 import { Keyring } from './keyring';
@@ -47,6 +48,7 @@ export const tokens: Feature = {
     { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },
     AccessTokens,
     PurposeTokens,
+    UnfinishedEnds,
     CallerReader,
     Authenticator,
   ],
