@@ -1,12 +1,16 @@
 import * as fc from 'fast-check';
 import { Pruning } from '../../tools/retention/pruning';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm, Realms } from '../../foundation/realm/realm';
+import { Denylist } from '../../identity/denylist/denylist';
+import { DenylistMonitor } from '../../identity/denylist/denylist-monitor';
+import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
 import { RefreshRotation } from './refresh-rotation';
 import { SessionList } from './session-list';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { SessionEnded } from './sessions.events';
+import { eventually } from '../../../../../test/support/eventually';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
 import { RACES_MS, rounds } from '../../../../../test/support/rounds';
 
@@ -26,6 +30,8 @@ const MARGIN = 45;
 const MAX_PER_USER = 3;
 
 const t = TestApp.forFile({
+  // Its denials expire by the clock of the test.
+  redisUrl: '',
   options: {
     refreshTtl: TTL,
     accessTtl: ACCESS,
@@ -47,6 +53,8 @@ interface ModelSession {
   /** Orders uses at the same time. */
   use: number;
   hasEnded: boolean;
+  /** Denied by a request whose commit failed, and whose process was killed then. */
+  isDenied: boolean;
 }
 
 /** A reference model of the life of sessions. */
@@ -69,6 +77,11 @@ class Model {
   close(session: ModelSession, reason: string): void {
     session.hasEnded = true;
     this.ended.push(`${session.id} ${reason}`);
+  }
+
+  /** Finishes the ends that were denied and not committed. */
+  finish(): void {
+    for (const session of this.sessions) if (session.isDenied && !session.hasEnded) this.close(session, 'revoked');
   }
 
   use(session: ModelSession): void {
@@ -124,6 +137,7 @@ class World {
       usedAt: model.now,
       use: ++model.uses,
       hasEnded: false,
+      isDenied: false,
     };
     model.sessions.push(session);
     expect({ remembered, refreshExpiresIn }).toEqual({
@@ -149,11 +163,14 @@ class World {
         ? end.reason
         : generation < current && !isReplay
           ? 'reuse'
-          : null;
+          : session.isDenied
+            ? 'denied'
+            : null;
     count(refusal ?? (isReplay ? 'replay' : 'current'));
     if (refusal !== null) {
       await expect(refreshing).rejects.toBeInstanceOf(InvalidRefreshToken);
-      if (!session.hasEnded) model.close(session, refusal);
+      if (refusal === 'denied') model.finish();
+      else if (!session.hasEnded) model.close(session, refusal);
       return;
     }
     const { refreshToken, refreshExpiresIn, remembered } = await refreshing;
@@ -162,6 +179,37 @@ class World {
     else [replacedAt[generation], tokens[generation + 1]] = [model.now, refreshToken];
     expect(remembered).toBe(session.remembered);
     expect(Math.abs(refreshExpiresIn - (model.end(session).at - model.now))).toBeLessThan(MARGIN);
+  }
+
+  /**
+   * Ends a session with a commit that fails after the denial.
+   *
+   * @param isKilled whether the process is killed then; otherwise it finishes the end
+   */
+  async failEnd(n: number, isKilled: boolean): Promise<void> {
+    const { model } = this;
+    const session = model.live().at(-1 - (n % Math.max(1, model.live().length)));
+    if (!session) return;
+    const denylist = this.scope.get(Denylist);
+    const deny = denylist.deny.bind(denylist);
+    const failed = jest.spyOn(denylist, 'deny').mockImplementationOnce(async (ids) => {
+      await deny(ids);
+      throw new StoreUnavailable('PostgreSQL');
+    });
+    const killed = jest.spyOn(this.scope.get(UnfinishedEnds), 'finishDenied');
+    if (isKilled) killed.mockResolvedValueOnce();
+    await expect(this.scope.get(Sessions).end(session.id, 'logout')).rejects.toBeInstanceOf(StoreUnavailable);
+    if (isKilled) {
+      session.isDenied = true;
+      count('killed after a denial');
+    } else {
+      const row = 'SELECT 1 FROM svc_sessions WHERE id = $1 AND revoked_at IS NOT NULL';
+      await eventually(async () => (await t.database.query(row, [session.id])).length === 1);
+      model.close(session, 'revoked');
+      count('finished');
+    }
+    failed.mockRestore();
+    killed.mockRestore();
   }
 
   /** The list of sessions is that of the model, with the end of each. */
@@ -201,6 +249,8 @@ type Asked = Parameters<World['login']>;
 const loginStep = (...asked: Asked) => new Named(`login ${asked}`, (world) => world.login(...asked));
 const refreshStep = (n: number, age: number) => new Named(`refresh ${n} ${age}`, (world) => world.refresh(n, age));
 const advanceStep = (seconds: number) => new Named(`advance ${seconds}`, (world) => world.advance(seconds));
+const failStep = (n: number, isKilled: boolean) =>
+  new Named(`failed end ${n} ${isKilled}`, (world) => world.failEnd(n, isKilled));
 const limitStep = (seconds: number) => new Named(`idleTimeout ${seconds}`, (world) => world.limitIdleTime(seconds));
 
 /** Reaches every result, because random sequences may not. */
@@ -220,6 +270,10 @@ const EXAMPLE = [
   loginStep(undefined, undefined, 450),
   advanceStep(600),
   refreshStep(0, 0),
+  ...[false, true, true].map((isKilled, i) => failStep(i, isKilled)),
+  advanceStep(400),
+  refreshStep(0, 0),
+  refreshStep(1, 0),
   ...[true, false, true, false].map((remember) => loginStep(remember, undefined, undefined)),
 ];
 
@@ -228,6 +282,7 @@ const login = fc
   .map((asked) => loginStep(...asked));
 const refresh = fc.tuple(fc.nat(3), fc.constantFrom(0, 0, 0, 1, 2)).map((which) => refreshStep(...which));
 const advance = fc.constantFrom(100, 300, 400, 600, 1000).map(advanceStep);
+const fail = fc.tuple(fc.nat(3), fc.boolean()).map((which) => failStep(...which));
 const limit = fc.constantFrom(...IDLE_TIMEOUTS).map(limitStep);
 
 const steps = fc.oneof(
@@ -235,12 +290,15 @@ const steps = fc.oneof(
   { arbitrary: refresh, weight: 8 },
   { arbitrary: advance, weight: 6 },
   { arbitrary: limit, weight: 1 },
+  { arbitrary: fail, weight: 1 },
 );
 
 it(
   'a session lives exactly as long as the model says, in every order of sign-ins, refreshes and times',
   async () => {
     await t.person('ada@example.com');
+    // It finishes ends, too, at times that the model does not know.
+    jest.spyOn(DenylistMonitor.prototype, 'look').mockResolvedValue();
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 15, maxLength: 40 }), async (sequence) => {
         await t.database.query('DELETE FROM svc_sessions');
@@ -253,7 +311,7 @@ it(
             await step(world);
             await world.compare();
           }
-          expect(events).toEqual(model.ended);
+          expect(events.toSorted()).toEqual(model.ended.toSorted());
           // Those that no request has found are found when they are removed.
           world.close();
           model.idleTimeout = 0;
@@ -268,7 +326,10 @@ it(
       }),
       { numRuns: rounds(30), examples: [[EXAMPLE]] },
     );
-    for (const result of ['current', 'replay', 'reuse', 'ended', 'expired', 'idle', 'cap', 'refused life'])
+    for (const result of [
+      ...['current', 'replay', 'reuse', 'ended', 'expired', 'idle', 'cap', 'refused life'],
+      ...['denied', 'finished', 'killed after a denial'],
+    ])
       expect([result, results.has(result)]).toEqual([result, true]);
   },
   RACES_MS,
