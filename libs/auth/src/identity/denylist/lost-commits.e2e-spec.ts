@@ -32,6 +32,8 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     );
     expect(await timelineKeys()).toEqual([`svc:db:${name}`]);
     expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
+    // Then the denials are compared again, twice at least in the life of a denial.
+    expect(await nodes.client.ttl(`svc:db:${name}`)).toBeLessThanOrEqual(965 / 3);
     const end = jest.spyOn(ended, 'end');
     const live = await nodes.storeLive();
     await deny(live);

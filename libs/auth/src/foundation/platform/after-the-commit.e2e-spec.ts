@@ -1,13 +1,13 @@
 import { UserProvider } from '@svc/auth';
-import { RequestDeadline } from '../../libs/auth/src/foundation/platform/deadline';
-import { SessionStore } from '../../libs/auth/src/features/sessions/session.store';
-import { StoreUnavailable } from '../../libs/auth/src/foundation/platform/errors';
-import { Realms } from '../../libs/auth/src/foundation/realm/realm';
-import { eventually } from '../support/eventually';
-import { failStatements } from '../support/failing-statements';
-import { linkIn, member, membersForFile } from '../support/members';
-import { ADA } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { RequestDeadline } from './deadline';
+import { SessionStore } from '../../features/sessions/session.store';
+import { StoreUnavailable } from './errors';
+import { Realms } from '../realm/realm';
+import { eventually } from '../../../../../test/support/eventually';
+import { failStatements } from '../../../../../test/support/failing-statements';
+import { linkIn, member, membersForFile } from '../../../../../test/support/members';
+import { ADA } from '../../../../../test/support/step-up';
+import { PASSWORD } from '../../../../../test/support/user-entities';
 
 const NEXT = 'another horse entirely';
 
