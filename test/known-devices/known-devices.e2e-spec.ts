@@ -88,19 +88,28 @@ describe('the device of a sign-in, in body mode', () => {
     expect(started.at(-1)).toMatchObject({ guard: 'admin', device: 'known' });
   });
 
-  it('is known by user: another user of the device keeps the same token', async () => {
-    await member(t, BOB);
-    const device = await newDevice(t);
-    expect((await signInOn(t, device, BOB)).body.device_token).toBe(device);
-    await signInOn(t, device, BOB);
-    await signInOn(t, device);
-    expect(states()).toEqual(['new', 'new', 'known', 'known']);
-    expect(new Set((await deviceRows(t)).map(({ device_hash }) => device_hash)).size).toBe(1);
+  it('is known by user: the token has a part for each of the last four users of the device', async () => {
+    const users = [ADA, BOB, 'eve@example.com', 'dan@example.com', 'mia@example.com'];
+    for (const email of users.slice(1)) await member(t, email);
+    let device = '';
+    const signIn = async (email: string) => {
+      const former = device.split('~');
+      device = (await signInOn(t, device, email)).body.device_token;
+      const [own, ...others] = device.split('~');
+      expect(others).toEqual(former.filter((part) => part && part !== own).slice(0, 3));
+      return started.at(-1)!.device;
+    };
+    for (const email of users.slice(0, 4)) expect(await signIn(email)).toBe('new');
+    for (const email of users.slice(0, 4)) expect(await signIn(email)).toBe('known');
+    expect(await signIn(users[4]!)).toBe('new');
+    expect(await signIn(users[1]!)).toBe('known');
+    expect(await signIn(ADA)).toBe('new');
+    expect(new Set((await deviceRows(t)).map(({ device_hash }) => device_hash)).size).toBe(6);
   });
 
-  it('is new once, for concurrent sign-ins with one token', async () => {
-    await member(t, BOB);
-    const device = await newDevice(t, BOB);
+  it('is new once, for concurrent sign-ins with the token of a device that was forgotten', async () => {
+    const device = await newDevice(t);
+    await t.database.query('UPDATE svc_known_devices SET device_hash = NULL');
     started.length = 0;
     await Promise.all(Array.from({ length: 8 }, () => signInOn(t, device)));
     expect(states().toSorted()).toEqual([...Array(7).fill('known'), 'new']);

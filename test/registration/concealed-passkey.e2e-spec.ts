@@ -1,3 +1,4 @@
+import { Pruning } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import type { Response } from 'supertest';
 import { hangingMails, linkIn, member, membersForFile } from '../support/members';
@@ -7,6 +8,7 @@ import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { ADA } from '../support/user-entities';
 
 const NEW = 'grace@example.com';
+const DAY = 86_400;
 const MALLORY = 'mallory@example.com';
 
 /** The parts of an answer by which a client could distinguish it. */
@@ -148,5 +150,29 @@ describe('a registration with a passkey that conceals existing accounts', () => 
   it('occupies an id without a user: the row belongs to no guard', async () => {
     await register(ADA);
     expect(await t.database.query('SELECT user_id, guard FROM svc_passkeys')).toEqual([{ user_id: '', guard: null }]);
+  });
+
+  it('is pruned after 30 days, unless the address was proved: alike for every address', async () => {
+    const verify = async (email: string) => {
+      const { pathname, search } = linkIn(await mailbox.to(email));
+      await t.http
+        .get(pathname + search)
+        .set('Accept', 'application/json')
+        .expect(204);
+    };
+    const ids = async () =>
+      (await t.database.query<{ id: string }[]>('SELECT credential_id AS id FROM svc_passkeys')).map(({ id }) => id);
+    const prune = () => t.app.get(Pruning).run();
+    await register('eve@example.com');
+    await verify('eve@example.com');
+    const [own] = await ids();
+    await register(NEW);
+    await register(ADA);
+    t.clock.advance(30 * DAY);
+    expect(await prune()).toMatchObject({ passkeys: 0 });
+    t.clock.advance(3600);
+    expect(await prune()).toMatchObject({ passkeys: 2 });
+    expect(await ids()).toEqual([own]);
+    expect(await prune()).toMatchObject({ passkeys: 0 });
   });
 });

@@ -89,10 +89,11 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         const attempt = request.clone();
         if (session) attempt.headers.set('Authorization', `Bearer ${session.token}`);
         if (used) attempt.headers.set(header, used);
-        // A redirect would give the confirmation to another origin: browsers remove only `Authorization`.
+        // A redirect can lead to any origin. Browsers then remove `Authorization` at most, and neither the confirmation nor
+        // the body of a 307. `manual` follows none either.
         const response = await fetch(attempt, {
           signal: timeout ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : signal,
-          ...(used && { redirect: 'error' }),
+          redirect: request.redirect === 'manual' ? 'manual' : 'error',
         }).catch((error) => {
           throw timeout && !signal.aborted ? unreachable() : error;
         });

@@ -67,22 +67,33 @@ describe('the client', () => {
       await expect(client.request('GET', 'https://elsewhere.test/')).rejects.toThrow(TypeError);
     });
 
-    it('with a confirmation without following a redirect, which would give it to another origin', async () => {
+    it('without following a redirect, which would give the token, the confirmation or the body to another origin', async () => {
       const client = await server.signedIn();
-      await client.fetch(ORDERS);
-      expect(server.last.redirect).toBe('follow');
-      await client.confirmPassword('secret');
-      await client.fetch(ORDERS);
-      expect(server.last.redirect).toBe('error');
+      const redirects = async (...work: (() => Promise<unknown>)[]) => {
+        for (const one of work) await one();
+        return server.seen.splice(0).map(({ path, redirect }) => `${path} ${redirect}`);
+      };
+      expect(await redirects(() => client.fetch(ORDERS))).toEqual(['/auth/login error', '/orders error']);
+      const signedIn = await redirects(
+        () => client.request('POST', ORDERS, {}),
+        () => client.fetch(ORDERS, { redirect: 'follow' }),
+        () => client.fetch(new Request(ORDERS)),
+        () => client.confirmPassword('secret'),
+        () => client.fetch(ORDERS),
+        () => client.endOtherSessions(),
+        () => client.renew(),
+        () => client.logout(),
+        () => client.fetch(ORDERS),
+        () => client.login(LOGIN),
+      );
+      expect(signedIn).toHaveLength(10);
+      expect(signedIn.filter((one) => !one.endsWith(' error'))).toEqual([]);
     });
 
-    it('to the API with redirects, as `fetch` does, and to the routes of the guard without', async () => {
+    it('with a redirect that the page handles itself', async () => {
       const client = await server.signedIn();
-      expect(server.last.redirect).toBe('error');
-      await client.request('GET', ORDERS);
-      expect(server.last.redirect).toBe('follow');
-      await client.endOtherSessions();
-      expect(server.last.redirect).toBe('error');
+      await client.fetch(ORDERS, { redirect: 'manual' });
+      expect(server.last.redirect).toBe('manual');
     });
 
     it.each([false, 0, ''])('with the body %j, which is JSON', async (body) => {

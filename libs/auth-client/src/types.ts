@@ -232,14 +232,15 @@ export interface AuthClient {
    * `fetch` with the access token. It renews a token that expires or is refused (401), asks for a confirmation (423), and
    * waits once for `Retry-After` if that is at most 10 seconds (429; 503 if the method is idempotent). It repeats the
    * request once for each of these reasons, never as another user. Without a session, it sends the request without a token.
+   * It follows no redirect: `redirect` is `error`, or `manual`.
    *
    * @throws AuthError if the session cannot be renewed, has ended, or is not confirmed; TypeError for an origin that may
    *   not get the token; whatever `fetch` throws
    */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
   /**
-   * Sends JSON with {@link fetch}, with a timeout of 15 seconds for each attempt. It follows redirects, as `fetch` does; with
-   * a confirmation it follows none, and is rejected with the reason `unreachable`.
+   * Sends JSON with {@link fetch}, with a timeout of 15 seconds for each attempt. After a redirect it is rejected with the
+   * reason `unreachable`.
    *
    * @param url an URL, or a path of the page's origin
    * @param body sent as JSON; undefined and null: no body

@@ -47,7 +47,7 @@ export class PasswordChangeFlow extends Flow {
   /**
    * As `POST /password`: replaces the password of the caller and ends all other sessions.
    *
-   * @throws Unauthenticated, WrongPassword, ConfirmationRequired, ValidationFailed, InsufficientScope, AccountIsLocked,
+   * @throws Unauthenticated, SignInRefused, WrongPassword, ConfirmationRequired, ValidationFailed, InsufficientScope, AccountIsLocked,
    * TooManyRequests, HasherBusy, StoreUnavailable
    */
   async change(input: NewPassword, source: CallSource): Promise<void> {

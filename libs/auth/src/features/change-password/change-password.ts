@@ -5,6 +5,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
 import { bestEffort } from '../../foundation/platform/deadline';
@@ -49,16 +50,18 @@ export class PasswordChange {
     private readonly confirmations: Confirmations,
     private readonly resetTokens: ResetTokenStore,
     private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
   ) {}
 
   /**
    * @param request the request, which carries the confirmation token for a first password
-   * @throws ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
+   * @throws SignInRefused; ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
    * a first password without a confirmation
    */
   async change(caller: Caller, body: ChangePasswordRequest, request: ConfirmedRequest): Promise<void> {
     const { user } = caller;
+    await this.standings.refuse(caller.userId);
     if (body.password === body.current_password) {
       throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
     }

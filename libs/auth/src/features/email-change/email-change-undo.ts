@@ -23,8 +23,8 @@ export class FormerEmailTaken extends AuthException {
 
 /**
  * Restores the former email with the token that was mailed to it (`POST /email/change/undo`), whatever the user has changed
- * since. The account may be in the hands of a thief, who knows its password. So the undo ends all access: the sessions, the
- * password, and the passkeys and the second factor that were added since the request for the change. The owner chooses a new
+ * since. The account may be in the hands of a thief, who knows its password. So the undo ends the sessions, the
+ * password, and the passkeys and the second factor that were added since the request for the change; older ones stay. The owner chooses a new
  * password with a reset link, which is mailed to the restored address.
  */
 @Injectable()

@@ -67,7 +67,7 @@ export class EmailChangeFlow extends Flow {
   /**
    * As `POST /email/change`: mails a link to the new address. The result does not show whether the address has an account.
    *
-   * @throws Unauthenticated, ConfirmationRequired, ValidationFailed, InsufficientScope, TooManyRequests, StoreUnavailable;
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, ValidationFailed, InsufficientScope, TooManyRequests, StoreUnavailable;
    * AuthConfigError without `confirmUrl`, `undoUrl` or mailer
    */
   async request(email: string, source: CallSource): Promise<void> {

@@ -9,6 +9,7 @@ import { type Mail, withQuery } from '../../foundation/ports/mail';
 import type { ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { foldedIdentifier } from '../../identity/users/identifiers';
@@ -61,7 +62,7 @@ export class EmailChangeRequests {
    * Stores the request, without a look-up of the new address. Everything else happens after the response. So the response does
    * not show whether the address has an account.
    *
-   * @throws Unauthenticated if the session has ended; StoreUnavailable
+   * @throws Unauthenticated if the session has ended; SignInRefused, StoreUnavailable
    */
   async request(caller: Caller, email: string): Promise<void> {
     const { user, userId, familyId: sessionId } = caller;
@@ -139,6 +140,7 @@ export class EmailChangeConfirmation {
     private readonly changes: EmailChangeStore,
     private readonly replacements: EmailReplacements,
     private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
     private readonly resetTokens: ResetTokenStore,
     private readonly verifiedEmails: VerifiedEmails,
     private readonly store: SecurityStore,
@@ -168,9 +170,10 @@ export class EmailChangeConfirmation {
     throw new EmailChangeFailed();
   }
 
-  /** A logout, an end of all sessions, and every change of the password end the request. */
+  /** A logout, an end of all sessions, and every change of the password end the request. So does `hooks.canSignIn`, while it refuses. */
   private async isRevoked({ id, userId, sessionId, fingerprint }: StoredEmailChange): Promise<boolean> {
     const isAlive = await this.sessions.isAlive(sessionId);
+    if ((await this.standings.of(userId, true)) === 'refused') return true;
     return !isAlive || fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
   }
 

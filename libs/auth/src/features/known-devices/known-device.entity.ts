@@ -19,7 +19,7 @@ export class KnownDevice {
   @Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
-  /** SHA-256 of the random id in the token of the device, in hex. Null for a device that was forgotten. */
+  /** SHA-256 of the user's random id in the token of the device, in hex. Null for a device that was forgotten. */
   @Exclude()
   @Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
   deviceHash!: string | null;

@@ -43,7 +43,8 @@ export interface FoundReport {
 }
 
 /**
- * Decides what a request with a mailed link does. Pure. `done`: the link was used before, so everything has happened. An
+ * Decides what a request with a mailed link does. Pure. `done`: the link was used before, so everything has happened: a
+ * later session is not ended, as that of the owner after the reset. An
  * expired link is refused: an answer that the session has ended would be false.
  */
 export function reportVerdict(found: FoundReport | null): 'perform' | 'done' | 'refuse' {

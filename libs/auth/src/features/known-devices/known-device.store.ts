@@ -35,7 +35,7 @@ export interface ListedKnownDevice extends ExportedDevice {
 export interface DeviceSignIn {
   readonly userId: string;
   readonly familyId: string;
-  /** The random id in the token of the device. */
+  /** The random id of the user in the token of the device. */
   readonly deviceId: string;
   readonly userAgent: string | null;
 }

@@ -8,14 +8,19 @@ import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 import { NewSignInMails } from './new-sign-in-mails';
 
-const TOKEN = /^([0-9a-f]{64})\.([0-9a-f]{64})$/;
+/** Number of users of one device whose parts its token keeps. */
+const MOST_USERS = 4;
+
+const PART = /^([0-9a-f]{64})\.([0-9a-f]{64})$/;
 
 /** Minimum length of a root in bytes, the same as that of refresh tokens. */
 const ROOT_BYTES = 32;
 
 /**
- * Makes and reads the tokens of devices: a random id and its signature. So a text that this server has not made costs no
- * query. A token contains no data of a user, and several users of one device share it.
+ * Makes and reads the tokens of devices. A token has a part for each of the last users of the device: a random id, and its
+ * signature, which binds it to the user. So a text that this server has not made costs no query, and a token that another person
+ * has planted in the browser of a user is none of this user: the user gets an id that the other person does not know. A token
+ * contains no data of a user.
  */
 @Injectable()
 export class DeviceTokens {
@@ -33,17 +38,33 @@ export class DeviceTokens {
     this.signatures = new Signatures(roots, `svc:device:${realm.guard}`);
   }
 
-  /** The token with an id. Its signature may change with the configured roots. */
-  withId(deviceId: string): string {
-    return `${deviceId}.${this.signatures.sign(deviceId)}`;
+  /**
+   * The token of a request, with an id for the user. Its signature may change with the configured roots. The parts of other
+   * users, which the request has presented, are not verified: they have an effect only for these users.
+   */
+  withId(deviceId: string, userId: string, request: object): string {
+    const own = `${deviceId}.${this.signatures.sign(boundTo(userId, deviceId))}`;
+    const others = this.partsOf(request).filter((part) => !part.startsWith(deviceId));
+    return [own, ...others].slice(0, MOST_USERS).join('~');
   }
 
-  /** The id in the token that a request has presented; null without a token of this guard. */
-  idOf(request: object): string | null {
-    const [, id, signature] = TOKEN.exec(this.cookie.presented(request)) ?? [];
-    return id !== undefined && signature !== undefined && this.signatures.verify(id, signature) ? id : null;
+  /** The id of the user in the token that a request has presented; null without one of this guard. */
+  idOf(request: object, userId: string): string | null {
+    for (const part of this.partsOf(request)) {
+      const [id, signature] = part.split('.') as [string, string];
+      if (this.signatures.verify(boundTo(userId, id), signature)) return id;
+    }
+    return null;
+  }
+
+  private partsOf(request: object): string[] {
+    const parts = this.cookie.presented(request).split('~', MOST_USERS + 1);
+    return parts.length <= MOST_USERS && parts.every((part) => PART.test(part)) ? parts : [];
   }
 }
+
+/** An id has no dot. */
+const boundTo = (userId: string, deviceId: string): string => `${deviceId}.${userId}`;
 
 /** Recognizes the devices of sign-ins, and lists them for their user. */
 @Injectable()
@@ -58,12 +79,13 @@ export class KnownDevices extends SignInDevices {
 
   async record({ userId, familyId, client, request }: CompleteSignIn): Promise<RecordedDevice> {
     if (request === undefined) return NO_DEVICE;
-    const deviceId = this.tokens.idOf(request) ?? newSecret();
+    const deviceId = this.tokens.idOf(request, userId) ?? newSecret();
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
     if (!seen) return NO_DEVICE;
     const { device, mails } = deviceVerdict(seen);
     if (mails) this.mails.send(seen.id, userId, client);
-    return { device, deviceToken: { token: this.tokens.withId(deviceId), expiresIn: KNOWN_DAYS * 86_400 } };
+    const token = this.tokens.withId(deviceId, userId, request);
+    return { device, deviceToken: { token, expiresIn: KNOWN_DAYS * 86_400 } };
   }
 
   forgetAll(userId: string): Promise<void> {
@@ -72,7 +94,7 @@ export class KnownDevices extends SignInDevices {
 
   /** @param request shows which of the devices is that of the caller */
   list(userId: string, request: object): Promise<ListedKnownDevice[]> {
-    return this.store.list(userId, this.tokens.idOf(request));
+    return this.store.list(userId, this.tokens.idOf(request, userId));
   }
 
   /** Any other id than that of a device of the user has no effect. */

@@ -99,7 +99,7 @@ export class PasskeyFlow extends Flow {
    * As `POST /passkeys`: stores a passkey of the caller.
    *
    * @param credential the response of the browser to {@link registrationOptions}, as JSON
-   * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
   async register(credential: object, source: CallSource, name?: string): Promise<void> {
     const enrolment = this.get(PasskeyEnrolment);
@@ -126,7 +126,7 @@ export class PasskeyFlow extends Flow {
    * As `POST /passkeys/conditional`: stores the first passkey of the caller.
    *
    * @param credential the response of the browser to {@link conditionalOptions}, as JSON
-   * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
   async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
     const conditional = this.get(ConditionalCreate, 'conditionalCreate');

@@ -21,6 +21,20 @@ export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
 /** The user id of a row that only occupies the id of a passkey. No user has it. */
 export const NO_USER = '';
 
+/** Days after which the passkey of a registration is deleted if nothing has proved the address: see {@link PageRow}. */
+const UNPROVED_DAYS = 30;
+
+/** SQL of the rows that the guard `$1` reads: its passkeys, and the rows that only occupy an id. */
+const OF_GUARD = `(guard = $1 OR (guard IS NULL AND user_id = '${NO_USER}'))`;
+
+/** A row that the pruning reads. */
+export interface PageRow {
+  readonly id: string;
+  readonly userId: string;
+  /** Whether it is of a registration, whose verification link has expired {@link UNPROVED_DAYS} ago, and was never used. */
+  readonly isUnused: boolean;
+}
+
 /** A stored passkey. */
 export type FoundPasskey = Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'>;
 
@@ -96,8 +110,8 @@ export class PasskeyStore {
   async find(credentialId: string): Promise<FoundPasskey | null> {
     const [found] = await this.database.query<FoundPasskey>(
       `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey" FROM ${this.table()}
-        WHERE credential_id = $1 AND (guard = $2 OR (guard IS NULL AND user_id = '${NO_USER}'))`,
-      [credentialId, this.realm.guard],
+        WHERE ${OF_GUARD} AND credential_id = $2`,
+      [this.realm.guard, credentialId],
     );
     return found ?? null;
   }
@@ -177,12 +191,15 @@ export class PasskeyStore {
     return removed.map(({ id }) => id);
   }
 
-  /** Returns one page of the guard's passkeys and their owners, in the order of their ids. */
-  page(after: string, size: number): Promise<{ id: string; userId: string }[]> {
+  /** Returns one page of the guard's passkeys, and of the rows that only occupy an id, in the order of their ids. */
+  page(after: string, size: number): Promise<PageRow[]> {
+    const { expire } = this.realm.options.emailVerification;
     return this.database.query(
-      `SELECT credential_id AS id, user_id AS "userId" FROM ${this.table()}
-        WHERE guard = $1 AND credential_id > $2 ORDER BY credential_id LIMIT $3`,
-      [this.realm.guard, after, size],
+      `SELECT credential_id AS id, user_id AS "userId",
+              user_handle IS NOT NULL AND last_used_at IS NULL AND created_at <=
+                clock_timestamp() + $4::interval - interval '${UNPROVED_DAYS} days' - $5::float8 * interval '1 minute' AS "isUnused"
+         FROM ${this.table()} WHERE ${OF_GUARD} AND credential_id > $2 ORDER BY credential_id LIMIT $3`,
+      [this.realm.guard, after, size, this.clock.offset, expire],
     );
   }
 
@@ -191,7 +208,7 @@ export class PasskeyStore {
     const deleted = await this.database.query(
       `DELETE FROM ${this.table()} WHERE credential_id IN (
          SELECT credential_id FROM ${this.table()}
-          WHERE guard = $1 AND credential_id = ANY($2) FOR UPDATE SKIP LOCKED) RETURNING 1`,
+          WHERE ${OF_GUARD} AND credential_id = ANY($2) FOR UPDATE SKIP LOCKED) RETURNING 1`,
       [this.realm.guard, credentialIds],
     );
     return deleted.length;

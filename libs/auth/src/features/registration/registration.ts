@@ -62,7 +62,7 @@ export class FirstLogin {
     // If the user was deleted, or got another password or lost the passkey in the meantime, no session starts.
     const isCurrent = async (stored: string | null): Promise<boolean> =>
       stored === digest && (passkey === undefined || passkey.isStored());
-    return this.sessions.start({ userId, amr, request, remember }, isCurrent);
+    return this.sessions.start({ userId, amr, request, remember, passkeyId: passkey?.credentialId }, isCurrent);
   }
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from './sessions';
 
@@ -14,11 +15,18 @@ export class AccountLock {
   constructor(
     private readonly database: Database,
     private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
     private readonly realm: Realm,
   ) {}
 
-  /** Runs `add` in a transaction if the session has not ended. @throws Unauthenticated when the session has ended */
-  exclusiveForSession<T>(caller: Pick<Caller, 'userId' | 'familyId'>, add: (sql: Sql) => Promise<T>): Promise<T> {
+  /**
+   * Runs `add` in a transaction if the session has not ended.
+   *
+   * @throws Unauthenticated when the session has ended; SignInRefused: an access token can outlive a suspension
+   */
+  async exclusiveForSession<T>(caller: Pick<Caller, 'userId' | 'familyId'>, add: (sql: Sql) => Promise<T>): Promise<T> {
+    // Before the lock, because the hook is code of the host.
+    await this.standings.refuse(caller.userId);
     return this.exclusive(caller.userId, async (sql) => {
       // A separate statement, which sees what was committed while the lock was awaited. It also locks the session: its end
       // waits for this transaction, so the removal that follows the end finds what is added here.

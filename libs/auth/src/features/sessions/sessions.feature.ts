@@ -10,7 +10,8 @@ import {
 } from './sessions.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionPrecondition, Sessions } from './sessions';
+import { SessionPrecondition } from './session-precondition';
+import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';

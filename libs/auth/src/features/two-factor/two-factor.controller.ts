@@ -5,8 +5,8 @@ import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
-import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
+import { OwnTwoFactor } from './own-two-factor';
 import { TwoFactorRemoval } from './required-two-factor';
 import { type Enrolment, TwoFactor } from './two-factor';
 
@@ -21,26 +21,25 @@ export class ConfirmTwoFactorRequest {
 @RequireConfirmation()
 export class TwoFactorController {
   constructor(
-    private readonly twoFactor: TwoFactor,
+    private readonly twoFactor: OwnTwoFactor,
     private readonly removal: TwoFactorRemoval,
-    private readonly sessions: Sessions,
   ) {}
 
   @Post()
   @HttpCode(200)
   @NoStore()
-  async enrol(@CurrentCaller() { user, familyId }: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
-    const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(user, () => this.sessions.isAlive(familyId));
+  async enrol(@CurrentCaller() caller: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
+    const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(caller);
     return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
   }
 
   @Post('confirm')
   @HttpCode(204)
   confirm(
-    @CurrentCaller() { userId, familyId }: Caller,
+    @CurrentCaller() caller: Caller,
     @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
   ): Promise<void> {
-    return this.twoFactor.confirm(userId, code ?? '', () => this.sessions.isAlive(familyId));
+    return this.twoFactor.confirm(caller, code ?? '');
   }
 
   @Delete()
@@ -55,7 +54,7 @@ export class TwoFactorController {
 export class RecoveryCodesController {
   constructor(
     private readonly twoFactor: TwoFactor,
-    private readonly sessions: Sessions,
+    private readonly own: OwnTwoFactor,
   ) {}
 
   @Get()
@@ -69,9 +68,8 @@ export class RecoveryCodesController {
   @HttpCode(200)
   @NoStore()
   @RequireConfirmation()
-  async replace(@CurrentCaller() { userId, familyId }: Caller): Promise<{ recovery_codes: string[] }> {
-    const isAlive = (): Promise<boolean> => this.sessions.isAlive(familyId);
-    return { recovery_codes: await this.twoFactor.replaceRecoveryCodes(userId, isAlive) };
+  async replace(@CurrentCaller() caller: Caller): Promise<{ recovery_codes: string[] }> {
+    return { recovery_codes: await this.own.replaceRecoveryCodes(caller) };
   }
 }
 
@@ -88,22 +86,22 @@ export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
    *
-   * @throws Unauthenticated, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
    */
   async start(source: CallSource): Promise<Enrolment> {
-    const twoFactor = this.get(TwoFactor);
-    return this.callAs(TwoFactorController, 'enrol', source, ({ user, familyId }) =>
-      twoFactor.enrol(user, () => this.get(Sessions).isAlive(familyId)),
-    );
+    const twoFactor = this.get(OwnTwoFactor);
+    return this.callAs(TwoFactorController, 'enrol', source, (caller) => twoFactor.enrol(caller));
   }
 
-  /** As `POST /two-factor/confirm`. @throws Unauthenticated, ConfirmationRequired, WrongCode, ValidationFailed */
+  /**
+   * As `POST /two-factor/confirm`.
+   *
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, ValidationFailed
+   */
   async confirm(code: string, source: CallSource): Promise<void> {
-    const twoFactor = this.get(TwoFactor);
-    const enable = async ({ userId, familyId }: Caller, request: ServerRequest): Promise<void> =>
-      twoFactor.confirm(userId, this.read(ConfirmTwoFactorRequest, request).code ?? '', () =>
-        this.get(Sessions).isAlive(familyId),
-      );
+    const twoFactor = this.get(OwnTwoFactor);
+    const enable = async (caller: Caller, request: ServerRequest): Promise<void> =>
+      twoFactor.confirm(caller, this.read(ConfirmTwoFactorRequest, request).code ?? '');
     return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
   }
 
@@ -119,11 +117,13 @@ export class EnrolmentFlow extends Flow {
     return this.callAs(RecoveryCodesController, 'count', source, ({ userId }) => twoFactor.recoveryCodeCount(userId));
   }
 
-  /** As `POST /two-factor/recovery-codes`. @throws Unauthenticated, ConfirmationRequired, NotEnrolled, HasherBusy */
+  /**
+   * As `POST /two-factor/recovery-codes`.
+   *
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, NotEnrolled, HasherBusy
+   */
   async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
-    const twoFactor = this.get(TwoFactor);
-    return this.callAs(RecoveryCodesController, 'replace', source, ({ userId, familyId }) =>
-      twoFactor.replaceRecoveryCodes(userId, () => this.get(Sessions).isAlive(familyId)),
-    );
+    const twoFactor = this.get(OwnTwoFactor);
+    return this.callAs(RecoveryCodesController, 'replace', source, (caller) => twoFactor.replaceRecoveryCodes(caller));
   }
 }

@@ -1,6 +1,7 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
+import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
@@ -21,6 +22,7 @@ export const twoFactor: Feature = {
     RecoveryCodes,
     FactorImports,
     TwoFactor,
+    OwnTwoFactor,
     TwoFactorRemoval,
     RequiredTwoFactor,
     { provide: CodeFactor, useClass: TwoFactorCodes },

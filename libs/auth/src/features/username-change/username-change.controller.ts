@@ -42,7 +42,7 @@ export class UsernameChangeFlow extends Flow {
   /**
    * As `POST /username`: replaces the identifier of the caller.
    *
-   * @throws Unauthenticated, ConfirmationRequired, IdentifierTaken, ValidationFailed, InsufficientScope, TooManyRequests,
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, IdentifierTaken, ValidationFailed, InsufficientScope, TooManyRequests,
    * StoreUnavailable; AuthConfigError where the identifier is the email
    */
   async change(username: string, source: CallSource): Promise<void> {

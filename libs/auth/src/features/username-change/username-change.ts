@@ -4,6 +4,7 @@ import { isUnstorable } from '../../foundation/platform/database';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import type { ReplacementResult } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText, UsernameField } from '../../request/http/request-body';
@@ -35,6 +36,7 @@ export class UsernameChange {
     private readonly form: RegistrationForm,
     private readonly users: TimedUserProvider,
     private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -61,11 +63,12 @@ export class UsernameChange {
     throw new IdentifierTaken(options.username);
   }
 
-  /** @throws ValidationFailed if the column cannot contain it; Unauthenticated when the session has ended */
+  /** @throws ValidationFailed if the column cannot contain it; Unauthenticated when the session has ended; SignInRefused */
   private async replace(caller: Caller, from: string | null, to: string): Promise<ReplacementResult> {
     const { userId } = caller;
     // Code of the host has run since the request was authenticated.
     await this.sessions.requireAlive(caller);
+    await this.standings.refuse(userId);
     try {
       return await this.users.changeIdentifier(userId, { from, to });
     } catch (error) {

@@ -1167,8 +1167,9 @@ export interface AuthHooks {
   registerRules?: (request: unknown) => RegistrationRules;
 
   /**
-   * Whether a user may have sessions. Called before a session starts, again after it is stored, and at every refresh, with
-   * the user as it is stored now. False refuses the sign-in with 401, and ends the session that is refreshed. When it
+   * Whether a user may have sessions. Called before a session starts, again after it is stored, at every refresh, and before
+   * a session stores a password, a factor, a passkey, recovery codes, an email or a username, with the user as it is stored
+   * now. False refuses the request with 401, and ends the session that is refreshed. When it
    * throws, or returns no boolean, the request fails with 500; a refresh and a challenge are not consumed then. To end
    * access tokens at once too, call `auth.revokeAll()` after the change. Extra guards inherit it: check `context.guard` if
    * their users differ.

@@ -56,6 +56,38 @@ describe('svc-auth doctor, on the tables', () => {
     ]);
   });
 
+  it('names an id that is a part of the primary key of the table', async () => {
+    const key = 'ALTER TABLE people DROP CONSTRAINT people_pkey, ADD PRIMARY KEY (id, email)';
+    await executed(key, database.url);
+    writeModule();
+    expect(await problems('app.module.js')).toEqual([
+      'error indexes: people.id has no unique index of this column alone: two users can have one id, and each is signed in as ' +
+        'the other. CREATE UNIQUE INDEX ON "people" ("id");',
+    ]);
+    await executed('CREATE UNIQUE INDEX ON people (id)', database.url);
+    expect(await problems('app.module.js')).toEqual([]);
+  });
+
+  it('names an entity with several primary columns, which refuses the start', async () => {
+    const { initialize } = DataSource.prototype;
+    jest.spyOn(DataSource.prototype, 'initialize').mockImplementation(async function (this: DataSource) {
+      await initialize.call(this);
+      const people = this.entityMetadatas.find(({ tableName }) => tableName === 'people');
+      if (people) people.primaryColumns = [...people.primaryColumns, people.findColumnWithPropertyName('email')!];
+      return this;
+    });
+    writeModule();
+    const args = ['doctor', '--json', 'app.module.js'];
+    const { stdout } = await runInProcess(() => runCli(args), args, place);
+    const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+    expect(checks.filter(({ status }) => status === 'error')).toEqual([
+      expect.objectContaining({
+        check: 'options',
+        message: expect.stringMatching(/^Person has 2 primary columns \(id, email\); one has to identify a user/),
+      }),
+    ]);
+  });
+
   it.each<[string, string, string, string]>([
     [
       'is unique only in lower case',

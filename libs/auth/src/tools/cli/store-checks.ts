@@ -13,7 +13,7 @@ import {
   missingColumns,
 } from '../migrations/missing-schema';
 import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
-import { identifierChecks, userRights } from './user-checks';
+import { idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
 
@@ -44,6 +44,7 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
     return [
       ...(await serverChecks(database)),
       ...(await tableChecks(database, config)),
+      ...(await idChecks(database, config)),
       ...(await identifierChecks(database, config)),
       ...(await userRights(database, config)),
       ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {

@@ -1,5 +1,6 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { type Database, quotedPath } from '../../foundation/platform/database';
+import { idColumnOf } from '../../identity/users/columns';
 import { type Finding, finding } from './config-checks';
 
 /** An index on the table of users, as PostgreSQL describes it. */
@@ -21,6 +22,28 @@ const userTables = (database: Database, config?: AuthConfig) =>
     const metadata = guard.users?.entity && database.source.getMetadata(guard.users.entity);
     return metadata ? [{ guard, metadata }] : [];
   });
+
+/**
+ * Whether the database keeps the ids unique, which the entity declares as its primary key. Where the key of the table has more
+ * columns, two users can have one id. A view has no indexes of its own.
+ */
+export async function idChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const checks = userTables(database, config).map(async ({ metadata }): Promise<Finding[]> => {
+    const column = idColumnOf(metadata).databaseName;
+    const [table] = await database.query<{ isUnique: boolean }>(
+      `SELECT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisvalid AND indisunique AND indnkeyatts = 1
+                AND indpred IS NULL AND pg_get_indexdef(indexrelid, 1, false) = quote_ident($2)) AS "isUnique"
+         FROM pg_class c WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p')`,
+      [quotedPath(metadata.tablePath), column],
+    );
+    if (table?.isUnique !== false) return [];
+    const place = `${metadata.tablePath}.${column}`;
+    const message = `${place} has no unique index of this column alone: two users can have one id, and each is signed in as the other.`;
+    const cure = `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`;
+    return [finding('indexes', 'error', message, cure)];
+  });
+  return (await Promise.all(checks)).flat();
+}
 
 /** Whether a login finds its user by an index, and whether two users can have one identifier. */
 export async function identifierChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {

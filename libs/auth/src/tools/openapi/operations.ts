@@ -179,6 +179,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   email_change_request: {
     summary: 'Mails a link that changes the email to a new address',
     answer: status('email-change-requested'),
+    refusals: suspended,
   },
   email_change_confirm: {
     summary: 'Changes the email with the token that was mailed to the new address',
@@ -193,7 +194,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   username_change: {
     summary: 'Changes the identifier, where it is not the email',
     answer: status('username-changed'),
-    refusals: ({ username }) => [new IdentifierTaken(username)],
+    refusals: (options) => [new IdentifierTaken(options.username), ...suspended(options)],
   },
   password_forgot: {
     summary: 'Mails a link to reset the password',
@@ -213,6 +214,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new ConfirmationRequired(options.confirm, []),
       new HasherBusy(),
       ...lock('current_password', options),
+      ...suspended(options),
     ],
   },
   confirm_password: {
@@ -240,11 +242,11 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   two_factor_enrol: {
     summary: 'Begins to set up an authenticator',
     answer: record<{ otpauth_uri: string; recovery_codes: string[] }>({ otpauth_uri: TEXT, ...recoveryCodes }),
-    refusals: () => [new AlreadyEnrolled(), new HasherBusy()],
+    refusals: (options) => [new AlreadyEnrolled(), new HasherBusy(), ...suspended(options)],
   },
   two_factor_confirm: {
     summary: 'Switches the second factor on with a first code',
-    refusals: () => [new WrongCode()],
+    refusals: (options) => [new WrongCode(), ...suspended(options)],
   },
   two_factor_disable: { summary: 'Switches the second factor off', refusals: lastFactor },
   enrolment_start: {
@@ -285,7 +287,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   recovery_codes_renew: {
     summary: 'Replaces the recovery codes',
     answer: record<{ recovery_codes: string[] }>(recoveryCodes),
-    refusals: () => [new NotEnrolled(), new HasherBusy()],
+    refusals: (options) => [new NotEnrolled(), new HasherBusy(), ...suspended(options)],
   },
   passkey_login_options: {
     summary: 'Begins a sign-in, second step or confirmation with a passkey',
@@ -307,7 +309,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   passkey_register_options: { summary: 'Begins to set up a passkey', answer: body('AuthPasskeyCreationOptions') },
   passkey_register: {
     summary: 'Stores a passkey',
-    refusals: () => [new PasskeyRefused('not_registered')],
+    refusals: (options) => [new PasskeyRefused('not_registered'), ...suspended(options)],
   },
   passkey_conditional_options: {
     summary: 'Begins to set up a first passkey that the browser creates without a question',
@@ -316,7 +318,11 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   passkey_register_conditional: {
     summary: 'Stores a first passkey that the browser created without a question',
-    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+    refusals: (options) => [
+      new ConfirmationRequired(options.confirm, []),
+      new PasskeyRefused('not_registered'),
+      ...suspended(options),
+    ],
   },
   passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
   passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
