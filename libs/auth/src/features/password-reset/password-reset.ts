@@ -52,7 +52,7 @@ export class PasswordResets {
       throw fault;
     }
     const endSessions = (): Promise<void> => this.resetCleanup.run(account);
-    const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
+    const finish = (): Promise<void> => this.resetCleanup.recordPerson(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
     const isMade = await this.replacement.replace({ userId, digest, replacing, email, endSessions, finish, undo });

@@ -8,6 +8,7 @@ import {
   RevokeOthersController,
   SessionsController,
 } from './sessions.controller';
+import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { SessionPrecondition, Sessions } from './sessions';
@@ -36,6 +37,7 @@ export const sessions: Feature = {
     Sessions,
     AccountLock,
     RefreshRotation,
+    RequestSessions,
     SessionPruning,
     SessionList,
   ],
