@@ -192,6 +192,7 @@ describe('the public exports of the package', () => {
       'DeletionBusy',
       'DeviceTrusted',
       'EmailChange',
+      'EmailDelivery',
       'EmailChangeFailed',
       'EmailChangeFlow',
       'EmailChangeRequested',
