@@ -248,6 +248,7 @@ describe('a sweep of lockout counters', () => {
       emailChanges: 0,
       knownDevices: 0,
       trustedDevices: 0,
+      emailDeliveries: 0,
     });
     await t.stop();
   });
@@ -382,6 +383,7 @@ describe('a sweep of which one part fails', () => {
     emailChanges: 0,
     knownDevices: 0,
     trustedDevices: 0,
+    emailDeliveries: 0,
   };
 
   it.each([

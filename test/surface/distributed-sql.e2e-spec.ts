@@ -99,10 +99,9 @@ const STATEMENTS: Record<string, RegExp> = {
   pruneEmailChanges: /^WITH .* \(DELETE FROM "svc_email_changes"/,
   addDelivery: /^INSERT INTO "svc_email_deliveries"/,
   hasDelivery: /^SELECT 1 FROM "svc_email_deliveries"/,
-  removeDelivery: /^DELETE FROM "svc_email_deliveries" WHERE id = \$1$/,
   removeDeliveries: /^DELETE FROM "svc_email_deliveries" WHERE guard = /,
   pageDeliveries: /^SELECT id, user_id AS "userId" FROM "svc_email_deliveries"/,
-  removeOrphanedDeliveries: /^DELETE FROM "svc_email_deliveries" WHERE id = ANY/,
+  removeDeliveriesById: /^DELETE FROM "svc_email_deliveries" WHERE id = ANY/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
   findPasskey: /^SELECT user_id AS "userId", user_handle/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
@@ -155,7 +154,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys|^UPDATE members SET/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_(passkeys|email_deliveries)|^UPDATE members SET/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -419,6 +418,9 @@ async function ofDevices(t: TestApp, mailbox: Mailbox): Promise<void> {
 
 async function ofMaintenance(t: TestApp): Promise<void> {
   await storePasskey(t, 'orphan', randomUUID());
+  await t.database.query(
+    "INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', gen_random_uuid()::text, 'x', now())",
+  );
   await t.app.get(Pruning).runUnlessActive();
   const checks = t.app.get(AuthHealth).indicators();
   await Promise.all(checks.map((check) => check()));

@@ -43,8 +43,10 @@ export class EmailDeliveries {
     return id;
   }
 
-  async remove(id: string): Promise<void> {
-    await this.database.query(`DELETE FROM ${this.table()} WHERE id = $1`, [id]);
+  /** Returns the number of deleted rows. */
+  async remove(ids: readonly string[]): Promise<number> {
+    const statement = `DELETE FROM ${this.table()} WHERE id = ANY($1::uuid[]) RETURNING 1`;
+    return (await this.database.query(statement, [ids])).length;
   }
 
   async removeAll(userId: string, email: string, sql: Sql = this.database.query): Promise<void> {
@@ -66,9 +68,7 @@ export class EmailDeliveries {
     const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
     if (!existing) return { removed: 0, next: null };
     const orphans = page.filter(({ userId }) => !existing.has(userId)).map(({ id }) => id);
-    const statement = `DELETE FROM ${this.table()} WHERE id = ANY($1::uuid[]) RETURNING 1`;
-    const removed = orphans.length ? (await this.database.query(statement, [orphans])).length : 0;
-    return { removed, next: page.at(-1)!.id };
+    return { removed: orphans.length ? await this.remove(orphans) : 0, next: page.at(-1)!.id };
   }
 
   /** The guards whose users have the same ids. */

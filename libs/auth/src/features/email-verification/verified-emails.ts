@@ -78,7 +78,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     // another request with the link may set the mark, and needs its row.
     const id = await this.deliveries.add(this.users.idOf(user), email);
     const isMarked = await this.mark(user, email);
-    if (!isMarked) await this.deliveries.remove(id);
+    if (!isMarked) await this.deliveries.remove([id]);
     return isMarked;
   }
 
