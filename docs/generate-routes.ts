@@ -66,6 +66,7 @@ const NOTES: Readonly<Record<string, string>> = {
     'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
   email_code_login: `Every code that is not accepted gets the same text. ${REMEMBER}`,
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
+  email_prove: 'Proves that the user reads the mails: see `email-verification.md`.',
   email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
   register:

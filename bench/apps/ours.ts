@@ -47,7 +47,7 @@ class Routes {
 /** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const MOST = 1e9;
 
-const BENCHES_CODES = process.env.BENCH_CODES !== undefined;
+const BENCHES_MAILS = process.env.BENCH_CODES !== undefined;
 
 @Module({})
 class OurApp {
@@ -63,7 +63,7 @@ class OurApp {
         }),
         AuthModule.forRootAsync({
           users: { entity: Person },
-          features: { emailCode: BENCHES_CODES },
+          features: { emailCode: BENCHES_MAILS, passwordReset: BENCHES_MAILS },
           useFactory: async () => ({
             secret: SECRET,
             issuer: 'https://bench.test',
@@ -74,7 +74,9 @@ class OurApp {
               refresh: { maxAttempts: MOST },
               emailCode: { maxAttempts: MOST },
               emailCodeMails: { maxAttempts: MOST },
+              passwordReset: { maxAttempts: MOST },
             },
+            passwordReset: { frontendUrl: 'https://bench.test/reset' },
             mail: { mailer: { send: async () => undefined } },
           }),
         }),

@@ -15,6 +15,7 @@ export default defineConfig({
       'public.svc_email_changes',
       'public.svc_known_devices',
       'public.svc_trusted_devices',
+      'public.svc_email_deliveries',
       'public.svc_migrations',
     ],
   },

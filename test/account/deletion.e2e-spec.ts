@@ -185,6 +185,7 @@ describe('DELETE /account of a host with other options', () => {
       'svc_password_resets',
       'svc_passkeys',
       'svc_email_changes',
+      'svc_email_deliveries',
       'svc_known_devices',
     ]) {
       await t.database.query(`DROP TABLE ${table}`);

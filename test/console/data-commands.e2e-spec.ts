@@ -138,12 +138,12 @@ describe('the commands that act on data', () => {
       expect(await place.run('svc:prune')).toEqual({
         ...none,
         stdout:
-          'sessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\n',
+          'sessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\n',
       });
       expect(await place.run('svc:prune', '--lockout-days=28')).toEqual({
         ...none,
         stdout:
-          'sessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\n',
+          'sessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\n',
       });
       expect(await left()).toEqual(['login idn:held']);
     });

@@ -12,6 +12,7 @@ const { folderOf } = require('../support/other-versions.cjs') as { folderOf: (na
 const ROOT = join(__dirname, '../..');
 const TABLES = [
   'svc_email_changes',
+  'svc_email_deliveries',
   'svc_known_devices',
   'svc_lockouts',
   'svc_passkeys',

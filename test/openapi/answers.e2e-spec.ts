@@ -120,7 +120,9 @@ describe('the routes answer as the OpenAPI document says', () => {
 
     const login = await contract.expect(t, 'api_login', 200, { body: { email: GRACE, password: PASSWORD } });
     const { access_token: own, refresh_token } = login.body;
+    await contract.expect(t, 'api_email_prove', 204, { ...link, token: own });
     await contract.expect(t, 'api_email_verification_send', 202, { token: own });
+    await contract.expect(t, 'api_email_prove', 403, { ...link, query: '', token: own });
     await contract.expect(t, 'api_refresh', 200, { body: { refresh_token } });
     await contract.expect(t, 'api_refresh', 401, { body: { refresh_token: 'none' } });
 

@@ -1,4 +1,5 @@
 import { type AuthModuleOptions, Pruning } from '@svc/auth';
+import { eventually } from '../support/eventually';
 import { TestApp } from '../support/app';
 import { ADA, PASSWORD } from '../support/user-entities';
 import { Mailbox, linkIn, member, memberOptions } from '../support/members';
@@ -76,13 +77,94 @@ describe('the pause between two mails, passwordReset.throttleSeconds', () => {
 });
 
 describe('without a pause, passwordReset.throttleSeconds 0', () => {
-  const { t, mailed, reset } = hostForFile({ throttleSeconds: 0 });
+  const { t, mailbox, forgot, mailed, reset } = hostForFile({ throttleSeconds: 0 });
   beforeEach(async () => void (await member(t, ADA)));
 
-  it('every request is mailed, and only the newest link is valid', async () => {
-    const [first, second] = [await mailed(), await mailed()];
-    expect(await reset(first)).toBe(422);
-    expect(await reset(second)).toBe(200);
+  it('every request is mailed until three links are valid', async () => {
+    const [first] = [await mailed(), await mailed(), await mailed()];
+    await forgot();
+    await t.calm();
+    expect(mailbox.mails).toHaveLength(3);
+    expect(await reset(first)).toBe(200);
+  });
+
+  it('many requests at once are mailed three times at most', async () => {
+    for (let i = 0; i < 3; i++) await Promise.all(Array.from({ length: 8 }, forgot));
+    await t.calm();
+    expect(mailbox.mails).toHaveLength(3);
+  });
+});
+
+describe('the valid reset links of an account', () => {
+  const { t, mailbox, forgot, mailed, reset } = hostForFile({ expireMinutes: 10 });
+  beforeEach(async () => void (await member(t, ADA)));
+
+  /** Requests links every 61 seconds, as a stranger can who knows the address. */
+  const flood = async (requests: number): Promise<void> => {
+    for (let i = 0; i < requests; i++) {
+      t.clock.advance(61);
+      await forgot();
+      await t.calm();
+    }
+  };
+
+  it('are up to three: further requests mail nothing and end none, until one has expired', async () => {
+    const own = await mailed();
+    const answer = (await forgot()).text;
+    t.clock.advance(61);
+    await mailed();
+    t.clock.advance(61);
+    await mailed();
+    await flood(5);
+    expect(mailbox.mails).toHaveLength(3);
+    expect((await forgot()).text).toBe(answer);
+    t.clock.advance(120);
+    expect(await reset(own)).toBe(200);
+  });
+
+  it('are ended by the first use of one of them', async () => {
+    const links: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      links.push(await mailed());
+      t.clock.advance(61);
+    }
+    expect(await reset(links[1]!)).toBe(200);
+    for (const other of [links[0]!, links[2]!]) expect(await reset(other)).toBe(422);
+  });
+
+  it('leave room for the next one when a link has expired, or belongs to a former address or password', async () => {
+    for (let i = 0; i < 3; i++) {
+      await mailed();
+      t.clock.advance(61);
+    }
+    await flood(1);
+    expect(mailbox.mails).toHaveLength(3);
+    t.clock.advance(600 - 4 * 61 + 1);
+    await mailed();
+    for (const change of ["email = 'eve@example.com'", `email = '${ADA}', password_hash = 'another'`]) {
+      await t.database.query(`UPDATE members SET ${change}`);
+      t.clock.advance(61);
+      const [{ email }] = await t.database.query('SELECT email FROM members');
+      const before = mailbox.mails.length;
+      await t.http.post('/auth/forgot-password').send({ email }).expect(200);
+      await mailbox.nth(before + 1);
+    }
+  });
+
+  it('do not include a link whose mail failed, which is valid if it has arrived', async () => {
+    const failed: string[] = [];
+    mailbox.deliver = async (mail) => {
+      failed.push(linkIn(mail).searchParams.get('token')!);
+      throw new Error('the connection was lost after the mail');
+    };
+    for (let i = 1; i <= 3; i++) {
+      await flood(1);
+      await eventually(async () => failed.length === i);
+    }
+    mailbox.deliver = async () => undefined;
+    t.clock.advance(61);
+    await mailed();
+    expect(await reset(failed[2]!)).toBe(200);
   });
 });
 

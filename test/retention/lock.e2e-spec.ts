@@ -15,6 +15,7 @@ const NONE = {
   emailChanges: 0,
   knownDevices: 0,
   trustedDevices: 0,
+  emailDeliveries: 0,
 };
 
 describe('a run of the pruning', () => {

@@ -236,6 +236,7 @@ describe('a sweep of lockout counters', () => {
       emailChanges: 0,
       knownDevices: 0,
       trustedDevices: 0,
+      emailDeliveries: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -247,6 +248,7 @@ describe('a sweep of lockout counters', () => {
       emailChanges: 0,
       knownDevices: 0,
       trustedDevices: 0,
+      emailDeliveries: 0,
     });
     await t.stop();
   });
@@ -358,6 +360,7 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'x', 'x', null, now(), now())",
     );
+    await t.database.query("INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', '99', 'x', now())");
     t.clock.advance(11 + LIFE);
   });
 
@@ -370,6 +373,7 @@ describe('a sweep of which one part fails', () => {
     emailChanges: await countOf(t, 'svc_email_changes'),
     knownDevices: await countOf(t, 'svc_known_devices'),
     trustedDevices: await countOf(t, 'svc_trusted_devices'),
+    emailDeliveries: await countOf(t, 'svc_email_deliveries'),
   });
   const NONE = {
     sessions: 0,
@@ -379,6 +383,7 @@ describe('a sweep of which one part fails', () => {
     emailChanges: 0,
     knownDevices: 0,
     trustedDevices: 0,
+    emailDeliveries: 0,
   };
 
   it.each([
@@ -389,6 +394,7 @@ describe('a sweep of which one part fails', () => {
     ['emailChanges', 'svc_email_changes'],
     ['knownDevices', 'svc_known_devices'],
     ['trustedDevices', 'svc_trusted_devices'],
+    ['emailDeliveries', 'svc_email_deliveries'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

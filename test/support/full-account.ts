@@ -11,6 +11,7 @@ import { enrol } from './two-factor';
 const TABLES = [
   'members',
   'svc_email_changes',
+  'svc_email_deliveries',
   'svc_known_devices',
   'svc_lockouts',
   'svc_passkeys',
@@ -79,6 +80,10 @@ export class FullAccount {
               NULL, now() + interval '1 day' FROM unnest('{api,admin}'::text[]) g`,
       [id, ADA],
     );
+    await t.database.query(
+      `INSERT INTO svc_email_deliveries SELECT gen_random_uuid(), g, $1, 'x', now() FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
     const passkeys = new PasskeyApp(t);
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
     await storePasskey(t, 'staff', id, 'admin');
@@ -102,6 +107,7 @@ export class FullAccount {
       'svc_lockouts',
       'svc_passkeys',
       'svc_email_changes',
+      'svc_email_deliveries',
       'svc_trusted_devices',
     ])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);

@@ -32,6 +32,7 @@ const KEYS: Record<string, readonly (readonly string[])[]> = {
   ],
   svc_known_devices: [['id'], ['guard', 'user_id'], ['link_hash']],
   svc_trusted_devices: [['guard', 'user_id']],
+  svc_email_deliveries: [['id'], ['guard', 'user_id']],
   svc_lockouts: [
     ['guard', 'purpose', 'subject'],
     ['guard', 'subject'],
@@ -96,6 +97,11 @@ const STATEMENTS: Record<string, RegExp> = {
   exportEmailChanges: /^SELECT old_email AS "from"/,
   removeEmailChanges: /^DELETE FROM "svc_email_changes" WHERE guard = \$1 AND user_id = \$2$/,
   pruneEmailChanges: /^WITH .* \(DELETE FROM "svc_email_changes"/,
+  addDelivery: /^INSERT INTO "svc_email_deliveries"/,
+  hasDelivery: /^SELECT 1 FROM "svc_email_deliveries"/,
+  removeDeliveries: /^DELETE FROM "svc_email_deliveries" WHERE guard = /,
+  pageDeliveries: /^SELECT id, user_id AS "userId" FROM "svc_email_deliveries"/,
+  removeDeliveriesById: /^DELETE FROM "svc_email_deliveries" WHERE id = ANY/,
   addPasskey: /^INSERT INTO "svc_passkeys"/,
   findPasskey: /^SELECT user_id AS "userId", user_handle/,
   lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
@@ -148,7 +154,7 @@ const STATEMENTS: Record<string, RegExp> = {
 
 /** Statements of the driver, of TypeORM, of transactions, and of the tests. */
 const OF_OTHERS =
-  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys|^UPDATE members SET/i;
+  /^(BEGIN|SAVEPOINT|RELEASE SAVEPOINT|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_(passkeys|email_deliveries)|^UPDATE members SET/i;
 
 /** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
 const EXCEPTIONS: Record<string, readonly string[]> = {
@@ -163,6 +169,7 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   pruneResets: ['svc_password_resets in every shard'],
   pruneEmailChanges: ['svc_email_changes in every shard'],
   pagePasskeys: ['svc_passkeys in every shard'],
+  pageDeliveries: ['svc_email_deliveries in every shard'],
   recordDevice: ['svc_known_devices and svc_sessions in one statement'],
   pageDevices: ['svc_known_devices in every shard'],
   removeDevicesOfGuard: ['svc_trusted_devices in every shard'],
@@ -411,6 +418,9 @@ async function ofDevices(t: TestApp, mailbox: Mailbox): Promise<void> {
 
 async function ofMaintenance(t: TestApp): Promise<void> {
   await storePasskey(t, 'orphan', randomUUID());
+  await t.database.query(
+    "INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', gen_random_uuid()::text, 'x', now())",
+  );
   await t.app.get(Pruning).runUnlessActive();
   const checks = t.app.get(AuthHealth).indicators();
   await Promise.all(checks.map((check) => check()));

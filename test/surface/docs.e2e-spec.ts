@@ -198,6 +198,7 @@ describe('the public exports of the package', () => {
       'EmailChangeUndone',
       'EmailChanged',
       'EmailCodeFlow',
+      'EmailDelivery',
       'EmailUnverified',
       'EmailVerificationFlow',
       'EnrolmentFlow',

@@ -23,6 +23,7 @@ const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
+  'POST email/verify/:id/:hash',
   'POST forgot-password',
   'POST login/code',
   'POST login/code/verify',

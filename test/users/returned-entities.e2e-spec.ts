@@ -122,6 +122,7 @@ describe.each([
     await t.database.query(
       "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now())",
     );
+    await t.database.query("INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', '1', 'HASH', now())");
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

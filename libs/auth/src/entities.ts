@@ -1,3 +1,4 @@
+import { EmailDelivery } from './features/email-verification/email-delivery.entity';
 import { EmailChange } from './features/email-change/email-change.entity';
 import { KnownDevice } from './features/known-devices/known-device.entity';
 import { LockoutCounter } from './request/lockout/lockout.entity';
@@ -19,4 +20,5 @@ export const authEntities = [
   EmailChange,
   KnownDevice,
   TrustedDevice,
+  EmailDelivery,
 ];

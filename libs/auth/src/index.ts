@@ -109,6 +109,7 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';
+export { EmailDelivery } from './features/email-verification/email-delivery.entity';
 export { EmailChange } from './features/email-change/email-change.entity';
 export type { EmailChangeState } from './features/email-change/email-change.policy';
 export { KnownDevice } from './features/known-devices/known-device.entity';

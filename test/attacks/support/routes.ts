@@ -278,6 +278,7 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     cache: 'no-store',
   },
   'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
+  'POST email/verify/:id/:hash': { needs: 'token', refuses: 403, done: 403, cache: 'no-store' },
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };
 

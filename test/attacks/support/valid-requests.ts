@@ -119,6 +119,7 @@ class ValidRequests {
     await this.call('POST /auth/email/verification-notification', visitor);
     const { pathname, search } = linkIn(await this.host.mailTo(visitor.email, 1));
     await this.call('GET /auth/email/verify/:id/:hash', visitor, { path: pathname + search });
+    await this.call('POST /auth/email/verify/:id/:hash', visitor, { path: pathname + search });
     await this.call('POST /auth/forgot-password', visitor);
     const token = linkIn(await this.host.mailTo(visitor.email, 2)).searchParams.get('token');
     const body = { ...routeNamed('POST /auth/reset-password').body!(visitor), token };

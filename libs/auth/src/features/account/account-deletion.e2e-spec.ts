@@ -77,9 +77,9 @@ describe('an account whose password is reset during its deletion', () => {
     const store = account.own(ResetTokenStore);
     const issue = store.issue.bind(store);
     let issued: boolean | undefined;
-    jest.spyOn(store, 'issue').mockImplementationOnce(async (claim) => {
+    jest.spyOn(store, 'issue').mockImplementationOnce(async (...args) => {
       await app.call('delete', 'account', own).expect(204);
-      return (issued = await issue(claim));
+      return (issued = await issue(...args));
     });
     await t.http.post('/auth/forgot-password').send({ email: 'ada@example.com' }).expect(200);
     await eventually(async () => issued === true);

@@ -5,6 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
+import { EmailDelivery } from '../email-verification/email-delivery.entity';
 import { KnownDevice } from '../known-devices/known-device.entity';
 import { Passkey } from '../passkeys/passkey.entity';
 import { TrustedDevice } from '../sessions/trusted-device.entity';
@@ -32,6 +33,10 @@ export class Tables {
 
   get emailChanges(): Table {
     return this.of(EmailChange, ['guard', 'user_id']);
+  }
+
+  get emailDeliveries(): Table {
+    return this.of(EmailDelivery, ['guard', 'user_id']);
   }
 
   get knownDevices(): Table {
@@ -92,10 +97,12 @@ export class AccountDataStore {
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, account: DeletedAccount): Promise<void> {
     const { userId } = account;
-    const { emailChanges, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } = this.tables;
+    const { emailChanges, emailDeliveries, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } =
+      this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, emailChanges, 'user_id = $2', userId);
+    await this.delete(sql, emailDeliveries, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, trustedDevices, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));

@@ -1,5 +1,5 @@
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
+import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
@@ -39,8 +39,11 @@ export class EmailChangeController {
   @NoStore()
   @Public()
   @Throttled('svc-email-verification')
-  async confirm(@RequestBody(EmailChangeLink) { token }: EmailChangeLink): Promise<{ status: string }> {
-    await this.confirmation.confirm(token);
+  async confirm(
+    @RequestBody(EmailChangeLink) { token }: EmailChangeLink,
+    @Req() request: object,
+  ): Promise<{ status: string }> {
+    await this.confirmation.confirm(token, request);
     return { status: 'email-changed' };
   }
 
@@ -81,7 +84,7 @@ export class EmailChangeFlow extends Flow {
   async confirm(token: string, source: CallSource): Promise<void> {
     const confirmation = this.get(EmailChangeConfirmation);
     const confirm = async (given: ServerRequest): Promise<void> =>
-      confirmation.confirm(this.read(EmailChangeLink, given).token);
+      confirmation.confirm(this.read(EmailChangeLink, given).token, given);
     return this.call(EmailChangeController, 'confirm', source, confirm, { token });
   }
 

@@ -22,6 +22,7 @@ import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountLock } from '../sessions/account-lock';
+import { RequestSessions } from '../sessions/request-sessions';
 import { Sessions } from '../sessions/sessions';
 import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
@@ -142,6 +143,7 @@ export class EmailChangeConfirmation {
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly resetTokens: ResetTokenStore,
+    private readonly requestSessions: RequestSessions,
     private readonly verifiedEmails: VerifiedEmails,
     private readonly store: SecurityStore,
     private readonly queue: MailQueue,
@@ -153,10 +155,11 @@ export class EmailChangeConfirmation {
   /**
    * A link that is opened again succeeds without a further effect.
    *
+   * @param request its session proves a person, if no person has proved the former address
    * @throws EmailChangeFailed, with the same body for every reason, also for an address that was taken meanwhile;
    * StoreUnavailable: the request can be repeated
    */
-  async confirm(token: string): Promise<void> {
+  async confirm(token: string, request: object): Promise<void> {
     const hash = sha256(token);
     for (let attempt = 0; attempt < LINK_ATTEMPTS; attempt++) {
       const found = await this.changes.find('confirm', hash);
@@ -165,7 +168,7 @@ export class EmailChangeConfirmation {
       if (verdict === 'done') return;
       if (verdict === 'resume') return this.finish(found, undoTokenOf(token));
       // Then the change is judged again, also if another request was faster.
-      await this.change(found, undoTokenOf(token));
+      await this.change(found, undoTokenOf(token), request);
     }
     throw new EmailChangeFailed();
   }
@@ -181,17 +184,25 @@ export class EmailChangeConfirmation {
   private async change(
     { id, userId, sessionId, from, wasVerified, to }: StoredEmailChange,
     undoToken: string,
+    request: object,
   ): Promise<void> {
     const user = await this.users.findById(userId);
     if (!user) return;
     // A user store without transactions has the new email already, after a request that failed later.
     const isStored = this.users.emailOf(user) === to;
     // An address that was never verified may belong to another person, who must not get access to the account.
-    const wasProved = isStored ? wasVerified : !this.verifiedEmails.isMissing(user);
-    const undo = from !== null && wasProved ? { hash: sha256(undoToken), email: from } : null;
+    const isVerified = isStored ? wasVerified : !this.verifiedEmails.isMissing(user);
+    const undo = from !== null && isVerified ? { hash: sha256(undoToken), email: from } : null;
     const current = isStored ? to : from;
-    const record = async (sql: Sql): Promise<boolean> =>
-      (await this.sessions.isAlive(sessionId, sql)) && this.changes.confirm(sql, id, undo);
+    // The user has asked for the change. A user of whom no person was known stays one, unless a session confirms the change.
+    const isProved =
+      (await this.verifiedEmails.wasProved(userId, from, isVerified)) ||
+      (await this.requestSessions.ownerOf(request)) === userId;
+    const record = async (sql: Sql): Promise<boolean> => {
+      if (!(await this.sessions.isAlive(sessionId, sql)) || !(await this.changes.confirm(sql, id, undo))) return false;
+      await this.verifiedEmails.recordChange(sql, userId, to, isProved);
+      return true;
+    };
     const result = await this.replacements.replace(userId, { from: current, to }, record);
     if (result === 'taken') throw new EmailChangeFailed();
   }

@@ -31,8 +31,8 @@ interface ProvedAccount {
 }
 
 /**
- * Gives an account with an unverified address to the owner of the address. Another person may have registered it: the
- * password, the sessions and the factors may belong to that person, and a verified address would make the password valid.
+ * Gives an account whose address no person has proved to the owner of the address. Another person may have registered it: the
+ * password, the sessions and the factors may belong to that person.
  */
 @Injectable()
 export class UnprovedAccounts {
@@ -47,9 +47,9 @@ export class UnprovedAccounts {
     private readonly realm: Realm,
   ) {}
 
-  /** Whether the address of the user is not verified, and can be. */
-  has(user: object): boolean {
-    return this.provider.verifiesEmails() && this.verifiedEmails.isMissing(user);
+  /** Whether no person has proved the address of the user, and one can. */
+  async has(user: object): Promise<boolean> {
+    return this.provider.verifiesEmails() && !(await this.verifiedEmails.isProved(user));
   }
 
   /** A hash that replaces a password, of a password that is not known to any person. @throws HasherBusy */
@@ -67,7 +67,7 @@ export class UnprovedAccounts {
   async take(account: ResetAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
     const endSessions = (): Promise<void> => this.cleanup.run(account, { revokeSessions: true });
-    const finish = (): Promise<void> => this.cleanup.recordVerifiedEmail(account);
+    const finish = (): Promise<void> => this.cleanup.recordPerson(account);
     if (digest === null) {
       await endSessions();
       // A session may have set a first password until it ended. It must not become valid.
@@ -131,7 +131,7 @@ export class EmailCodeAttempts {
     if (!user || !email) throw new WrongEmailCode();
     const digest = await this.users.passwordHashOf(claims.sub);
     if (!this.codes.isCurrent(claims, { digest, email })) throw new WrongEmailCode();
-    const isUnproved = this.unproved.has(user);
+    const isUnproved = await this.unproved.has(user);
     // Before the code is consumed: a refused user can use it later.
     if (!isUnproved) this.unverified.refuse(user);
     await this.standings.refuse(claims.sub);

@@ -5,10 +5,15 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { fieldText } from '../../foundation/platform/field-text';
 import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
-import { Authenticated, CurrentUser, Public } from '../../request/gates/authenticated';
+import type { Credentialed } from '../../identity/tokens/authenticator';
+import type { Caller } from '../../identity/tokens/caller';
+import { Authenticated, CurrentCaller, CurrentUser, Public } from '../../request/gates/authenticated';
 import { NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { RequestSessions } from '../sessions/request-sessions';
 import { EmailVerification } from './email-verification';
+import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
 
 /**
@@ -34,19 +39,36 @@ export class VerifiedAnswer {
     private readonly presentation: Presentation,
   ) {}
 
-  async write(accept: string | undefined, userId: string, request: object, response: unknown): Promise<void> {
+  /** @param link the page gets it if no person has proved the address, to send it again with a session of the user */
+  async write(
+    accept: string | undefined,
+    userId: string,
+    link: string | null,
+    request: object,
+    response: unknown,
+  ): Promise<void> {
     const [{ httpAdapter }, { frontendUrl }] = [this.adapterHost, this.realm.options.emailVerification];
     const body = await this.presentation.ofVerification(request, userId);
     if (body !== undefined) httpAdapter.reply(response, body, 200);
     else if (frontendUrl === undefined || prefersJson(accept)) httpAdapter.reply(response, undefined, 204);
-    else httpAdapter.redirect(response, 302, withQuery(frontendUrl, { verified: '1' }));
+    else httpAdapter.redirect(response, 302, pageOf(frontendUrl, link));
   }
+}
+
+/** The link is in the fragment, which browsers send to no server: with a session of the user, it proves a person. */
+function pageOf(frontendUrl: string, link: string | null): string {
+  const verified = withQuery(frontendUrl, { verified: '1' });
+  if (link === null) return verified;
+  // The fragment of a page with a hash router contains its path and parameters.
+  return frontendUrl.includes('#') ? withQuery(verified, { link }) : `${verified}#link=${encodeURIComponent(link)}`;
 }
 
 @Controller('email/verify')
 export class VerifyEmailController {
   constructor(
     private readonly emailVerification: EmailVerification,
+    private readonly links: VerificationLinks,
+    private readonly requestSessions: RequestSessions,
     private readonly answer: VerifiedAnswer,
   ) {}
 
@@ -71,14 +93,35 @@ export class VerifyEmailController {
   async open(
     @Param('id') id: string,
     @Param('hash') hash: string,
-    @Req() request: { originalUrl: string },
+    @Req() request: OpenedRequest,
     @Headers('accept') accept: string | undefined,
     @Res() response: object,
   ): Promise<void> {
-    await this.emailVerification.verify({ id, hash, query: request.originalUrl.split('?').slice(1).join('?') });
-    await this.answer.write(accept, id, request, response);
+    const link = { id, hash, query: queryOf(request) };
+    const isProved = await this.emailVerification.verify(link, () => this.requestSessions.ownerOf(request));
+    await this.answer.write(accept, id, isProved ? null : this.links.urlOf(link), request, response);
+  }
+
+  /** Verifies the email address with a session: for the page that a browser is led to. */
+  @Post(':id/:hash')
+  @HttpCode(204)
+  @NoStore()
+  @Authenticated()
+  @RequireIfPinned('svc.account')
+  @Throttled('svc-email-verification')
+  confirm(
+    @Param('id') id: string,
+    @Param('hash') hash: string,
+    @Req() request: OpenedRequest,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    return this.emailVerification.verifyAs(caller, { id, hash, query: queryOf(request) });
   }
 }
+
+type OpenedRequest = Credentialed & { originalUrl: string };
+
+const queryOf = ({ originalUrl }: OpenedRequest): string => originalUrl.split('?').slice(1).join('?');
 
 @Controller('email/verification-notification')
 export class VerificationNotificationController {
@@ -125,14 +168,20 @@ export class EmailVerificationFlow extends Flow {
     return this.callAs(VerificationNotificationController, 'resend', source, async ({ user }) => mails.send(user));
   }
 
-  /** As `GET /email/verify/:id/:hash`. @throws InvalidLink, OutdatedLink, TooManyRequests, StoreUnavailable */
+  /**
+   * As `GET /email/verify/:id/:hash`. With a session of the user, a person has proved the address.
+   *
+   * @throws InvalidLink, OutdatedLink, TooManyRequests, StoreUnavailable
+   */
   async verify(parts: VerificationLink, source: CallSource): Promise<void> {
     const { id, hash, expires, signature } = parts ?? {};
-    const verification = this.get(EmailVerification);
+    const [verification, sessions] = [this.get(EmailVerification), this.get(RequestSessions)];
     const [ofId, ofHash, until, mac] = [id, hash, expires, signature].map((part) =>
       typeof part === 'string' ? part : '',
     );
     const link = { id: ofId!, hash: ofHash!, query: `expires=${until}&signature=${mac}` };
-    return this.call(VerifyEmailController, 'open', source, () => verification.verify(link));
+    await this.call(VerifyEmailController, 'open', source, (request) =>
+      verification.verify(link, () => sessions.ownerOf(request)),
+    );
   }
 }

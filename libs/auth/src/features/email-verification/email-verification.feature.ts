@@ -1,5 +1,6 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { VerifiedEmails, NoVerifiedEmails, StoredVerifiedEmails } from './verified-emails';
+import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { QueuedVerificationMails, NoVerificationMails, VerificationMails } from './verification-mails';
@@ -14,6 +15,7 @@ export const emailVerification: Feature = {
   flags: ['emailVerification'],
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
+    EmailDeliveries,
     VerificationLinks,
     EmailVerification,
     VerifiedAnswer,
@@ -21,6 +23,8 @@ export const emailVerification: Feature = {
     { provide: VerificationMails, useClass: QueuedVerificationMails },
   ],
   whenOff: [
+    // Rows from the time when the feature was on are still pruned.
+    EmailDeliveries,
     { provide: VerifiedEmails, useClass: NoVerifiedEmails },
     { provide: VerificationMails, useClass: NoVerificationMails },
   ],

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AuthException } from '../../foundation/platform/errors';
 import { VerifiedEmails } from './verified-emails';
 import { type PresentedLink, VerificationLinks } from './verification-links';
+import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Verifies the email address of an opened link (`GET /email/verify/…`). */
+/** Verifies the email address of an opened link (`GET` and `POST /email/verify/…`). */
 @Injectable()
 export class EmailVerification {
   constructor(
@@ -13,14 +14,29 @@ export class EmailVerification {
     private readonly verifiedEmails: VerifiedEmails,
   ) {}
 
-  /** A link that is opened again succeeds without a further effect. @throws InvalidLink, OutdatedLink */
-  async verify(link: PresentedLink): Promise<void> {
+  /**
+   * A link that is opened again succeeds without a further effect.
+   *
+   * @param sessionOf the user whose session the request carries; null for none
+   * @returns whether a person has proved the address
+   * @throws InvalidLink, OutdatedLink
+   */
+  async verify(link: PresentedLink, sessionOf: () => Promise<string | null>): Promise<boolean> {
     if (!this.links.isGenuine(link)) throw new InvalidLink();
     const { user, email } = await this.addresseeOf(link);
-    if (await this.verifiedEmails.record(user, email)) return;
-    // Nothing was changed: the address was verified earlier, or the user has changed it in the meantime.
+    const isPerson = (await sessionOf()) === this.users.idOf(user);
+    if (isPerson) await this.verifiedEmails.recordPerson(user, email);
+    else if (await this.verifiedEmails.recordDelivery(user, email)) return false;
+    // The address was verified earlier or by this request, or the user has changed it in the meantime.
     const current = await this.addresseeOf(link);
     if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
+    return this.verifiedEmails.isProved(current.user);
+  }
+
+  /** Verifies with a session. @throws InvalidLink; OutdatedLink also for the session of another user */
+  async verifyAs({ userId }: Pick<Caller, 'userId'>, link: PresentedLink): Promise<void> {
+    if (this.links.isGenuine(link) && link.id !== userId) throw new OutdatedLink();
+    await this.verify(link, async () => userId);
   }
 
   /** Reads the user of the link. @throws OutdatedLink unless the link was mailed to the current address of the user */

@@ -50,14 +50,19 @@ export class VerificationLinks {
     return this.signatures.verify(this.unsigned(id, hash, expires), signature);
   }
 
+  /** The text of a link as it was mailed. */
+  urlOf({ id, hash, query }: PresentedLink): string {
+    const { path, emailVerification } = this.realm.options;
+    return `${emailVerification.apiUrl}/${path}/email/verify/${encodeURIComponent(id)}/${hash}?${query}`;
+  }
+
   /** Whether the link was mailed to this address. */
   isFor({ hash }: PresentedLink, email: string): boolean {
     return isEqual(hash, emailHash(email));
   }
 
   private unsigned(id: string, hash: string, expires: string): string {
-    const { path, emailVerification } = this.realm.options;
-    return `${emailVerification.apiUrl}/${path}/email/verify/${encodeURIComponent(id)}/${hash}?expires=${expires}`;
+    return this.urlOf({ id, hash, query: `expires=${expires}` });
   }
 }
 

@@ -4,11 +4,12 @@ import { MailQueue } from '../mail/mail-queue';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { VerificationLinks } from './verification-links';
+import { VerifiedEmails } from './verified-emails';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Sends mails with a link that verifies the email address of a user. */
 export abstract class VerificationMails {
-  /** Queues a mail with a link. Does nothing for a user whose email is verified. */
+  /** Queues a mail with a link. Nothing is mailed to an address that a person has proved. */
   abstract send(user: object): void;
 
   /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
@@ -30,6 +31,7 @@ export class QueuedVerificationMails extends VerificationMails {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly links: VerificationLinks,
+    private readonly verifiedEmails: VerifiedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly realm: Realm,
@@ -38,7 +40,7 @@ export class QueuedVerificationMails extends VerificationMails {
   }
 
   send(user: object): void {
-    if (this.unverifiedAddressOf(user) === null) return;
+    if (this.users.emailOf(user) === null) return;
     const id = this.users.idOf(user);
     // The job reads the user again, because the account may be deleted while the mail waits in the queue.
     this.queue.add('emailVerification', () => this.mailFor(id));
@@ -46,13 +48,10 @@ export class QueuedVerificationMails extends VerificationMails {
 
   async mailFor(userId: string): Promise<Mail | null> {
     const user = await this.users.findById(userId);
-    const to = user && this.unverifiedAddressOf(user);
-    if (!user || to === null) return null;
+    const to = user && this.users.emailOf(user);
+    // A user whose link was opened without a session can open another one with it.
+    if (!user || !to || (await this.verifiedEmails.isProved(user))) return null;
     const minutes = this.realm.options.emailVerification.expire;
     return this.mails.write('emailVerification', { user, to, url: this.links.make(userId, to), minutes });
-  }
-
-  private unverifiedAddressOf(user: object): string | null {
-    return this.users.isEmailVerified(user) === true ? null : this.users.emailOf(user);
   }
 }

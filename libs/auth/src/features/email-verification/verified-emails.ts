@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { bestEffort } from '../../foundation/platform/deadline';
@@ -6,6 +7,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock } from '../../request/lockout/lockout.store';
+import { EmailDeliveries } from './email-delivery.store';
+import { isProvedByPerson } from './email-proof.policy';
 
 /**
  * A user verified the email address. Emitted once per address.
@@ -17,13 +20,28 @@ export class Verified {
   constructor(readonly user: object) {}
 }
 
-/** Reads and records which email addresses are verified. */
+/** Reads and records which email addresses are verified, and which of them a person has proved: see {@link isProvedByPerson}. */
 export abstract class VerifiedEmails {
   /** Whether the user's email address still has to be verified, according to this user object. True if it is not known. */
   abstract isMissing(user: object): boolean;
 
-  /** Marks the address as verified if it is still the user's address and was not verified. Returns whether it did so. */
-  abstract record(user: object, email: string): Promise<boolean>;
+  /** Whether a person has proved the user's address, according to this user object. */
+  abstract isProved(user: object): Promise<boolean>;
+
+  /** Whether a person has proved an address that the user has now, or had before. */
+  abstract wasProved(userId: string, email: string | null, isVerified: boolean): Promise<boolean>;
+
+  /**
+   * Marks the address as verified by a link that was opened without a session of the user, if it is still the user's address
+   * and was not verified. Returns whether it did so.
+   */
+  abstract recordDelivery(user: object, email: string): Promise<boolean>;
+
+  /** Records that a person has proved the address, and marks it as verified if it is still the user's address. */
+  abstract recordPerson(user: object, email: string): Promise<void>;
+
+  /** Records in a transaction that stores another address as verified whether a person has proved it. */
+  abstract recordChange(sql: Sql, userId: string, email: string, isProved: boolean): Promise<void>;
 }
 
 /** Reads and records verified addresses in the user store of the realm. */
@@ -35,6 +53,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     private readonly clock: Clock,
     private readonly lockout: AccountLockout,
     private readonly realm: Realm,
+    private readonly deliveries: EmailDeliveries,
   ) {
     super();
   }
@@ -43,7 +62,37 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     return this.users.isEmailVerified(user) !== true;
   }
 
-  async record(user: object, email: string): Promise<boolean> {
+  async isProved(user: object): Promise<boolean> {
+    return this.wasProved(this.users.idOf(user), this.users.emailOf(user), !this.isMissing(user));
+  }
+
+  async wasProved(userId: string, email: string | null, isVerified: boolean): Promise<boolean> {
+    // A user who is marked as verified and has no address cannot be given to the owner of one.
+    const isDeliveryOnly = isVerified && email !== null && (await this.deliveries.has(userId, email));
+    return isProvedByPerson({ isVerified, isDeliveryOnly });
+  }
+
+  async recordDelivery(user: object, email: string): Promise<boolean> {
+    if (!this.isMissing(user)) return false;
+    // Before the mark: the address must not count as proved after a failure between the two. A row for each request, because
+    // another request with the link may set the mark, and needs its row.
+    const id = await this.deliveries.add(this.users.idOf(user), email);
+    const isMarked = await this.mark(user, email);
+    if (!isMarked) await this.deliveries.remove([id]);
+    return isMarked;
+  }
+
+  async recordPerson(user: object, email: string): Promise<void> {
+    await this.mark(user, email);
+    // After the mark: a request that opens the link at the same time cannot set it any more, and removes its row itself.
+    await this.deliveries.removeAll(this.users.idOf(user), email);
+  }
+
+  async recordChange(sql: Sql, userId: string, email: string, isProved: boolean): Promise<void> {
+    await (isProved ? this.deliveries.removeAll(userId, email, sql) : this.deliveries.add(userId, email, sql));
+  }
+
+  private async mark(user: object, email: string): Promise<boolean> {
     const changed = await this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
     if (!changed) return false;
     this.events.emit(new Verified(user));
@@ -66,7 +115,19 @@ export class NoVerifiedEmails extends VerifiedEmails {
     return false;
   }
 
-  async record(): Promise<boolean> {
+  async isProved(): Promise<boolean> {
+    return true;
+  }
+
+  async wasProved(): Promise<boolean> {
+    return true;
+  }
+
+  async recordDelivery(): Promise<boolean> {
     return false;
   }
+
+  async recordPerson(): Promise<void> {}
+
+  async recordChange(): Promise<void> {}
 }

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Mail, MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
@@ -35,6 +35,7 @@ const DRAIN = { totalMs: 10_000, stepMs: 20 };
 interface Job {
   kind: MailKind;
   prepare: () => Promise<Mail | null>;
+  onFailure?: () => Promise<unknown>;
 }
 
 /**
@@ -52,10 +53,13 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     private readonly events: AuthEvents,
   ) {}
 
-  /** @param prepare makes the mail; null if there is no mail to send */
-  add(kind: MailKind, prepare: Job['prepare']): void {
+  /**
+   * @param prepare makes the mail; null if there is no mail to send
+   * @param onFailure called after a mail could not be prepared or sent, with an unknown outcome at the mail server
+   */
+  add(kind: MailKind, prepare: Job['prepare'], onFailure?: Job['onFailure']): void {
     if (this.waiting.length >= MAX_WAITING) return this.report(kind, new Error('too many mails wait'));
-    this.waiting.push({ kind, prepare });
+    this.waiting.push({ kind, prepare, onFailure });
     // Deferred, so that the response of this request is sent first.
     setImmediate(() => void this.work());
   }
@@ -77,7 +81,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
   }
 
   /** Runs one job with a time limit, so that it cannot block the queue. A mail that is prepared too late is not sent. */
-  private async do({ kind, prepare }: Job): Promise<void> {
+  private async do({ kind, prepare, onFailure }: Job): Promise<void> {
     let failed = false;
     const work = async (): Promise<void> => {
       const mail = await prepare();
@@ -88,6 +92,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     } catch (error) {
       failed = true;
       this.report(kind, error);
+      if (onFailure) await bestEffort('recording that a mail failed', onFailure());
     }
   }
 

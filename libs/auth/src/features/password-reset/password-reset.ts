@@ -11,7 +11,7 @@ import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
-import { type Redeemed, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { type IssuedToken, type Redeemed, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
@@ -53,7 +53,7 @@ export class PasswordResets {
       throw fault;
     }
     const endSessions = (): Promise<void> => this.resetCleanup.run(account);
-    const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
+    const finish = (): Promise<void> => this.resetCleanup.recordPerson(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
     const isMade = await this.replacement.replace({ userId, digest, replacing, email, endSessions, finish, undo });
@@ -76,22 +76,23 @@ export class ResetLinks {
   ) {}
 
   /**
-   * Looks up the address. Everything else happens after the response. So the response does not show whether an account
-   * exists, whether it has just got a mail, or whether mails can be sent.
+   * Only checks that the user store answers. The look-up of the address and everything else happen after the response. So
+   * neither the response nor its time shows whether an account exists, whether it has just got a mail, or whether mails can
+   * be sent.
    *
    * @throws StoreUnavailable
    */
   async request(address: string): Promise<void> {
-    const account = await this.tokens.accountOf(address);
-    this.queue.add('passwordReset', async () => account && this.mailTo(address));
+    await this.tokens.requireUserStore();
+    let issued: IssuedToken | null = null;
+    const prepare = async (): Promise<Mail | null> => {
+      issued = await this.tokens.issueFor(address);
+      return issued && this.mailOf(issued);
+    };
+    this.queue.add('passwordReset', prepare, async () => issued && this.tokens.recordFailedMail(issued));
   }
 
-  /** Looks up the address again, because the account may be deleted while the mail waits in the queue. */
-  private async mailTo(address: string): Promise<Mail | null> {
-    const account = await this.tokens.accountOf(address);
-    const token = account && (await this.tokens.issue(account));
-    if (!account || token === null) return null;
-    const { user, email } = account;
+  private mailOf({ account: { user, email }, token }: IssuedToken): Promise<Mail> {
     // The URL is required at boot. The `Host` header of the request is not used.
     const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
     const url = withQuery(frontendUrl!, { token, email });

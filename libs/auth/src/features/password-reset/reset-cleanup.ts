@@ -11,10 +11,10 @@ import type { ResetAccount } from './reset-token.store';
 /**
  * Ends all access to an account that was possible before a password reset.
  *
- * Anyone can register an account with an unverified address of another person, and enrol factors that survive a
- * change of password: a passkey that can still sign in, or a second factor that locks the owner out. So the first
- * password reset of an account with an unverified address removes them, and forgets the known devices. For a verified
- * address they belong to the owner and remain.
+ * Anyone can register an account with the address of another person, and enrol factors that survive a change of password: a
+ * passkey that can still sign in, or a second factor that locks the owner out. So the first proof of a person removes them,
+ * and forgets the known devices, also if a program that opens links in mails has verified the address. Later they belong to
+ * the owner and remain.
  */
 @Injectable()
 export class ResetCleanup {
@@ -31,12 +31,12 @@ export class ResetCleanup {
 
   /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
   async run(
-    { user, userId }: ResetAccount,
+    { user, userId }: Pick<ResetAccount, 'user' | 'userId'>,
     { revokeSessions }: { revokeSessions: boolean } = this.realm.options.passwordReset,
   ): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
     if (revokeSessions) await endSessions();
-    if (!this.verifiedEmails.isMissing(user)) return;
+    if (await this.verifiedEmails.isProved(user)) return;
     await this.removeFactors(userId, revokeSessions ? endSessions : null);
   }
 
@@ -74,10 +74,10 @@ export class ResetCleanup {
   }
 
   /**
-   * Marks the address as verified, because the mail was received. Last, so that a repeated reset removes the factors of
-   * an unverified account again.
+   * Records that a person has proved the address, because the mail was read. Last, so that a repeated reset removes the
+   * factors again.
    */
-  async recordVerifiedEmail({ user, email }: ResetAccount): Promise<void> {
-    if (this.verifiedEmails.isMissing(user)) await this.verifiedEmails.record(user, email);
+  async recordPerson({ user, email }: ResetAccount): Promise<void> {
+    if (!(await this.verifiedEmails.isProved(user))) await this.verifiedEmails.recordPerson(user, email);
   }
 }

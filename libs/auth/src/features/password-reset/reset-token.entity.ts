@@ -2,7 +2,7 @@ import { Exclude } from 'class-transformer';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The token of a password reset. An account has at most one for each broker; a newer token replaces it.
+ * The token of a password reset. An account has up to three for each broker: see {@link slot}.
  *
  * @publicApi
  */
@@ -17,6 +17,10 @@ export class PasswordResetToken {
 
   @PrimaryColumn({ name: 'user_id', type: 'text', primaryKeyConstraintName: 'svc_password_resets_pkey' })
   userId!: string;
+
+  /** 1 to 3. A new token takes a slot without a token that can still be used. */
+  @PrimaryColumn({ type: 'smallint', default: 1, primaryKeyConstraintName: 'svc_password_resets_pkey' })
+  slot!: number;
 
   /** SHA-256 of the address to which the link was mailed. The token is valid only for this address. */
   @Exclude()
@@ -35,6 +39,10 @@ export class PasswordResetToken {
   @Exclude()
   @Column({ name: 'password_fingerprint', type: 'text', default: '', select: false })
   passwordFingerprint!: string;
+
+  /** Whether the mail with the token failed. The token is valid, because the mail may have arrived; a new one takes its slot. */
+  @Column({ type: 'boolean', default: false })
+  undelivered!: boolean;
 
   /** The fields for JSON, without the hashes. */
   toJSON(): object {

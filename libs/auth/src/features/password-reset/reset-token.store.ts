@@ -28,6 +28,12 @@ const fingerprintOf = (digest: string | null): string => sha256(JSON.stringify(d
 /** Prefix of the hash of a consumed token: the hash of no token has it. */
 const USED = 'used:';
 
+/**
+ * Maximum number of usable tokens of an account. With one, each request of another person would end the link of the owner;
+ * without a limit, a mailbox would be flooded.
+ */
+const LIVE_TOKENS = 3;
+
 /** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
 @Injectable()
 export class ResetTokenStore extends HashRenewal {
@@ -44,30 +50,56 @@ export class ResetTokenStore extends HashRenewal {
   }
 
   /**
-   * Stores a token, and replaces the previous one. Returns false, without a change, if the pause after that one is not
-   * over, or if the user does not exist any more. Of two concurrent calls, one succeeds.
+   * Stores a token in a slot without a usable one. Returns false, without a change, if there is none, if the pause after the
+   * latest token is not over, or if the user does not exist any more. Of two concurrent calls, one succeeds: both take the
+   * same slot.
+   *
+   * @param hasUser false to run the statement without effect
    */
-  async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<boolean> {
+  async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim, hasUser: boolean): Promise<boolean> {
     if (this.users instanceof TypeormUserProvider) await this.users.readLocks(this.database.query);
+    const { throttleSeconds, expireMinutes } = this.options;
+    const isUsable = (token: string): string =>
+      `(${token}.email_hash = $4 AND ${token}.password_fingerprint = $9 AND NOT ${token}.undelivered
+        AND ${token}.token_hash NOT LIKE '${USED}%'
+        AND ${token}.created_at > clock_timestamp() + $6::interval - $10::float8 * interval '1 minute')`;
     const issued = await this.database.query(
-      `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
-       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9 WHERE ${this.exists('$8') ?? '$8::text IS NOT NULL'}
-       ON CONFLICT (guard, broker, user_id) DO UPDATE
+      // An empty slot comes first. That of a token that is being consumed comes last: after a failure, it is restored.
+      `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint, slot)
+       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9, free.slot
+         FROM (SELECT slots.slot FROM generate_series(1, ${LIVE_TOKENS}) AS slots(slot)
+                 LEFT JOIN ${this.table()} held
+                   ON held.guard = $1 AND held.broker = $2 AND held.user_id = $3 AND held.slot = slots.slot
+                WHERE NOT coalesce(${isUsable('held')}, false)
+                ORDER BY held.token_hash LIKE '${USED}%' IS TRUE, held.created_at NULLS FIRST, slots.slot LIMIT 1) AS free
+        WHERE ${this.exists('$8') ?? '$8::text IS NOT NULL'}
+          AND ($7::float8 = 0 OR NOT EXISTS (
+                SELECT 1 FROM ${this.table()} held WHERE held.guard = $1 AND held.broker = $2 AND held.user_id = $3
+                   AND held.created_at > clock_timestamp() + $6::interval - $7::float8 * interval '1 second'))
+       ON CONFLICT (guard, broker, user_id, slot) DO UPDATE
           SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at,
-              password_fingerprint = excluded.password_fingerprint
-        WHERE $7::float8 = 0 OR t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
+              password_fingerprint = excluded.password_fingerprint, undelivered = false
+        WHERE NOT ${isUsable('t')}
        RETURNING 1`,
       [
         ...this.owner(userId),
         emailHash,
         tokenHash,
         this.clock.offset,
-        this.options.throttleSeconds,
-        userId,
+        throttleSeconds,
+        hasUser ? userId : null,
         fingerprint,
+        expireMinutes,
       ],
     );
     return issued.length === 1;
+  }
+
+  /** Records that the mail with a token failed: otherwise three failures would prevent further links until they expire. */
+  async recordFailedMail(userId: string, tokenHash: string): Promise<void> {
+    const statement = `
+      UPDATE ${this.table()} SET undelivered = true WHERE guard = $1 AND broker = $2 AND user_id = $3 AND token_hash = $4`;
+    await this.database.query(statement, [...this.owner(userId), tokenHash]);
   }
 
   /**
@@ -88,7 +120,7 @@ export class ResetTokenStore extends HashRenewal {
   }
 
   /**
-   * Makes a consumed token usable again until its original expiry, unless a newer token has replaced it.
+   * Makes a consumed token usable again until its original expiry, unless a newer token has taken its slot.
    *
    * @param rebinds whether to bind it to the hash of the claim; otherwise it stays bound to the hash that it has
    */
@@ -173,6 +205,7 @@ interface RowKey {
   guard: string;
   broker: string;
   userId: string;
+  slot: number;
 }
 
 /** Seconds for which the row of a token is kept if no broker is configured for it: the maximum validity of a link. */
@@ -216,15 +249,15 @@ export class ResetTokenPruning {
   /** Deletes the rows, and resolves to the number of deleted rows; 0 when the table does not exist. */
   prune(): Promise<number> {
     const kept = keptTokens(this.config.guards);
-    return sweep<RowKey>({ guard: '', broker: '', userId: '' }, (after) => this.page(after, kept));
+    return sweep<RowKey>({ guard: '', broker: '', userId: '', slot: 0 }, (after) => this.page(after, kept));
   }
 
   /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
-  private async page({ guard, broker, userId }: RowKey, { known, others }: KeptTokens): Promise<SweptPage<RowKey>> {
-    const key = 'guard, broker, user_id';
+  private async page({ guard, broker, userId, slot }: RowKey, { known, others }: KeptTokens): Promise<SweptPage<RowKey>> {
+    const key = 'guard, broker, user_id, slot';
     const statement = `
       WITH page AS MATERIALIZED (
-             SELECT ${key} FROM ${this.table()} WHERE (${key}) > ($1, $2, $3) ORDER BY ${key} LIMIT ${PAGE}),
+             SELECT ${key} FROM ${this.table()} WHERE (${key}) > ($1, $2, $3, $7) ORDER BY ${key} LIMIT ${PAGE}),
            expired AS MATERIALIZED (
              SELECT ${key} FROM ${this.table()} t JOIN page USING (${key})
                LEFT JOIN json_to_recordset($5::json) AS kept(guard text, broker text, seconds float8) USING (guard, broker)
@@ -232,9 +265,9 @@ export class ResetTokenPruning {
                 FOR UPDATE OF t SKIP LOCKED),
            gone AS (DELETE FROM ${this.table()} WHERE (${key}) IN (SELECT ${key} FROM expired) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed,
-             (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id)
+             (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id, 'slot', slot)
                 FROM page ORDER BY (${key}) DESC LIMIT 1) AS next`;
-    const values = [guard, broker, userId, this.clock.offset, JSON.stringify(known), others];
+    const values = [guard, broker, userId, this.clock.offset, JSON.stringify(known), others, slot];
     const [swept] = await this.database.query<SweptPage<RowKey>>(statement, values);
     return swept!;
   }
@@ -256,6 +289,15 @@ export async function mailedAccount(users: TimedUserProvider, address: string): 
   const email = user && users.emailOf(user);
   return user && email ? { user, userId: users.idOf(user), email, identifier: users.identifierOf(user) } : null;
 }
+
+/** A new token and its account. */
+export interface IssuedToken {
+  readonly account: ResetAccount;
+  readonly token: string;
+}
+
+/** An address that no account has: `invalid` is no domain (RFC 6761). */
+const NOBODY = 'nobody@invalid';
 
 /** A consumed token and its account. */
 export interface Redeemed {
@@ -285,30 +327,38 @@ export class ResetTokens {
     private readonly store: ResetTokenStore,
   ) {}
 
-  accountOf(address: string): Promise<ResetAccount | null> {
-    return mailedAccount(this.users, address);
+  /** The same look-up for every request: one of the requested address would take longer if it has an account. @throws StoreUnavailable */
+  async requireUserStore(): Promise<void> {
+    await this.users.findByEmail(NOBODY);
   }
 
-  /** Issues a new token; null if the pause after the account's last one is not over, or if the user was deleted. */
-  async issue(account: ResetAccount): Promise<string | null> {
-    const { userId } = account;
-    const [token, digest] = [newSecret(), await this.users.passwordHashOf(userId)];
-    if (!(await this.store.issue(claim(account, token, digest)))) return null;
-    if (this.store.checksUsers || (await this.users.findById(userId))) return token;
+  /**
+   * Issues a new token for the account of an address. Null if the address has none, if the account has enough tokens, if the
+   * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
+   * account: the time of a request that is sent at once afterwards would show whether there is one.
+   */
+  async issueFor(address: string): Promise<IssuedToken | null> {
+    const account = await mailedAccount(this.users, address);
+    const owner = account ?? { userId: '', email: address };
+    const [token, digest] = [newSecret(), await this.digestOf(account)];
+    const isIssued = await this.store.issue(claim(owner, token, digest), account !== null);
+    if (!account || !isIssued) return null;
+    if (this.store.checksUsers || (await this.users.findById(account.userId))) return { account, token };
     // A deletion of the user removes the tokens afterwards: either it removes this one, or this check finds no user.
-    await this.store.removeAll(userId);
+    await this.store.removeAll(account.userId);
     return null;
+  }
+
+  /** Called when the mail with a token failed: another token can take its slot. */
+  recordFailedMail({ account, token }: IssuedToken): Promise<void> {
+    return this.store.recordFailedMail(account.userId, sha256(token));
   }
 
   /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
   async redeem(address: string, token: string): Promise<Redeemed | null> {
-    const account = await this.accountOf(address);
+    const account = await mailedAccount(this.users, address);
     const owner = account ?? { userId: '', email: address };
-    const digest = await this.users.passwordHashOf(owner.userId).catch((error: unknown) => {
-      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
-      if (account || isUnavailable(error)) throw error;
-      return null;
-    });
+    const digest = await this.digestOf(account);
     const isRedeemed = await this.store.redeem(claim(owner, token, digest));
     if (!account || !isRedeemed) return null;
     const restore = async (...own: string[]): Promise<void> => {
@@ -316,6 +366,14 @@ export class ResetTokens {
       await this.store.restore(claim(account, token, stored), stored !== null && own.includes(stored));
     };
     return { account, digest, restore };
+  }
+
+  private digestOf(account: ResetAccount | null): Promise<string | null> {
+    return this.users.passwordHashOf(account?.userId ?? '').catch((error: unknown) => {
+      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
+      if (account || isUnavailable(error)) throw error;
+      return null;
+    });
   }
 }
 

@@ -96,6 +96,19 @@ export class RefreshRotation {
     throw new StoreUnavailable('PostgreSQL');
   }
 
+  /**
+   * The user of the live session of a refresh token, which is not used up. Null for any other text, and for a session with a
+   * pinned list of abilities.
+   */
+  async ownerOf(refreshToken: string): Promise<string | null> {
+    const presented = parseRefreshToken(refreshToken);
+    const session = presented && (await this.sessionOf(presented));
+    if (!session || session.scope !== null) return null;
+    const verdict = refreshVerdict(session, presented.generation, this.realm.options.graceSeconds);
+    if (!isAccepted(verdict) || (await this.denylist.deniesFamily(session.familyId))) return null;
+    return session.userId;
+  }
+
   /** Returns the session of a token that this server made; null for every other token. */
   private async sessionOf(presented: ParsedRefreshToken): Promise<FoundSession | null> {
     const session = await this.store.find(presented.familyId);

@@ -8,6 +8,7 @@ import {
   RevokeOthersController,
   SessionsController,
 } from './sessions.controller';
+import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { SessionPrecondition } from './session-precondition';
@@ -37,6 +38,7 @@ export const sessions: Feature = {
     Sessions,
     AccountLock,
     RefreshRotation,
+    RequestSessions,
     SessionPruning,
     SessionList,
   ],

@@ -24,6 +24,7 @@ export const OPERATIONS = {
   'POST email/change': 'email_change_request',
   'POST email/change/confirm': 'email_change_confirm',
   'POST email/change/undo': 'email_change_undo',
+  'POST email/verify/:id/:hash': 'email_prove',
   'POST email/verification-notification': 'email_verification_send',
   'POST forgot-password': 'password_forgot',
   'POST login': 'login',

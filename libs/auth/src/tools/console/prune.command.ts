@@ -22,7 +22,7 @@ export class PruneCommand extends CommandRunner {
       else
         process.stdout.write(
           `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\nchanges of email: ${pruned.emailChanges}\nknown devices: ${pruned.knownDevices}\n` +
-            `trusted devices: ${pruned.trustedDevices}\n`,
+            `trusted devices: ${pruned.trustedDevices}\nopened links: ${pruned.emailDeliveries}\n`,
         );
     });
   }

@@ -14,7 +14,9 @@ export class CreateSvcPasswordResets1764100000000 implements MigrationInterface 
         token_hash text NOT NULL,
         created_at timestamptz NOT NULL,
         password_fingerprint text NOT NULL DEFAULT '',
-        CONSTRAINT svc_password_resets_pkey PRIMARY KEY (guard, broker, user_id)
+        slot smallint NOT NULL DEFAULT 1,
+        undelivered boolean NOT NULL DEFAULT false,
+        CONSTRAINT svc_password_resets_pkey PRIMARY KEY (guard, broker, user_id, slot)
       )`);
   }
 

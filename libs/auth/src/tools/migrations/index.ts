@@ -1,5 +1,6 @@
 import type { MigrationInterface } from 'typeorm';
 import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
+import { CreateSvcEmailDeliveries1764500000000 } from './1764500000000-create-email-deliveries';
 import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
@@ -23,4 +24,5 @@ export const authMigrations: Migration[] = [
   CreateSvcEmailChanges1764200000000,
   CreateSvcKnownDevices1764300000000,
   CreateSvcTrustedDevices1764400000000,
+  CreateSvcEmailDeliveries1764500000000,
 ];

@@ -14,8 +14,10 @@ import { PasswordResetToken } from '../../features/password-reset/reset-token.en
 import { TrustedDevice } from '../../features/sessions/trusted-device.entity';
 import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
+import { EmailDelivery } from '../../features/email-verification/email-delivery.entity';
 import { EmailChange } from '../../features/email-change/email-change.entity';
 import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
+import { CreateSvcEmailDeliveries1764500000000 } from './1764500000000-create-email-deliveries';
 import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
@@ -49,6 +51,7 @@ export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [EmailChange, CreateSvcEmailChanges1764200000000],
   [KnownDevice, CreateSvcKnownDevices1764300000000],
   [TrustedDevice, CreateSvcTrustedDevices1764400000000],
+  [EmailDelivery, CreateSvcEmailDeliveries1764500000000],
 ]);
 
 /** The columns of the library's tables. */

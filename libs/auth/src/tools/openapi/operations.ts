@@ -174,6 +174,10 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     }),
     refusals: () => [new InvalidLink(), new OutdatedLink()],
   },
+  email_prove: {
+    summary: 'Verifies the email of the caller with a mailed verification link',
+    refusals: () => [new InvalidLink(), new OutdatedLink()],
+  },
   email_verify_probe: { summary: 'Looks at a verification link without opening it' },
   email_verification_send: { summary: 'Mails another verification link', answer: status('verification-link-sent') },
   email_change_request: {

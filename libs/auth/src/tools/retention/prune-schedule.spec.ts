@@ -14,6 +14,7 @@ const NONE: Pruned = {
   emailChanges: 0,
   knownDevices: 0,
   trustedDevices: 0,
+  emailDeliveries: 0,
 };
 
 /** Without `ScheduleModule` in the host. */

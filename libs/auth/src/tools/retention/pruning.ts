@@ -3,6 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/bounds';
 import { EmailChangeRows } from '../../features/email-change/email-change.store';
+import { EmailDeliveries } from '../../features/email-verification/email-delivery.store';
 import { LockoutPruning } from '../../request/lockout/lockout.store';
 import { KnownDeviceStore } from '../../features/known-devices/known-device.store';
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
@@ -23,10 +24,11 @@ export interface Pruned {
   emailChanges: number;
   knownDevices: number;
   trustedDevices: number;
+  emailDeliveries: number;
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, expired reset tokens, changes of email and
+ * Deletes expired sessions, outdated lockout counters, passkeys and opened links of deleted users, expired reset tokens, changes of email and
  * trusted devices, and devices that are not known any more. Deletes in small batches, so that it can run beside requests with
  * any number of rows.
  *
@@ -70,6 +72,7 @@ export class Pruning {
       emailChanges: 0,
       knownDevices: 0,
       trustedDevices: 0,
+      emailDeliveries: 0,
     };
     const errors: Error[] = [];
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
@@ -88,6 +91,7 @@ export class Pruning {
       await stage('passkeys', () => realm.get(PasskeyPruning).prune());
       await stage('knownDevices', () => realm.get(KnownDeviceStore).prune());
       await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
+      await stage('emailDeliveries', () => realm.get(EmailDeliveries).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Clock } from '../../foundation/platform/clock';
+import { sha256 } from '../../foundation/platform/crypto';
+import { Database, type Sql, isMissing } from '../../foundation/platform/database';
+import { callHost } from '../../foundation/platform/deadline';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import { EmailDelivery } from './email-delivery.entity';
+
+/** Number of rows that one step of the sweep reads. */
+const PAGE = 250;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Contains all queries of {@link EmailDelivery}. */
+@Injectable()
+export class EmailDeliveries {
+  private readonly table = once(() => this.database.table(EmailDelivery));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    private readonly users: UserProvider,
+  ) {}
+
+  /** Whether mails to the address arrive, and no person has proved it since. Reads the primary. */
+  async has(userId: string, email: string): Promise<boolean> {
+    const statement = `
+      SELECT 1 FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3 LIMIT 1`;
+    return (await this.database.query(statement, [this.guards, userId, sha256(email)])).length === 1;
+  }
+
+  /** Returns the id of the new row. */
+  async add(userId: string, email: string, sql: Sql = this.database.query): Promise<string> {
+    const id = randomUUID();
+    await sql(
+      `INSERT INTO ${this.table()} (id, guard, user_id, email_hash, created_at)
+       VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval)`,
+      [id, this.realm.guard, userId, sha256(email), this.clock.offset],
+    );
+    return id;
+  }
+
+  /** Returns the number of deleted rows. */
+  async remove(ids: readonly string[]): Promise<number> {
+    const statement = `DELETE FROM ${this.table()} WHERE id = ANY($1::uuid[]) RETURNING 1`;
+    return (await this.database.query(statement, [ids])).length;
+  }
+
+  async removeAll(userId: string, email: string, sql: Sql = this.database.query): Promise<void> {
+    const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3`;
+    await sql(statement, [this.guards, userId, sha256(email)]);
+  }
+
+  /** Deletes the rows of the guard whose user does not exist any more: see `PasskeyPruning.prune`. */
+  prune(): Promise<number> {
+    return sweep(FIRST_ID, (after) => this.page(after), isMissing);
+  }
+
+  private async page(after: string): Promise<SweptPage<string>> {
+    const page = await this.database.query<{ id: string; userId: string }>(
+      `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT $3`,
+      [this.realm.guard, after, PAGE],
+    );
+    const ids = [...new Set(page.map(({ userId }) => userId))];
+    const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
+    if (!existing) return { removed: 0, next: null };
+    const orphans = page.filter(({ userId }) => !existing.has(userId)).map(({ id }) => id);
+    return { removed: orphans.length ? await this.remove(orphans) : 0, next: page.at(-1)!.id };
+  }
+
+  /** The guards whose users have the same ids. */
+  private get guards(): string[] {
+    return [this.realm.guard];
+  }
+}
