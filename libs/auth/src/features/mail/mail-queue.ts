@@ -92,7 +92,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     } catch (error) {
       failed = true;
       this.report(kind, error);
-      if (onFailure) await bestEffort('recording that a mail failed', onFailure());
+      if (onFailure) await bestEffort('recording that a mail failed', onFailure);
     }
   }
 
