@@ -81,7 +81,7 @@ export class FailureLimiter {
 
 /** Whether counted failures fill a limit, without the attempts that are still running. */
 const isExhausted = (limits: readonly Limit[], { buckets }: Tally): boolean =>
-  limits.some(({ max }, i) => buckets[i]!.counted >= max);
+  limits.some(({ max }, i) => (buckets[i]?.counted ?? 0) >= max);
 
 /** Makes the limits under which failed attempts of this realm are counted. */
 @Injectable()
