@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
+import { valueIf } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
@@ -10,7 +11,13 @@ import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
-import { AttemptGuard, FailureLimits, type GuardedAttempt } from '../../request/lockout/attempt-guard';
+import {
+  AttemptGuard,
+  FailureLimiter,
+  FailureLimits,
+  type GuardedAttempt,
+  afterProof,
+} from '../../request/lockout/attempt-guard';
 import { type LockKey, lockedUserId, loginLock } from '../../request/lockout/lockout.store';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
@@ -91,6 +98,7 @@ export class EmailCodeAttempts {
   constructor(
     private readonly codes: EmailCodes,
     private readonly attempts: AttemptGuard,
+    private readonly guesses: FailureLimiter,
     private readonly limits: FailureLimits,
     private readonly users: TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
@@ -121,10 +129,18 @@ export class EmailCodeAttempts {
     return proved;
   }
 
-  /** Returns null for a guess. A correct code that is not valid any more is no guess: it throws. */
+  /** Returns null for a guess, also for one after the last admitted one. Only wrong codes use up the guesses of a request. */
   private async redeem(token: string, open: OpenRequest, code: string): Promise<ProvedAccount | null> {
-    const isAdmitted = await this.codes.countGuess(token);
-    if (!open.matches(code) || !isAdmitted) return null;
+    const usedUp = new WrongEmailCode();
+    const use = async (): Promise<ProvedAccount | null> =>
+      open.matches(code) ? afterProof(() => this.use(token, open)) : null;
+    return this.guesses
+      .attempt(this.codes.guessesOf(token), use, () => usedUp, 'undone')
+      .catch(valueIf((error) => error === usedUp, null));
+  }
+
+  /** Consumes the code of a request. @throws WrongEmailCode for a correct code that is not valid any more */
+  private async use(token: string, open: OpenRequest): Promise<ProvedAccount> {
     const claims = await this.codes.claimsOf(open);
     const user = claims && (await this.users.findById(claims.sub));
     const email = user && this.users.emailOf(user);

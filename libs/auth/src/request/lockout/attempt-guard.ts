@@ -10,6 +10,7 @@ import { AccountLockout } from './lockout';
 import type { LockKey } from './lockout.store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
+import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Clients } from '../http/client-info';
 import { limit } from '../throttling/limiters';
@@ -115,6 +116,25 @@ export class FailureLimits {
   }
 }
 
+/** Carries an error of {@link afterProof} out of the counters. */
+class AfterProof extends AuthException {
+  constructor(readonly error: unknown) {
+    super('other', { status: 503 });
+  }
+}
+
+/**
+ * Runs the rest of a check after the secret was found to be right. No error of it counts as a failure, whatever it is: not
+ * that of a store, and not that of a hook of the host. Only within the `verify` of {@link AttemptGuard.run}.
+ */
+export async function afterProof<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AfterProof ? error : new AfterProof(error);
+  }
+}
+
 /** Describes how a check of a secret is protected. */
 export interface GuardedAttempt<T> {
   /** The counter of consecutive failures; omitted when the secret cannot be guessed. */
@@ -154,16 +174,23 @@ export class AttemptGuard {
   async run<T>(attempt: GuardedAttempt<T>, verify: () => Promise<T | null>): Promise<T | null> {
     const { lock, limits = [], field, onSuccess, onLimit, released } = attempt;
     if (lock) await this.lockout.refuseLocked(lock, field);
-    const verified = await this.failures.attempt(
+    const check = async (): Promise<T | null> => {
+      const verified = await verify();
+      // Within the attempt: if the release fails, the attempt is taken back, because it was no failure.
+      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified)));
+      return verified;
+    };
+    const attempts = this.failures.attempt(
       limits,
-      () => (lock ? this.lockout.attempt(lock, field, verify) : verify()),
+      () => (lock ? this.lockout.attempt(lock, field, check) : check()),
       (seconds) => {
         onLimit?.();
         return new TooManyFailures(field, seconds);
       },
       onSuccess,
     );
-    if (verified !== null && released) await this.lockout.release(released(verified));
-    return verified;
+    return attempts.catch((error: unknown) => {
+      throw error instanceof AfterProof ? error.error : error;
+    });
   }
 }
