@@ -18,7 +18,8 @@ import {
   type GuardedAttempt,
   afterProof,
 } from '../../request/lockout/attempt-guard';
-import { type LockKey, lockedUserId, loginLock } from '../../request/lockout/lockout.store';
+import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
@@ -100,6 +101,7 @@ export class EmailCodeAttempts {
     private readonly attempts: AttemptGuard,
     private readonly guesses: FailureLimiter,
     private readonly limits: FailureLimits,
+    private readonly locks: LoginLocks,
     private readonly users: TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
     private readonly unverified: UnverifiedBlock,
@@ -122,7 +124,7 @@ export class EmailCodeAttempts {
       limits: this.limits.ofLogin(lock, request),
       field: 'code',
       onLimit: () => this.events.emit(new Lockout(request)),
-      released: ({ account }) => [lock, loginLock(account.userId, '')],
+      released: ({ account }) => [lock, ...this.locks.ofUser(account.user)],
     };
     const proved = await this.attempts.run(attempt, () => this.redeem(token, open, code));
     if (!proved) throw new WrongEmailCode().withReason('wrong_email_code', lockedUserId(lock));

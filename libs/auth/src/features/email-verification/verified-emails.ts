@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { AccountLockout } from '../../request/lockout/lockout';
-import { loginLock } from '../../request/lockout/lockout.store';
 
 /**
  * A user verified the email address. Emitted once per address.
@@ -33,8 +29,6 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
-    private readonly lockout: AccountLockout,
-    private readonly realm: Realm,
   ) {
     super();
   }
@@ -47,15 +41,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     const changed = await this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
     if (!changed) return false;
     this.events.emit(new Verified(user));
-    await this.release(email);
     return true;
-  }
-
-  /** The failures of a concealed account count for its email until it is verified, and for its id afterwards. */
-  private async release(email: string): Promise<void> {
-    if (!this.realm.options.registration.concealExisting) return;
-    const key = loginLock(null, this.users.spellingOf(email));
-    await bestEffort('releasing the lock of a verified email', this.lockout.release([key]));
   }
 }
 

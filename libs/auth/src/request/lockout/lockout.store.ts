@@ -134,6 +134,9 @@ export class LockoutPruning {
   }
 }
 
+/** Begins the key of an identifier that is counted by its spelling. */
+const IDENTIFIER = 'idn:';
+
 /** The secrets that a lock protects: the password at login, the second factor, the password at step-up. */
 export const LOCK_PURPOSES = ['login', 'two_factor', 'confirm'] as const;
 
@@ -155,9 +158,13 @@ export interface LockKey {
  * @param spelling the identifier as the look-up compares it: see `TimedUserProvider.spellingOf`
  */
 export function loginLock(userId: string | null, spelling: string): LockKey {
-  const unknown = spelling && `idn:${bounded(spelling)}`;
+  const unknown = spelling && IDENTIFIER + bounded(spelling);
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
+
+/** The identifier of a key of a {@link loginLock} that counts by spelling; empty for any other key. */
+export const spellingIn = ({ purpose, subject }: LockKey): string =>
+  purpose === 'login' && subject.startsWith(IDENTIFIER) ? subject.slice(IDENTIFIER.length) : '';
 
 /** No identifier has this prefix in a key: those of identifiers begin with `idn:`. */
 const MAIL = 'mail:';
