@@ -240,6 +240,7 @@ describe('the public exports of the package', () => {
       'PasswordVerifier',
       'Presenter',
       'Pruning',
+      'PruningFailed',
       'Public',
       'PwnedPasswords',
       'RecentLoginGuard',

@@ -5,6 +5,8 @@ import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { TwoFactorRemoval } from './required-two-factor';
@@ -29,6 +31,7 @@ export class TwoFactorController {
   @Post()
   @HttpCode(200)
   @NoStore()
+  @Throttled('svc-2fa-setup')
   async enrol(@CurrentCaller() { user, familyId }: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
     const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(user, () => this.sessions.isAlive(familyId));
     return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
@@ -36,6 +39,7 @@ export class TwoFactorController {
 
   @Post('confirm')
   @HttpCode(204)
+  @Throttled('svc-2fa-confirm')
   confirm(
     @CurrentCaller() { userId, familyId }: Caller,
     @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
@@ -45,6 +49,7 @@ export class TwoFactorController {
 
   @Delete()
   @HttpCode(204)
+  @Unlimited('it removes the factor of the caller, which has to be set up again before')
   disable(@CurrentCaller() caller: Caller): Promise<void> {
     return this.removal.remove(caller);
   }
@@ -61,6 +66,7 @@ export class RecoveryCodesController {
   @Get()
   @NoStore()
   @RequireIfPinned('svc.account')
+  @Unlimited('it reads one row')
   count(@CurrentCaller() { userId }: Caller): Promise<{ remaining: number; total: number }> {
     return this.twoFactor.recoveryCodeCount(userId);
   }
@@ -68,6 +74,7 @@ export class RecoveryCodesController {
   @Post()
   @HttpCode(200)
   @NoStore()
+  @Throttled('svc-2fa-setup')
   @RequireConfirmation()
   async replace(@CurrentCaller() { userId, familyId }: Caller): Promise<{ recovery_codes: string[] }> {
     const isAlive = (): Promise<boolean> => this.sessions.isAlive(familyId);
@@ -88,7 +95,7 @@ export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
    *
-   * @throws Unauthenticated, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
+   * @throws Unauthenticated, ConfirmationRequired, AlreadyEnrolled, TooManyRequests, HasherBusy, StoreUnavailable
    */
   async start(source: CallSource): Promise<Enrolment> {
     const twoFactor = this.get(TwoFactor);
@@ -97,7 +104,11 @@ export class EnrolmentFlow extends Flow {
     );
   }
 
-  /** As `POST /two-factor/confirm`. @throws Unauthenticated, ConfirmationRequired, WrongCode, ValidationFailed */
+  /**
+   * As `POST /two-factor/confirm`.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
+   */
   async confirm(code: string, source: CallSource): Promise<void> {
     const twoFactor = this.get(TwoFactor);
     const enable = async ({ userId, familyId }: Caller, request: ServerRequest): Promise<void> =>
@@ -119,7 +130,11 @@ export class EnrolmentFlow extends Flow {
     return this.callAs(RecoveryCodesController, 'count', source, ({ userId }) => twoFactor.recoveryCodeCount(userId));
   }
 
-  /** As `POST /two-factor/recovery-codes`. @throws Unauthenticated, ConfirmationRequired, NotEnrolled, HasherBusy */
+  /**
+   * As `POST /two-factor/recovery-codes`.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, NotEnrolled, TooManyRequests, HasherBusy
+   */
   async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
     const twoFactor = this.get(TwoFactor);
     return this.callAs(RecoveryCodesController, 'replace', source, ({ userId, familyId }) =>
