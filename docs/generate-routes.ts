@@ -13,7 +13,7 @@ import { Realms } from '../libs/auth/src/foundation/realm/realm';
 import { PinnedAbilityGate, type PinnedRequirement } from '../libs/auth/src/features/sessions/pinned-ability.gate';
 import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
 import { detailOf, gateTypeOf, routePlan } from '../libs/auth/src/request/gates/route-plan';
-import { Limiters, LimiterNames } from '../libs/auth/src/request/throttling/limiters';
+import { Limiters, limitationOf } from '../libs/auth/src/request/throttling/limiters';
 import { Unconnected } from './unconnected';
 
 const ROOT = join(__dirname, '..');
@@ -174,20 +174,18 @@ function needsOf({ controller, handler }: MountedRoute): string {
   return [...gates.flatMap(({ stage }) => NEEDS[stage] ?? []), ...abilities].join('; ') || '–';
 }
 
-/** The limits of a route, read from its limiters. */
+/** The limits of a route, read from its limiters, or why it has none. */
 function limitsOf({ controller, handler, guard }: MountedRoute, realms: Realms, needsCaller: boolean): string {
   const limiters = realms.get(guard).get(Limiters);
   const context = { guard, client: 'client', userId: needsCaller ? 'user' : null };
-  return (
-    LimiterNames.of(controller, handler)
-      .map((name) => {
-        const rules = [limiters.limiter(name)({}, context)].flat() as LimitRule[];
-        const counted = rules.map(({ key }) => (key.startsWith('user|') ? 'user' : 'client'));
-        const { maxAttempts, decaySeconds } = rules[0]!;
-        return `\`${name}\`: ${maxAttempts} in ${decaySeconds} s for each ${counted.join(' and each ')}`;
-      })
-      .join('; ') || '–'
-  );
+  const { names, reason } = limitationOf(controller, handler);
+  const limits = names.map((name) => {
+    const rules = [limiters.limiter(name)({}, context)].flat() as LimitRule[];
+    const counted = rules.map(({ key }) => (key.startsWith('user|') ? 'user' : 'client'));
+    const { maxAttempts, decaySeconds } = rules[0]!;
+    return `\`${name}\`: ${maxAttempts} in ${decaySeconds} s for each ${counted.join(' and each ')}`;
+  });
+  return limits.join('; ') || `none: ${reason}`;
 }
 
 const code = (text: string): string => `\`${text}\``;

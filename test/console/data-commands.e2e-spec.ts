@@ -148,6 +148,20 @@ describe('the commands that act on data', () => {
       expect(await left()).toEqual(['login idn:held']);
     });
 
+    it('prints how many rows it deleted before and after a stage that failed, with the error', async () => {
+      await session('-1 hour');
+      await client.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left'; END $$;
+        CREATE TRIGGER refuse BEFORE DELETE ON svc_password_resets FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+      const { status, stdout, stderr } = await place.run('svc:prune');
+      await client.query('DROP FUNCTION refuse CASCADE');
+      expect([status, stdout]).toEqual([
+        1,
+        'sessions: 1\nlockout counters: 0\npasskeys: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\n',
+      ]);
+      expect(stderr).toMatch(/resetTokens: no space left/);
+    });
+
     it.each(['soon', '-3', '1.5', '', '0', '000'])('refuses %j as a number of days', async (days) => {
       const { status, stderr } = await place.run('svc:prune', `--lockout-days=${days}`);
       expect([status, stderr]).toEqual([1, expect.stringMatching(/is no number of days/)]);

@@ -4,6 +4,7 @@ import type { Response } from 'supertest';
 import { CompleteProvider } from '../support/incomplete-users';
 import { WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { requestStatements } from '../support/request-statements';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { ADA, PASSWORD } from '../support/user-entities';
 
 const NEW = 'grace@example.com';
@@ -214,19 +215,56 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
     expect(await counted()).toEqual(isLock ? [{ subject: `idn:${unverified}`, attempts: 5 }] : []);
   });
 
-  it('ends when the email gets verified, and leaves no counter', async () => {
-    await register(NEW);
-    for (let i = 0; i < 5; i++) await t.login(NEW, 'wrong').expect(422);
-    const { pathname, search } = linkIn(await mailbox.to(NEW));
+  const session = async (email: string): Promise<string> => {
+    const [{ id }] = await t.database.query('SELECT id FROM members WHERE email = $1', [email]);
+    return (await t.auth.startSession(id)).accessToken;
+  };
+  const verify = async (): Promise<void> => {
+    await t.call('post', '/auth/email/verification-notification', await session(unverified)).expect(202);
+    const { pathname, search } = linkIn(await mailbox.to(unverified));
     await t.http
       .get(pathname + search)
       .set('Accept', 'application/json')
       .expect(204);
-    expect(await counted()).toEqual([]);
-    await t.login(NEW).expect(200);
+  };
+  const erase = async (): Promise<void> => {
+    const token = await session(ADA);
+    const proof = await confirmationTokenOf(t, token);
+    await t.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof).expect(204);
+  };
+
+  it.each<[string, string, () => PromiseLike<unknown>]>([
+    ['is registered', NEW, () => register(NEW)],
+    ['is verified', unverified, verify],
+    ['is deleted', ADA, erase],
+    [
+      'gets another email',
+      ADA,
+      () => t.database.query("UPDATE members SET email = 'ada@new.example' WHERE email = $1", [ADA]),
+    ],
+  ])('counts on when the account %s', async (_, email, change) => {
+    for (let i = 0; i < 3; i++) await t.login(email, 'wrong').expect(422);
+    await change();
+    for (const status of [422, 422, refused]) await t.login(email, 'wrong').expect(status);
+    expect(await counted()).toEqual(isLock ? [{ subject: `idn:${email}`, attempts: 5 }] : []);
   });
 
-  it('ends when the password is reset, and leaves no counter', async () => {
+  it('is not ended by a registration, a verification or a deletion', async () => {
+    for (const email of [NEW, ADA, unverified]) for (let i = 0; i < 5; i++) await t.login(email, 'wrong').expect(422);
+    for (const change of [() => register(NEW), verify, erase]) await change();
+    for (const email of [NEW, ADA, unverified]) await t.login(email).expect(refused);
+  });
+
+  it.each([ADA, unverified])('of %s ends when its owner changes the password', async (email) => {
+    const token = await session(email);
+    for (let i = 0; i < 5; i++) await t.login(email, 'wrong').expect(422);
+    const password = 'another horse entirely';
+    const body = { current_password: PASSWORD, password, password_confirmation: password };
+    await t.call('post', '/auth/password', token).send(body).expect(200);
+    expect(await counted()).toEqual([]);
+  });
+
+  it('leaves no counter when the password is reset', async () => {
     for (let i = 0; i < 5; i++) await t.login(unverified, 'wrong').expect(422);
     await t.http.post('/auth/forgot-password').send({ email: unverified }).expect(200);
     const token = linkIn(await mailbox.to(unverified)).searchParams.get('token');
@@ -236,7 +274,8 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
       .send({ email: unverified, token, password, password_confirmation: password })
       .expect(200);
     expect(await counted()).toEqual([]);
-    await t.login(unverified, password).expect(200);
+    // A limit ends with its window.
+    await t.login(unverified, password).expect(isLock ? 200 : refused);
   });
 });
 

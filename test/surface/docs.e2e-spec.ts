@@ -241,6 +241,7 @@ describe('the public exports of the package', () => {
       'PasswordVerifier',
       'Presenter',
       'Pruning',
+      'PruningFailed',
       'Public',
       'PwnedPasswords',
       'RecentLoginGuard',

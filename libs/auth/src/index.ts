@@ -52,7 +52,7 @@ export {
 export { Clock } from './foundation/platform/clock';
 export { type Enrolment, TwoFactor } from './features/two-factor/two-factor';
 export type { ImportedFactor } from './features/two-factor/imported-factor';
-export { Pruning, type Pruned } from './tools/retention/pruning';
+export { Pruning, type Pruned, PruningFailed } from './tools/retention/pruning';
 export { SharedThrottlerStorage, type ThrottlerRecord } from './request/throttling/throttler-storage';
 
 // Decorators and guards

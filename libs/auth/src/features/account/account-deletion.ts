@@ -12,6 +12,7 @@ import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Sessions } from '../sessions/sessions';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -128,6 +129,7 @@ export class AccountDeletion {
     private readonly timedUsers: TimedUserProvider,
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
+    private readonly locks: LoginLocks,
     private readonly sessions: Sessions,
     private readonly events: AuthEvents,
     private readonly database: Database,
@@ -141,7 +143,8 @@ export class AccountDeletion {
    */
   delete(caller: Caller): Promise<void> {
     const identifier = this.users.identifierOf(caller.user);
-    const spelling = this.timedUsers.spellingOf(identifier ?? '');
+    // Where an identifier is counted whether or not it has an account, its counter stays: its end would show the deletion.
+    const spelling = this.locks.areBySpelling ? '' : this.timedUsers.spellingOf(identifier ?? '');
     const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
     return this.claims.claimExclusive(caller, async (session, withoutPlace) => {
       const { guard } = this.realm;

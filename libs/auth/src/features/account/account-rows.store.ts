@@ -73,7 +73,10 @@ export class Tables {
 export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
-  /** The identifier as the look-up compares it. Code of the host may compute it, so it is known before any lock is held. */
+  /**
+   * The identifier as the look-up compares it; empty if its counter stays. Code of the host may compute it, so it is known
+   * before any lock is held.
+   */
   readonly spelling: string;
   readonly email: string | null;
 }

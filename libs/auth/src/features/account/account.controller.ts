@@ -6,6 +6,7 @@ import { Authenticated, CurrentCaller } from '../../request/gates/authenticated'
 import { NoStore } from '../../request/http/route.interceptor';
 import { EndsSession } from '../../request/http/refresh-cookie';
 import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { AccountExport, type ExportedAccount } from './account-export';
 import { AccountDeletion } from './account-deletion';
@@ -30,6 +31,7 @@ export class AccountController {
   @Delete()
   @NoStore()
   @RequireIfPinned('svc.account.delete', true)
+  @Unlimited('it succeeds once, and each process runs two deletions at a time')
   @RequireConfirmation()
   @EndsSession()
   delete(@CurrentCaller() caller: Caller): Promise<void> {

@@ -109,7 +109,7 @@ export class PasswordChange {
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // Released at once: a change that fails later, and is repeated, must not count as a failure.
-      const former = await this.currentPassword.verify(userId, current, FIELD, true);
+      const former = await this.currentPassword.verify(userId, current, FIELD);
       digest ??= await this.hasher.hash(password);
       const renewed = digest;
       await this.sessions.requireAlive(caller);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
+import { valueIf } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
@@ -10,8 +11,15 @@ import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
-import { AttemptGuard, FailureLimits, type GuardedAttempt } from '../../request/lockout/attempt-guard';
-import { type LockKey, lockedUserId, loginLock } from '../../request/lockout/lockout.store';
+import {
+  AttemptGuard,
+  FailureLimiter,
+  FailureLimits,
+  type GuardedAttempt,
+  afterProof,
+} from '../../request/lockout/attempt-guard';
+import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
@@ -91,7 +99,9 @@ export class EmailCodeAttempts {
   constructor(
     private readonly codes: EmailCodes,
     private readonly attempts: AttemptGuard,
+    private readonly guesses: FailureLimiter,
     private readonly limits: FailureLimits,
+    private readonly locks: LoginLocks,
     private readonly users: TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
     private readonly unverified: UnverifiedBlock,
@@ -114,17 +124,25 @@ export class EmailCodeAttempts {
       limits: this.limits.ofLogin(lock, request),
       field: 'code',
       onLimit: () => this.events.emit(new Lockout(request)),
-      released: ({ account }) => [lock, loginLock(account.userId, '')],
+      released: ({ account }) => [lock, ...this.locks.ofUser(account.user)],
     };
     const proved = await this.attempts.run(attempt, () => this.redeem(token, open, code));
     if (!proved) throw new WrongEmailCode().withReason('wrong_email_code', lockedUserId(lock));
     return proved;
   }
 
-  /** Returns null for a guess. A correct code that is not valid any more is no guess: it throws. */
+  /** Returns null for a guess, also for one after the last admitted one. Only wrong codes use up the guesses of a request. */
   private async redeem(token: string, open: OpenRequest, code: string): Promise<ProvedAccount | null> {
-    const isAdmitted = await this.codes.countGuess(token);
-    if (!open.matches(code) || !isAdmitted) return null;
+    const usedUp = new WrongEmailCode();
+    const use = async (): Promise<ProvedAccount | null> =>
+      open.matches(code) ? afterProof(() => this.use(token, open)) : null;
+    return this.guesses
+      .attempt(this.codes.guessesOf(token), use, () => usedUp, 'undone')
+      .catch(valueIf((error) => error === usedUp, null));
+  }
+
+  /** Consumes the code of a request. @throws WrongEmailCode for a correct code that is not valid any more */
+  private async use(token: string, open: OpenRequest): Promise<ProvedAccount> {
     const claims = await this.codes.claimsOf(open);
     const user = claims && (await this.users.findById(claims.sub));
     const email = user && this.users.emailOf(user);

@@ -5,11 +5,11 @@ import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail } from '../../request/http/request-body';
-import { loginLock, mailLock } from '../../request/lockout/lockout.store';
+import { mailLock } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { limit } from '../../request/throttling/limiters';
 import { limitState } from '../../request/throttling/rate-limit.policy';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
-import { UnverifiedBlock } from '../login/login';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { type ResetAccount, mailedAccount } from '../password-reset/reset-token.store';
@@ -29,7 +29,7 @@ export class EmailCodeRequests {
   constructor(
     private readonly codes: EmailCodes,
     private readonly users: TimedUserProvider,
-    private readonly unverified: UnverifiedBlock,
+    private readonly locks: LoginLocks,
     private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
@@ -55,8 +55,7 @@ export class EmailCodeRequests {
   /** Where the email is the identifier, the counter of a login with it: wrong codes and wrong passwords count together. */
   private subjectOf(account: ResetAccount | null, address: string): string {
     if (this.realm.options.username !== 'email') return mailLock(address).subject;
-    const isCounted = account !== null && !this.unverified.isConcealed(account.user);
-    return loginLock(isCounted ? account.userId : null, this.users.spellingOf(address)).subject;
+    return this.locks.of(address, account?.userId ?? null).subject;
   }
 
   /** Requests from many clients must not flood a mailbox, nor get many codes to guess at. */

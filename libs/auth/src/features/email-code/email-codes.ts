@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomInt, randomUUID } from 'node:crypto';
 import { Encryption, Signatures, newSecret, sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
+import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { EMAIL_CODE, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
@@ -88,11 +88,11 @@ export class EmailCodes {
     return { subject, proof, matches: (code) => macOf(token).verify(code, mac) };
   }
 
-  /** Counts a guess. Returns false if the guesses of the request are used up. One atomic operation. @throws StoreUnavailable */
-  async countGuess(token: string): Promise<boolean> {
+  /** The limit of the guesses at the code of a request. */
+  guessesOf(token: string): Limit[] {
     // The period begins with the first guess, possibly before the code is made. It must not end before the code does.
     const rule = { key: token, maxAttempts: TRIES, decaySeconds: 2 * this.secondsStored };
-    return (await this.store.count([limit('email-code-guesses', rule)])).admitted;
+    return [limit('email-code-guesses', rule)];
   }
 
   /** The claims of the proof of a request; null if it has expired or was ended. @throws StoreUnavailable */

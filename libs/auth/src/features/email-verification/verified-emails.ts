@@ -2,11 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { AccountLockout } from '../../request/lockout/lockout';
-import { loginLock } from '../../request/lockout/lockout.store';
 import { EmailDeliveries } from './email-delivery.store';
 import { isProvedByPerson } from './email-proof.policy';
 
@@ -51,8 +47,6 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
-    private readonly lockout: AccountLockout,
-    private readonly realm: Realm,
     private readonly deliveries: EmailDeliveries,
   ) {
     super();
@@ -96,15 +90,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
     const changed = await this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
     if (!changed) return false;
     this.events.emit(new Verified(user));
-    await this.release(email);
     return true;
-  }
-
-  /** The failures of a concealed account count for its email until it is verified, and for its id afterwards. */
-  private async release(email: string): Promise<void> {
-    if (!this.realm.options.registration.concealExisting) return;
-    const key = loginLock(null, this.users.spellingOf(email));
-    await bestEffort('releasing the lock of a verified email', () => this.lockout.release([key]));
   }
 }
 

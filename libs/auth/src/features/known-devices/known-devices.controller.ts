@@ -5,6 +5,7 @@ import { RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import type { ListedKnownDevice } from './known-device.store';
 import { KnownDevices } from './known-devices';
@@ -19,6 +20,7 @@ export class KnownDevicesController {
   @Get()
   @NoStore()
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it reads the devices of the caller')
   async own(@CurrentCaller() { userId }: Caller, @Req() request: object): Promise<{ data: ListedKnownDevice[] }> {
     return { data: await this.devices.list(userId, request) };
   }
@@ -27,6 +29,7 @@ export class KnownDevicesController {
   @Delete(':svcKnownDevice')
   @HttpCode(204)
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it removes a row that a sign-in has added')
   forget(@CurrentCaller() { userId }: Caller, @Param('svcKnownDevice') id: string): Promise<void> {
     return this.devices.forget(userId, id);
   }

@@ -8,7 +8,7 @@ import { clientInfo } from '../../request/http/client-info';
 import { OptionalFlag, OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
-import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
+import { AttemptGuard, type GuardedAttempt, FailureLimits, afterProof } from '../../request/lockout/attempt-guard';
 import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
@@ -63,10 +63,12 @@ export class ChallengeAttempts {
     if (user && !this.challenges.isCurrent(challenge, stored)) throw new BadChallenge();
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
-    // Before the challenge and the factor are consumed: a refused user can use them later.
-    this.unverified.refuse(user);
-    await this.standings.refuse(challenge.sub);
-    return (await this.spend(challenge, match)) ? { user, amr: match.amr, passkey: match.passkey } : null;
+    return afterProof(async () => {
+      // Before the challenge and the factor are consumed: a refused user can use them later.
+      this.unverified.refuse(user);
+      await this.standings.refuse(challenge.sub);
+      return (await this.spend(challenge, match)) ? { user, amr: match.amr, passkey: match.passkey } : null;
+    });
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {

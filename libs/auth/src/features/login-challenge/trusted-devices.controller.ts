@@ -3,6 +3,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { NoStore } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
+import { Unlimited } from '../../foundation/realm/feature';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import type { ListedDevice } from '../sessions/trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
@@ -15,6 +16,7 @@ export class TrustedDevicesController {
   @Get()
   @NoStore()
   @RequireIfPinned('svc.account')
+  @Unlimited('it reads the devices of the caller')
   async own(@CurrentCaller() { userId }: Caller): Promise<{ data: ListedDevice[] }> {
     return { data: await this.devices.list(userId) };
   }
@@ -23,6 +25,7 @@ export class TrustedDevicesController {
   @Delete()
   @HttpCode(204)
   @RequireIfPinned('svc.account')
+  @Unlimited('it removes rows that sign-ins have added')
   forgetAll(@CurrentCaller() { userId }: Caller): Promise<void> {
     return this.devices.forgetAll(userId);
   }
@@ -30,6 +33,7 @@ export class TrustedDevicesController {
   @Delete(':svcDevice')
   @HttpCode(204)
   @RequireIfPinned('svc.account')
+  @Unlimited('it removes a row that a sign-in has added')
   forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
     return this.devices.forget(userId, id);
   }

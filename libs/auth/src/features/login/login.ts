@@ -9,7 +9,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { loginLock, userLock } from '../../request/lockout/lockout.store';
+import { userLock } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
 import { Sessions } from '../sessions/sessions';
 import {
@@ -129,6 +130,7 @@ export class LoginAttempts {
     private readonly credentials: Credentials,
     private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
+    private readonly locks: LoginLocks,
     private readonly unverified: UnverifiedBlock,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
@@ -146,7 +148,7 @@ export class LoginAttempts {
     // Before any query to a store, so that refusing a flood of requests costs little.
     if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
-    const lock = loginLock(this.countedId(candidate), this.users.spellingOf(identifier));
+    const lock = this.locks.of(identifier, candidate.userId);
     const attempt: GuardedAttempt<VerifiedCredentials> = {
       lock,
       limits: this.limits.ofLogin(lock, request),
@@ -156,10 +158,7 @@ export class LoginAttempts {
       // the failures of years would lock out the owner of the spelling.
       onSuccess: candidate.userId === null ? 'undone' : 'succeeded',
       onLimit: () => this.events.emit(new Lockout(request)),
-      released: ({ user }) => {
-        const userId = this.users.idOf(user);
-        return [lock, loginLock(userId, ''), userLock('confirm', userId)];
-      },
+      released: ({ user }) => [lock, ...this.locks.ofUser(user), userLock('confirm', this.users.idOf(user))],
     };
     let reason = this.reason(candidate);
     const verified = await this.attempts.run(attempt, async () => {
@@ -170,14 +169,6 @@ export class LoginAttempts {
     });
     if (!verified) throw new WrongCredentials(field).withReason(reason, candidate.userId);
     return verified;
-  }
-
-  /**
-   * The account for which a failure counts, or null. A concealed account counts as an unknown identifier: otherwise a
-   * registration would move the count, and the next refusal would show whether it created the account.
-   */
-  private countedId({ user, userId }: LoginCandidate): string | null {
-    return user && this.unverified.isConcealed(user) ? null : userId;
   }
 
   private reason({ userId }: LoginCandidate): Reason {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { RequestScope, bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
+import { mailLock, userLock } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
@@ -32,6 +33,7 @@ export class PasswordReplacement {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly lockout: AccountLockout,
+    private readonly locks: LoginLocks,
   ) {}
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
@@ -46,7 +48,8 @@ export class PasswordReplacement {
         await endSessions();
         // Also the lock of the login: the guesses that set it were at the former password.
         const ofMail = email === undefined ? [] : [mailLock(email)];
-        await this.lockout.release([userLock('confirm', userId), loginLock(userId, ''), ...ofMail]);
+        const ofLogin = await this.locks.ofUserId(userId);
+        await this.lockout.release([userLock('confirm', userId), ...ofLogin, ...ofMail]);
         await finish?.();
       });
       return true;

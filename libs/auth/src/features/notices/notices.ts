@@ -7,6 +7,7 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
+import { LoginLocks } from '../../request/lockout/login-locks';
 import { AccountDeleted } from '../account/account.events';
 import { PasswordChanged } from '../change-password/change-password';
 import { DeviceTrusted } from '../login-challenge/trusted-devices';
@@ -45,14 +46,20 @@ export class Notices {
   /**
    * Queues a notice to a user.
    *
+   * @param userId the user, or how to find it when the mail is prepared
    * @param isTrue whether the change still holds when the mail is prepared; by default it does
    */
-  send(kind: NoticeKind, userId: string, isTrue: () => Promise<boolean> = async () => true): void {
+  send(
+    kind: NoticeKind,
+    userId: string | (() => Promise<string | null>),
+    isTrue: () => Promise<boolean> = async () => true,
+  ): void {
     const time = new Date(this.clock.now());
     this.queue.add(kind, async () => {
       // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
-      const user = (await isTrue()) && (await this.users.findById(userId));
-      return user && (await this.isFirst(kind, userId)) ? this.mailTo(kind, user, time) : null;
+      const id = (await isTrue()) ? await (typeof userId === 'string' ? userId : userId()) : null;
+      const user = id === null ? null : await this.users.findById(id);
+      return id && user && (await this.isFirst(kind, id)) ? this.mailTo(kind, user, time) : null;
     });
   }
 
@@ -82,6 +89,7 @@ export class NoticeEvents implements OnModuleInit {
   constructor(
     private readonly events: AuthEvents,
     private readonly lockout: AccountLockout,
+    private readonly locks: LoginLocks,
     private readonly users: TimedUserProvider,
     private readonly notices: Notices,
     private readonly realm: Realm,
@@ -121,8 +129,7 @@ export class NoticeEvents implements OnModuleInit {
 
   /** A concurrent success may have released the lock. */
   private sendLock(key: LockKey): void {
-    const userId = lockedUserId(key);
-    if (userId === null) return;
-    this.notices.send('accountLocked', userId, async () => (await this.lockout.secondsLocked(key)) > 0);
+    const owner = lockedUserId(key) ?? (this.locks.areBySpelling && (() => this.locks.ownerOf(key)));
+    if (owner) this.notices.send('accountLocked', owner, async () => (await this.lockout.secondsLocked(key)) > 0);
   }
 }

@@ -21,6 +21,7 @@ import { OptionalText, RequestBody, RequiredObject } from '../../request/http/re
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
@@ -42,6 +43,7 @@ export class PasskeysController {
   @NoStore()
   @Authenticated()
   @RequireIfPinned('svc.account')
+  @Unlimited('it reads the passkeys of the caller, which are limited in number')
   list(@CurrentCaller() { userId }: Caller) {
     return this.passkeys.list(userId);
   }
@@ -50,6 +52,7 @@ export class PasskeysController {
   @HttpCode(204)
   @Authenticated()
   @RequireConfirmation()
+  @Unlimited('it changes one row of the caller')
   rename(
     @CurrentCaller() { userId }: Caller,
     @Param('svcPasskey') id: string,
@@ -62,6 +65,7 @@ export class PasskeysController {
   @HttpCode(204)
   @Authenticated()
   @RequireConfirmation()
+  @Unlimited('it removes a passkey of the caller, which has to be added again before')
   remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
     return this.passkeys.remove(caller, id);
   }
@@ -121,6 +125,7 @@ export class PasskeyEnrolmentController {
   @HttpCode(200)
   @NoStore()
   @Authenticated()
+  @Throttled('svc-passkey-setup')
   @RequireConfirmation()
   options(@CurrentCaller() caller: Caller) {
     return this.enrolment.options(caller);
@@ -129,6 +134,7 @@ export class PasskeyEnrolmentController {
   @Post()
   @HttpCode(204)
   @Authenticated()
+  @Throttled('svc-passkey-setup')
   @RequireConfirmation()
   register(
     @CurrentCaller() caller: Caller,
@@ -146,6 +152,7 @@ export class ConditionalCreateController {
   @HttpCode(200)
   @NoStore()
   @Authenticated()
+  @Throttled('svc-passkey-setup')
   options(@CurrentCaller() caller: Caller) {
     return this.conditional.options(caller);
   }
@@ -153,6 +160,7 @@ export class ConditionalCreateController {
   @Post('conditional')
   @HttpCode(204)
   @Authenticated()
+  @Throttled('svc-passkey-setup')
   register(
     @CurrentCaller() caller: Caller,
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,

@@ -7,6 +7,7 @@ import type { SessionTokens } from '../../request/http/route.interceptor';
 import { NoStore, DeliversTokens } from '../../request/http/route.interceptor';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
 import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { RefreshRotation } from './refresh-rotation';
 import { type ListedSession, SessionList } from './session-list';
@@ -33,6 +34,7 @@ export class LogoutController {
   /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
   @Post()
   @Authenticated()
+  @Unlimited('it ends the calling session, so each session can call it once')
   @EndsSession()
   logout(@CurrentCaller() caller: Caller): Promise<void> {
     return this.sessions.logOut(caller);
@@ -50,6 +52,7 @@ export class RevokeAllController {
   @Delete()
   @Authenticated()
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it ends the calling session, so each session can call it once')
   @EndsSession()
   revokeAll(@CurrentCaller() caller: Caller): Promise<void> {
     return this.sessions.revokeAll(caller);
@@ -68,6 +71,7 @@ export class RevokeOthersController {
   @HttpCode(204)
   @Authenticated()
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it ends sessions, each of which was started by a limited request')
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
     await this.sessions.endOthers(userId, familyId);
   }
@@ -82,6 +86,7 @@ export class SessionsController {
   @NoStore()
   @Authenticated()
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it reads the sessions of the caller, 100 at most')
   async own(@CurrentCaller() { userId, familyId }: Caller): Promise<{ data: ListedSession[] }> {
     return { data: await this.list.list(userId, familyId) };
   }
@@ -90,6 +95,7 @@ export class SessionsController {
   @Delete(':svcSession')
   @Authenticated()
   @RequireIfPinned('svc.sessions')
+  @Unlimited('it ends a session, which was started by a limited request')
   @EndsSession()
   end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);

@@ -5,7 +5,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { AttemptGuard, FailureLimits } from '../../request/lockout/attempt-guard';
+import { AttemptGuard, FailureLimits, afterProof } from '../../request/lockout/attempt-guard';
 import { userLock } from '../../request/lockout/lockout.store';
 import { WrongCode } from '../login-challenge/challenge';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
@@ -93,7 +93,7 @@ export class ConfirmationFactors {
     };
     const spent = await this.attempts.run(attempt, async () => {
       const found = await match();
-      return found && (await found.spend()) ? found : null;
+      return found && (await afterProof(() => found.spend())) ? found : null;
     });
     if (!spent) throw new WrongCode();
   }

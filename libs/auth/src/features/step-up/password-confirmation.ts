@@ -4,7 +4,6 @@ import type { Caller } from '../../identity/tokens/caller';
 import { OptionalText, RequiredText } from '../../request/http/request-body';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard } from '../../request/lockout/attempt-guard';
-import { AccountLockout } from '../../request/lockout/lockout';
 import { ConfirmationFactors } from './confirmation-factors';
 import { Confirmations } from './confirmations';
 import { WrongPassword } from './step-up.errors';
@@ -23,15 +22,17 @@ export class CurrentPassword {
    * Verifies the password, and returns the stored hash.
    *
    * @param field the request field with the password, for the error body
-   * @param releases whether the right password clears the counter of failures: not where a second factor has to follow
-   * @throws AccountIsLocked, WrongPassword
+   * @param beside verifies what has to be right besides the password. Until it is, the attempt counts as a failure, unless a
+   * store did not answer
+   * @throws AccountIsLocked, WrongPassword; every error of `beside`
    */
-  async verify(userId: string, password: string, field: string, releases = false): Promise<string> {
+  async verify(userId: string, password: string, field: string, beside?: () => Promise<void>): Promise<string> {
     const lock = userLock('confirm', userId);
-    const released = releases ? () => [lock] : undefined;
-    const verified = await this.attempts.run({ lock, field, released }, async () => {
+    const verified = await this.attempts.run({ lock, field, released: () => [lock] }, async () => {
       const digest = await this.users.passwordHashOf(userId);
-      return (await this.passwords.matches(digest, password)) ? digest : null;
+      if (!(await this.passwords.matches(digest, password))) return null;
+      await beside?.();
+      return digest;
     });
     if (verified === null) throw new WrongPassword(field);
     return verified;
@@ -56,7 +57,6 @@ export class PasswordConfirmation {
   constructor(
     private readonly currentPassword: CurrentPassword,
     private readonly factors: ConfirmationFactors,
-    private readonly lockout: AccountLockout,
     private readonly confirmations: Confirmations,
   ) {}
 
@@ -72,9 +72,7 @@ export class PasswordConfirmation {
     { password, ...codes }: ConfirmPasswordRequest,
   ): Promise<{ confirmation_token: string }> {
     const verifySecondFactor = await this.factors.besidePassword(caller.userId, codes);
-    const digest = await this.currentPassword.verify(caller.userId, password, 'password');
-    await verifySecondFactor();
-    await this.lockout.release([userLock('confirm', caller.userId)]);
+    const digest = await this.currentPassword.verify(caller.userId, password, 'password', verifySecondFactor);
     // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
     return { confirmation_token: await this.confirmations.mint(caller, digest) };
   }

@@ -5,6 +5,8 @@ import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
+import { Unlimited } from '../../foundation/realm/feature';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { OwnTwoFactor } from './own-two-factor';
 import { TwoFactorRemoval } from './required-two-factor';
@@ -28,6 +30,7 @@ export class TwoFactorController {
   @Post()
   @HttpCode(200)
   @NoStore()
+  @Throttled('svc-2fa-setup')
   async enrol(@CurrentCaller() caller: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
     const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(caller);
     return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
@@ -35,6 +38,7 @@ export class TwoFactorController {
 
   @Post('confirm')
   @HttpCode(204)
+  @Throttled('svc-2fa-confirm')
   confirm(
     @CurrentCaller() caller: Caller,
     @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
@@ -44,6 +48,7 @@ export class TwoFactorController {
 
   @Delete()
   @HttpCode(204)
+  @Unlimited('it removes the factor of the caller, which has to be set up again before')
   disable(@CurrentCaller() caller: Caller): Promise<void> {
     return this.removal.remove(caller);
   }
@@ -60,6 +65,7 @@ export class RecoveryCodesController {
   @Get()
   @NoStore()
   @RequireIfPinned('svc.account')
+  @Unlimited('it reads one row')
   count(@CurrentCaller() { userId }: Caller): Promise<{ remaining: number; total: number }> {
     return this.twoFactor.recoveryCodeCount(userId);
   }
@@ -67,6 +73,7 @@ export class RecoveryCodesController {
   @Post()
   @HttpCode(200)
   @NoStore()
+  @Throttled('svc-2fa-setup')
   @RequireConfirmation()
   async replace(@CurrentCaller() caller: Caller): Promise<{ recovery_codes: string[] }> {
     return { recovery_codes: await this.own.replaceRecoveryCodes(caller) };
@@ -86,7 +93,7 @@ export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
    *
-   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, AlreadyEnrolled, TooManyRequests, HasherBusy, StoreUnavailable
    */
   async start(source: CallSource): Promise<Enrolment> {
     const twoFactor = this.get(OwnTwoFactor);
@@ -96,7 +103,7 @@ export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor/confirm`.
    *
-   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, ValidationFailed
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
    */
   async confirm(code: string, source: CallSource): Promise<void> {
     const twoFactor = this.get(OwnTwoFactor);
@@ -120,7 +127,7 @@ export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor/recovery-codes`.
    *
-   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, NotEnrolled, HasherBusy
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, NotEnrolled, TooManyRequests, HasherBusy
    */
   async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
     const twoFactor = this.get(OwnTwoFactor);

@@ -360,7 +360,8 @@ export interface RateLimitsOptions {
   login?: LoginRateLimit;
 
   /**
-   * `POST /two-factor-challenge`, and the routes below `/two-factor-enrolment`, together.
+   * `POST /two-factor-challenge`, and the routes below `/two-factor-enrolment`, together. Twice as many requests are allowed to
+   * `POST /two-factor` and `POST /two-factor/recovery-codes`, together, and to `POST /two-factor/confirm`.
    *
    * @default { maxAttempts: 5, decaySeconds: 60 }
    * @env SVC_2FA_MAX_ATTEMPTS, SVC_2FA_DECAY
@@ -384,7 +385,8 @@ export interface RateLimitsOptions {
   refresh?: RateLimit;
 
   /**
-   * Both passkey login routes and `POST /register/passkey/options`, together.
+   * Both passkey login routes and `POST /register/passkey/options`, together. The same number of requests of a user is allowed to
+   * the routes that add a passkey.
    *
    * @default { maxAttempts: 30, decaySeconds: 60 }
    * @env SVC_PASSKEY_MAX_ATTEMPTS, SVC_PASSKEY_DECAY

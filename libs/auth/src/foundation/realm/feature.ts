@@ -30,5 +30,11 @@ export const GuardName = Reflector.createDecorator<string>();
 /** Marks a route that needs no authentication. */
 export const PublicRoute = Reflector.createDecorator<boolean>();
 
+/**
+ * Why a route of the library has no limiter. Each route declares this or a limiter: see `limitationOf`. The reason completes "No
+ * limiter: …" in `docs/routes.md`.
+ */
+export const Unlimited = Reflector.createDecorator<string>();
+
 /** Marks a controller of the library. */
 export const Mounted = Reflector.createDecorator<boolean>();

@@ -142,6 +142,11 @@ export class SignInRefused extends AuthException {
   constructor() {
     super('sign_in_refused', { status: 401, text: { key: 'auth.sign_in_refused' } });
   }
+
+  /** The request had the right secret, so it does not count as a failure. */
+  override get isInconclusive(): boolean {
+    return true;
+  }
 }
 
 /** Reads whether a user may have sessions. Every session is started and refreshed only after this check. */

@@ -4,7 +4,7 @@ import type { JsonWebKey } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { type Feature, PublicRoute } from '../../foundation/realm/feature';
+import { type Feature, PublicRoute, Unlimited } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/unfinished-ends';
@@ -22,6 +22,7 @@ export class JwksController {
   /** Returns the realm's public keys (RFC 7517 §5). The set is empty under HS256, whose key is secret. */
   @Get()
   @PublicRoute(true)
+  @Unlimited('it reads no store, and caches keep the answer')
   @Header('Cache-Control', 'max-age=3600, public')
   keys(): { keys: JsonWebKey[] } {
     return this.keyring.jwks();

@@ -10,6 +10,7 @@ import { AccountLockout } from './lockout';
 import type { LockKey } from './lockout.store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
+import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Clients } from '../http/client-info';
 import { limit } from '../throttling/limiters';
@@ -81,7 +82,7 @@ export class FailureLimiter {
 
 /** Whether counted failures fill a limit, without the attempts that are still running. */
 const isExhausted = (limits: readonly Limit[], { buckets }: Tally): boolean =>
-  limits.some(({ max }, i) => buckets[i]!.counted >= max);
+  limits.some(({ max }, i) => (buckets[i]?.counted ?? 0) >= max);
 
 /** Makes the limits under which failed attempts of this realm are counted. */
 @Injectable()
@@ -112,6 +113,25 @@ export class FailureLimits {
   ofTwoFactor(userId: string): Limit[] {
     const { guard, options } = this.realm;
     return [limit('2fa-challenge', { key: `${guard}:${userId}`, ...options.rateLimits.twoFactor })];
+  }
+}
+
+/** Carries an error of {@link afterProof} out of the counters. */
+class AfterProof extends AuthException {
+  constructor(readonly error: unknown) {
+    super('other', { status: 503 });
+  }
+}
+
+/**
+ * Runs the rest of a check after the secret was found to be right. No error of it counts as a failure, whatever it is: not
+ * that of a store, and not that of a hook of the host. Only within the `verify` of {@link AttemptGuard.run}.
+ */
+export async function afterProof<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AfterProof ? error : new AfterProof(error);
   }
 }
 
@@ -154,16 +174,23 @@ export class AttemptGuard {
   async run<T>(attempt: GuardedAttempt<T>, verify: () => Promise<T | null>): Promise<T | null> {
     const { lock, limits = [], field, onSuccess, onLimit, released } = attempt;
     if (lock) await this.lockout.refuseLocked(lock, field);
-    const verified = await this.failures.attempt(
+    const check = async (): Promise<T | null> => {
+      const verified = await verify();
+      // Within the attempt: if the release fails, the attempt is taken back, because it was no failure.
+      if (verified !== null && released) await afterProof(() => this.lockout.release(released(verified)));
+      return verified;
+    };
+    const attempts = this.failures.attempt(
       limits,
-      () => (lock ? this.lockout.attempt(lock, field, verify) : verify()),
+      () => (lock ? this.lockout.attempt(lock, field, check) : check()),
       (seconds) => {
         onLimit?.();
         return new TooManyFailures(field, seconds);
       },
       onSuccess,
     );
-    if (verified !== null && released) await this.lockout.release(released(verified));
-    return verified;
+    return attempts.catch((error: unknown) => {
+      throw error instanceof AfterProof ? error.error : error;
+    });
   }
 }

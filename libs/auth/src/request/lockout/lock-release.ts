@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { foldedIdentifier } from '../../identity/users/identifiers';
-import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout } from './lockout';
-import { type LockKey, type LockPurpose, loginLock, mailLock, mailOf, userLock } from './lockout.store';
+import { type LockKey, type LockPurpose, mailLock, mailOf, userLock } from './lockout.store';
+import { LoginLocks } from './login-locks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
@@ -11,7 +11,7 @@ export class LockRelease {
   constructor(
     private readonly lockout: AccountLockout,
     private readonly users: TimedUserProvider,
-    private readonly realm: Realm,
+    private readonly locks: LoginLocks,
   ) {}
 
   /**
@@ -24,8 +24,8 @@ export class LockRelease {
   }
 
   /**
-   * Looks up the identifier as given first, and in lower case only if there is no such account. The failures of a concealed
-   * account count for its identifier. `mail:` and an address names the counter of mailed codes, too.
+   * Looks up the identifier as given first, and in lower case only if there is no such account. `mail:` and an address names
+   * the counter of mailed codes, too.
    */
   private async ofLogin(subject: string): Promise<LockKey[]> {
     const given = subject.trim();
@@ -33,9 +33,6 @@ export class LockRelease {
     const ofMail = email === null ? [] : [mailLock(email)];
     const found =
       (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(foldedIdentifier(given)));
-    const unknown = loginLock(null, this.users.spellingOf(given));
-    const ofAccount = found ? [loginLock(this.users.idOf(found.user), '')] : [];
-    const isKnown = found && !this.realm.options.registration.concealExisting;
-    return [...ofMail, ...ofAccount, ...(isKnown ? [] : [unknown])];
+    return [...ofMail, ...(found ? this.locks.ofUser(found.user) : [this.locks.of(given, null)])];
   }
 }

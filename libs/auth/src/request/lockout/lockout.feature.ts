@@ -3,9 +3,10 @@ import type { Feature } from '../../foundation/realm/feature';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore } from './lockout.store';
 import { LockRelease } from './lock-release';
+import { LoginLocks } from './login-locks';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
-const ALWAYS = [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockoutPruning, LockRelease];
+const ALWAYS = [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockoutPruning, LockRelease, LoginLocks];
 
 /** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout: Feature = {

@@ -13,6 +13,8 @@ const PAGE = 1000;
 
 /** A counted attempt. */
 export interface Reserved {
+  /** The row of the counter. Another one counts after a release. */
+  id: string;
   /** Consecutive failures, including this attempt. */
   attempts: number;
   /** The time of the lock that this attempt set, as PostgreSQL writes it; null if it set none. */
@@ -60,7 +62,7 @@ export class LockoutStore {
              updated_at = excluded.updated_at
        WHERE l.locked_at IS NULL
           OR ($6::float8 > 0 AND l.locked_at + $6 * interval '1 second' <= excluded.updated_at)
-      RETURNING attempts, locked_at::text AS "lockedAt"`;
+      RETURNING id, attempts, locked_at::text AS "lockedAt"`;
     const values = [ulid(), purpose, subject, this.realm.guard, maxAttempts, releaseAfter, this.clock.offset];
     // In a transaction, so that an attempt that was answered 503 is not counted afterwards.
     const [reserved] = await this.database.transaction((sql) => sql<Reserved>(statement, values));
@@ -69,17 +71,16 @@ export class LockoutStore {
 
   /**
    * Takes back an attempt that was not a failure, with the lock that it set. A lock of another attempt remains. Returns
-   * whether the attempt was still counted.
+   * whether the attempt was still counted. In a transaction, so that a call that is not answered in time can be repeated.
    */
-  async returnAttempt({ purpose, subject }: LockKey, { lockedAt }: Reserved): Promise<boolean> {
-    const returned = await this.database.query(
-      `UPDATE ${this.table()} SET attempts = attempts - 1, locked_at = NULL
-        WHERE purpose = $1 AND subject = $2 AND guard = $3 AND attempts > 0
-          AND locked_at IS NOT DISTINCT FROM $4::timestamptz
-       RETURNING id`,
-      [purpose, subject, this.realm.guard, lockedAt],
-    );
-    return returned.length > 0;
+  async returnAttempt({ purpose, subject }: LockKey, { id, lockedAt }: Reserved): Promise<boolean> {
+    const statement = `
+      UPDATE ${this.table()} SET attempts = attempts - 1, locked_at = NULL
+       WHERE purpose = $1 AND subject = $2 AND guard = $3 AND id = $4 AND attempts > 0
+         AND locked_at IS NOT DISTINCT FROM $5::timestamptz
+      RETURNING id`;
+    const values = [purpose, subject, this.realm.guard, id, lockedAt];
+    return (await this.database.transaction((sql) => sql(statement, values))).length > 0;
   }
 
   /** Deletes counters, and resolves to the keys that existed. */
@@ -133,6 +134,9 @@ export class LockoutPruning {
   }
 }
 
+/** Begins the key of an identifier that is counted by its spelling. */
+const IDENTIFIER = 'idn:';
+
 /** The secrets that a lock protects: the password at login, the second factor, the password at step-up. */
 export const LOCK_PURPOSES = ['login', 'two_factor', 'confirm'] as const;
 
@@ -154,9 +158,13 @@ export interface LockKey {
  * @param spelling the identifier as the look-up compares it: see `TimedUserProvider.spellingOf`
  */
 export function loginLock(userId: string | null, spelling: string): LockKey {
-  const unknown = spelling && `idn:${bounded(spelling)}`;
+  const unknown = spelling && IDENTIFIER + bounded(spelling);
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
+
+/** The identifier of a key of a {@link loginLock} that counts by spelling; empty for any other key. */
+export const spellingIn = ({ purpose, subject }: LockKey): string =>
+  purpose === 'login' && subject.startsWith(IDENTIFIER) ? subject.slice(IDENTIFIER.length) : '';
 
 /** No identifier has this prefix in a key: those of identifiers begin with `idn:`. */
 const MAIL = 'mail:';

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { isMissingTable } from '../../foundation/platform/database';
-import { isInconclusive } from '../../foundation/platform/deadline';
+import { isInconclusive, isUnavailable, whenAvailable } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -133,13 +133,20 @@ export class PersistentLockout extends AccountLockout {
     if (lockedAt !== null) for (const listener of this.listeners) listener(key);
   }
 
+  /** The fault that ended the check may last: then the attempt is returned after the response, when the database answers. */
   private async returnAttempt(key: LockKey, reserved: Reserved): Promise<void> {
-    try {
+    const tryOnce = async (): Promise<void> => {
       const isReturned = await this.store.returnAttempt(key, reserved);
       if (!isReturned || !reserved.lockedAt) return;
       this.events.emit(new AccountReleased(key.purpose, key.subject, this.realm.guard));
-    } catch (error) {
+    };
+    const staysCounted = (error: unknown): void =>
       this.logger.warn(`an attempt that was not a failure stays counted: ${(error as Error).message}`);
+    try {
+      await tryOnce();
+    } catch (error) {
+      if (isUnavailable(error)) void whenAvailable(tryOnce).catch(staysCounted);
+      else staysCounted(error);
     }
   }
 
@@ -159,7 +166,7 @@ export class PersistentLockout extends AccountLockout {
   }
 }
 
-const UNCOUNTED: Reserved = { attempts: 0, lockedAt: null };
+const UNCOUNTED: Reserved = { id: '', attempts: 0, lockedAt: null };
 
 /**
  * The consecutive failures of a subject reached `lockout.maxAttempts`. Emitted once per lock, when the last allowed

@@ -33,7 +33,10 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-login', 3, 2],
   ['svc-refresh', 9, 10],
   ['svc-2fa', 5, 6],
+  ['svc-2fa-setup', 10, 6],
+  ['svc-2fa-confirm', 10, 6],
   ['svc-passkeys', 11, 12],
+  ['svc-passkey-setup', 11, 12],
   ['svc-confirm', 7, 8],
   ['svc-email-verification', 13, 14],
   ['svc-password-reset', 15, 16],
@@ -41,7 +44,10 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-email-code', 19, 20],
   ['svc-email-change', 21, 22],
 ];
-const BY_USER = ['svc-confirm', 'svc-email-verification', 'svc-email-change'];
+/** Only authenticated users reach their routes. */
+const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup'];
+const BY_CLIENT = NUMBERS.filter(([name]) => !BY_USER_ONLY.includes(name));
+const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-email-change'];
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>
@@ -61,14 +67,20 @@ describe('the library`s limiters', () => {
     },
   );
 
-  it.each(BY_USER)('of %s separate users and guards', (name) => {
+  it.each(NUMBERS.filter(([name]) => BY_USER_ONLY.includes(name)))(
+    'of %s count by user only: %d in %d seconds',
+    (name, maxAttempts, decaySeconds) =>
+      expect(rules(name, USER)).toEqual([{ key: 'user|api|7', maxAttempts, decaySeconds }]),
+  );
+
+  it.each([...BY_USER, ...BY_USER_ONLY])('of %s separate users and guards', (name) => {
     const keys = [USER, { ...USER, userId: '8' }, { ...USER, guard: 'admin' }].map(
-      (context) => rules(name, context)[1]!.key,
+      (context) => rules(name, context).at(-1)!.key,
     );
     expect(new Set(keys).size).toBe(3);
   });
 
-  it.each(NUMBERS.filter(([name]) => !BY_USER.includes(name)))('of %s count by client only', (name) => {
+  it.each(BY_CLIENT.filter(([name]) => !BY_USER.includes(name)))('of %s count by client only', (name) => {
     expect(rules(name, USER)).toEqual(rules(name, ANONYMOUS));
     expect(rules(name, { ...USER, guard: 'admin', userId: '8' })).toEqual(rules(name, ANONYMOUS));
   });

@@ -4,6 +4,7 @@ import type { LimitRule, Limiter, RateLimit } from '../../foundation/config/auth
 import { LONGEST_WINDOW } from '../../foundation/config/bounds';
 import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import { Unlimited } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { callerOf } from '../../identity/tokens/caller';
@@ -20,6 +21,14 @@ const perClient = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter 
   return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
 };
 
+/** Counts every request by account: for routes that only an authenticated user can use, and that cost little. */
+const perUser = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter => {
+  return (_, { guard, userId, client }) => {
+    const key = userId === null ? `ip|${client}` : `user|${guard}|${userId}`;
+    return { key, maxAttempts, decaySeconds };
+  };
+};
+
 /** Counts every request by client and, after authentication, by account, to limit password guesses with a stolen token. */
 const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
   const { maxAttempts, decaySeconds } = rate;
@@ -30,12 +39,22 @@ const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
   };
 };
 
+/** For routes that need a confirmation: a client may send each request twice, and learn from the first answer that it does. */
+const twice = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Required<RateLimit> => ({
+  maxAttempts: 2 * maxAttempts,
+  decaySeconds,
+});
+
 /** The limiters of the library by name. */
 export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>> = {
   'svc-login': ({ login }) => perClient({ ...login, maxAttempts: login.ipMaxAttempts }),
   'svc-refresh': ({ refresh }) => perClient(refresh),
   'svc-2fa': ({ twoFactor }) => perClient(twoFactor),
+  // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
+  'svc-2fa-setup': ({ twoFactor }) => perClientAndUser(twice(twoFactor)),
+  'svc-2fa-confirm': ({ twoFactor }) => perUser(twice(twoFactor)),
   'svc-passkeys': ({ passkeys }) => perClient(passkeys),
+  'svc-passkey-setup': ({ passkeys }) => perUser(passkeys),
   'svc-confirm': ({ confirm }) => perClientAndUser(confirm),
   'svc-email-verification': ({ emailVerification }) => perClientAndUser(emailVerification),
   'svc-password-reset': ({ passwordReset }) => perClient(passwordReset),
@@ -103,6 +122,12 @@ export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRul
 
 /** The limiter names that decorators add to routes. */
 export const LimiterNames = new RouteList<string>('svc:limiters');
+
+/** How the requests to a route are limited: by named limiters, or why not. Neither for a route that declares nothing. */
+export const limitationOf = (controller: object, handler: object): { names: readonly string[]; reason?: string } => ({
+  names: LimiterNames.of(controller, handler),
+  reason: Reflect.getMetadata(Unlimited.KEY, handler) as string | undefined,
+});
 
 /** Counts every request to the route, and refuses requests that exceed a limit. */
 @Injectable()

@@ -65,12 +65,28 @@ const cases: Case[] = [
     ],
     { limit: 5, remaining: 0, retryAfter: 10 },
   ],
+  [
+    'has a wait of a second if the counter that refused is empty by now',
+    false,
+    [
+      [30, bucket(2)],
+      [5, bucket(0, 0)],
+    ],
+    { limit: 5, remaining: 0, retryAfter: 1 },
+  ],
 ];
 
 describe('the state of limits', () => {
   it.each(cases)('%s', (_, admitted, all, state) => {
     const limits = all.map(([max]) => limitOf(max));
     expect(limitState(limits, { admitted, buckets: all.map(([, counters]) => counters) })).toEqual(state);
+  });
+
+  it.each([true, false])('is that of empty counters if the tally, admitted: %s, has no counter', (admitted) => {
+    const tally = { admitted, buckets: [] };
+    const [remaining, retryAfter] = admitted ? [5, 0] : [0, 1];
+    expect(limitState([limitOf(30), limitOf(5)], tally)).toEqual({ limit: 5, remaining, retryAfter });
+    expect(limitState([], tally)).toEqual({ limit: 0, remaining: 0, retryAfter });
   });
 
   it('has whole numbers, and has a wait exactly when an attempt was refused', () => {

@@ -1,5 +1,5 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
-import { Pruning } from '../retention/pruning';
+import { type Pruned, Pruning, PruningFailed } from '../retention/pruning';
 import { Application } from './application';
 import { CommandRefused, reported } from './command-error';
 
@@ -7,7 +7,7 @@ interface PruneOptions {
   lockoutDays?: string;
 }
 
-/** Deletes expired and obsolete rows, and prints their numbers. */
+/** Deletes expired and obsolete rows, and prints their numbers, also those of a sweep of which a stage fails. */
 @Command({ name: 'svc:prune', description: 'Delete rows that are of no more use' })
 export class PruneCommand extends CommandRunner {
   constructor(private readonly application: Application) {
@@ -17,13 +17,14 @@ export class PruneCommand extends CommandRunner {
   run(_arguments: string[], { lockoutDays }: PruneOptions = {}): Promise<void> {
     return reported(async () => {
       const days = lockoutDays === undefined ? undefined : wholeDays(lockoutDays);
-      const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).runUnlessActive(days));
-      if (!pruned) process.stdout.write('Another process is pruning these tables.\n');
-      else
-        process.stdout.write(
-          `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\nchanges of email: ${pruned.emailChanges}\nknown devices: ${pruned.knownDevices}\n` +
-            `trusted devices: ${pruned.trustedDevices}\nopened links: ${pruned.emailDeliveries}\n`,
-        );
+      try {
+        const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).runUnlessActive(days));
+        process.stdout.write(pruned ? numbersOf(pruned) : 'Another process is pruning these tables.\n');
+      } catch (error) {
+        // The rows of the stages that passed are deleted.
+        if (error instanceof PruningFailed) process.stdout.write(numbersOf(error.pruned));
+        throw error;
+      }
     });
   }
 
@@ -35,6 +36,23 @@ export class PruneCommand extends CommandRunner {
     return days;
   }
 }
+
+const LINES: Readonly<Record<keyof Pruned, string>> = {
+  sessions: 'sessions',
+  lockoutCounters: 'lockout counters',
+  passkeys: 'passkeys',
+  resetTokens: 'reset tokens',
+  emailChanges: 'changes of email',
+  knownDevices: 'known devices',
+  trustedDevices: 'trusted devices',
+  emailDeliveries: 'opened links',
+};
+
+const numbersOf = (pruned: Partial<Pruned>): string =>
+  Object.entries(LINES)
+    .filter(([stage]) => stage in pruned)
+    .map(([stage, title]) => `${title}: ${pruned[stage as keyof Pruned]}\n`)
+    .join('');
 
 function wholeDays(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);

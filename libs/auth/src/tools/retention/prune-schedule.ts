@@ -12,7 +12,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { authOptionsFromEnv } from '../../foundation/config/env';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { broughtBy, optionalPeer } from '../../foundation/platform/optional-peer';
-import { Pruning } from './pruning';
+import { Pruning, PruningFailed } from './pruning';
 
 /** Name of the job in the host's `SchedulerRegistry`. */
 const JOB = 'svc:prune';
@@ -81,6 +81,7 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
       this.logger.debug(pruned ? `pruned ${JSON.stringify(pruned)}` : 'another process is pruning');
     } catch (error) {
       const { message, stack } = error as Error;
+      if (error instanceof PruningFailed) this.logger.debug(`pruned ${JSON.stringify(error.pruned)}`);
       if (this.isClosing) this.logger.debug(`the sweep ended at the shutdown: ${message}`);
       else this.logger.error(`the sweep failed: ${message}`, stack);
     }

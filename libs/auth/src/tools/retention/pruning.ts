@@ -28,6 +28,23 @@ export interface Pruned {
 }
 
 /**
+ * Stages of a sweep failed, after the others have run. `errors` has an error for each of them, named in its message.
+ *
+ * @publicApi
+ */
+export class PruningFailed extends AggregateError {
+  override readonly name = 'PruningFailed';
+
+  /** @param pruned the numbers of the stages that passed for every guard */
+  constructor(
+    errors: readonly Error[],
+    readonly pruned: Readonly<Partial<Pruned>>,
+  ) {
+    super(errors, errors.map(({ message }) => message).join('; '));
+  }
+}
+
+/**
  * Deletes expired sessions, outdated lockout counters, passkeys and opened links of deleted users, expired reset tokens, changes of email and
  * trusted devices, and devices that are not known any more. Deletes in small batches, so that it can run beside requests with
  * any number of rows.
@@ -47,7 +64,7 @@ export class Pruning {
    * and `svc:prune` call it. @returns null if another process has the lock, an advisory lock of PostgreSQL
    *
    * @param lockoutDays as for {@link run}
-   * @throws StoreUnavailable if the lock cannot be asked for; AggregateError as {@link run} does
+   * @throws StoreUnavailable if the lock cannot be asked for; PruningFailed as {@link run} does
    */
   runUnlessActive(lockoutDays?: number): Promise<Pruned | null> {
     const guards = this.realms.all.map(({ realm }) => realm.guard).toSorted();
@@ -61,7 +78,7 @@ export class Pruning {
    * If a stage fails, the other stages still run.
    *
    * @param lockoutDays replaces `retention.lockoutDays`; at least 1
-   * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
+   * @throws PruningFailed after the other stages have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
     const pruned: Pruned = {
@@ -75,10 +92,12 @@ export class Pruning {
       emailDeliveries: 0,
     };
     const errors: Error[] = [];
+    const failed = new Set<keyof Pruned>();
     const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
       try {
         pruned[name] += await prune();
       } catch (error) {
+        failed.add(name);
         errors.push(new Error(`${name}: ${(error as Error).message}`, { cause: error }));
       }
     };
@@ -93,7 +112,8 @@ export class Pruning {
       await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
       await stage('emailDeliveries', () => realm.get(EmailDeliveries).prune());
     }
-    if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
+    for (const name of failed) delete (pruned as Partial<Pruned>)[name];
+    if (errors.length) throw new PruningFailed(errors, pruned);
     return pruned;
   }
 }
