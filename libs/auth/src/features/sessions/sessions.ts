@@ -65,8 +65,8 @@ const SALT_BYTES = 32;
 const ENDING_MS = 10_000;
 
 /**
- * How often a page of a guard is tried again, and the pause before it in milliseconds. A guard can have hundreds of
- * thousands of pages: a failover of a store would end such a call in the middle.
+ * How often a page of a guard or of a deletion is tried again, and the pause before it in milliseconds. A guard can have
+ * hundreds of thousands of pages: a failover of a store would end such a call in the middle.
  */
 const ENDING_RETRIES = 30;
 export const ENDING_PAUSE_MS = 1000;
@@ -313,34 +313,70 @@ export class Sessions {
   }
 
   /**
-   * Ends every session of the user on this guard, and removes all personal data from their rows. In pages.
+   * Ends every session of the user on this guard except that of the caller, who deletes the account. Of two sessions that do
+   * this at the same time, one ends the other, which then ends none.
    *
-   * @param until an ended session: its row and the rows of sessions that ended later are not changed
+   * @throws Unauthenticated when the session of the caller has ended; StoreUnavailable as {@link endAll} does
    */
-  async eraseAll(userId: string, until: string | null = null): Promise<void> {
-    const page = (_: unknown, deny: Deny) => this.store.erasePage(userId, until, deny);
-    // Without a time limit: the session of the request has ended, so the client cannot repeat the request.
-    await this.inPages('erased', page, Infinity);
+  async endForDeletion({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<void> {
+    await this.endChallenges('erased', userId);
+    const own = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : null;
+    const page = (start: PageStart | null, deny: Deny) => this.store.endOthersPage(userId, own, start, deny);
+    await this.inPages('erased', page, Infinity, ENDING_RETRIES);
+    await detached(() => this.requireAlive({ userId, familyId }));
   }
 
-  /** Removes all personal data from the rows of ended sessions, as part of a transaction. */
-  eraseEnded(userId: string, sql: Sql): Promise<void> {
-    return this.store.eraseEnded(userId, sql);
+  /** Removes all personal data from the rows of the user's ended sessions on this guard. In pages, which are tried again. */
+  async eraseEnded(userId: string): Promise<void> {
+    const page = (start: PageStart | null, deny: Deny) => this.store.erasePage(userId, start, deny);
+    await this.inPages('erased', page, Infinity, ENDING_RETRIES, true);
   }
 
-  /** Whether the row of a session still contains the user's id: it does not after an erasure. */
-  belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
-    return this.store.belongsTo(userId, familyId, sql);
+  /**
+   * Ends every session of the user on this guard, and removes all personal data from their rows. In pages, which are tried
+   * again: the caller has deleted the account.
+   */
+  async eraseAll(userId: string): Promise<void> {
+    const page = (start: PageStart | null, deny: Deny) => this.store.endPage({ userId }, start, deny);
+    await this.inPages('erased', page, Infinity, ENDING_RETRIES, true);
+    await this.eraseEnded(userId);
   }
 
-  /** Whether a session has not ended, also by its idle time. True for a token without a session, or whose session has no row. */
-  async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
-    return familyId === null || !(await this.store.hasEnded(familyId, sql));
+  /**
+   * Ends and erases all sessions of the user, as part of the transaction that deletes the account. They are not denied: a
+   * denial of the session that deletes the account would refuse the repeated request if the commit failed.
+   *
+   * @returns the sessions that were live: see {@link denyErased}
+   */
+  eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
+    return this.store.eraseRest(userId, familyId && canonicalId(familyId), sql);
+  }
+
+  /** Denies sessions, and that of the caller, after the commit of the transaction that has erased them. */
+  async denyErased({ familyId }: Pick<Caller, 'familyId'>, erased: readonly EndedRow[]): Promise<void> {
+    for (const row of erased) this.emitEnded(row, 'erased');
+    const ids = new Set(erased.map(({ id }) => id));
+    if (familyId !== null) ids.add(canonicalId(familyId));
+    await detached(() => this.denylist.deny([...ids]));
+  }
+
+  /**
+   * Whether a session has not ended, also by its idle time. True for a token without a session, or whose session has no row.
+   *
+   * @param locks whether an end of the session waits for the transaction
+   */
+  async isAlive(familyId: string | null, sql?: Sql, locks = true): Promise<boolean> {
+    return familyId === null || !(await this.store.hasEnded(familyId, sql, locks));
   }
 
   /** Called before a session changes its account, after waits. @throws Unauthenticated when the session has ended */
-  async requireAlive({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql?: Sql): Promise<void> {
-    if (!(await this.isAlive(familyId, sql))) throw new Unauthenticated(true).withReason('revoked_token', userId);
+  async requireAlive(
+    { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
+    sql?: Sql,
+    locks = true,
+  ): Promise<void> {
+    if (!(await this.isAlive(familyId, sql, locks)))
+      throw new Unauthenticated(true).withReason('revoked_token', userId);
   }
 
   private async inPages(
@@ -348,6 +384,7 @@ export class Sessions {
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
     ms = ENDING_MS,
     retries = 0,
+    isUnderway = false,
   ): Promise<void> {
     const end = performance.now() + ms;
     let start: PageStart | null = null;
@@ -360,7 +397,7 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null ? ending() : retried(() => RequestScope.detached(ending), retries));
+      start = await (from === null && !isUnderway ? ending() : detached(ending, retries));
     } while (start !== null);
   }
 
@@ -387,10 +424,14 @@ export class Sessions {
   }
 }
 
-async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
+/**
+ * Runs work outside the deadline of the request, and again while a store is unavailable: work that has begun, and that its
+ * caller cannot repeat.
+ */
+export async function detached<T>(work: () => Promise<T>, retries = ENDING_RETRIES): Promise<T> {
   for (let left = retries; ; left--) {
     try {
-      return await work();
+      return await RequestScope.detached(work);
     } catch (error) {
       if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
       await sleep(ENDING_PAUSE_MS);
