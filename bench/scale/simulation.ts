@@ -2,7 +2,7 @@
 import { SWEEP_REST } from '../../libs/auth/src/foundation/platform/sweep';
 import { PRUNED_BATCH } from '../../libs/auth/src/features/sessions/session-pruning';
 import { PAGE } from '../../libs/auth/src/features/sessions/session.sql';
-import { ENDING_PAUSE_MS } from '../../libs/auth/src/features/sessions/sessions';
+import { RETRY_PAUSE_MS } from '../../libs/auth/src/foundation/platform/deadline';
 import { LEASE_SECONDS, LOOK_MS } from '../../libs/auth/src/identity/denylist/denylist-monitor';
 import { ENDED_BATCH } from '../../libs/auth/src/identity/denylist/ended-sessions';
 import type { Worked } from './work';
@@ -116,7 +116,7 @@ export function simulateRevocation(sessions: number, worked: Worked, { blockMs, 
     const warm = statement() + denials() + commit();
     let [reads, pause] = [PAGE * REVOKED_BLOCKS * blockMs, 0];
     const first = warm + reads;
-    for (; warm + reads > timeoutMs; reads -= timeoutMs) pause += timeoutMs + ENDING_PAUSE_MS;
+    for (; warm + reads > timeoutMs; reads -= timeoutMs) pause += timeoutMs + RETRY_PAUSE_MS;
     return { waits: [first], pause: pause + warm + Math.max(0, reads) - first };
   });
 }

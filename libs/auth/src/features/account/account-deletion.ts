@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database, type Sql, repeatOnConflict } from '../../foundation/platform/database';
-import { HOST_TIMEOUT_MS, RequestScope, callHost } from '../../foundation/platform/deadline';
+import { HOST_TIMEOUT_MS, RequestScope, callHost, untilAvailable } from '../../foundation/platform/deadline';
 import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
@@ -13,7 +13,8 @@ import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
 import type { EndedRow } from '../sessions/session.store';
-import { Sessions, detached } from '../sessions/sessions';
+import { SessionErasure } from '../sessions/session-erasure';
+import { Sessions } from '../sessions/sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -133,6 +134,7 @@ export class AccountDeletion {
     private readonly rows: AccountDataStore,
     private readonly accountLock: AccountLock,
     private readonly sessions: Sessions,
+    private readonly erasure: SessionErasure,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
@@ -149,15 +151,15 @@ export class AccountDeletion {
     const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
     return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
-      await this.sessions.endForDeletion(caller);
+      await this.erasure.endForDeletion(caller);
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
-      await this.sessions.eraseEnded(account.userId);
+      await this.erasure.eraseEnded(account.userId);
       const { isDeleted, ended } = await RequestScope.detached(() => this.eraseRows(caller, account));
       await this.logged('services that only verify tokens may accept the last access token until it expires', () =>
-        this.sessions.denyErased(caller, ended),
+        this.erasure.denyErased(caller, ended),
       );
       await this.logged('rows of concurrent requests may remain', () => this.sweepAgain(account));
       if (isDeleted) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
@@ -177,7 +179,7 @@ export class AccountDeletion {
         // The order of the locks is that of every transaction: the user, its sessions, its other rows. So a row that another
         // transaction inserts is deleted below.
         const isDeleted = await this.dispose(caller.user, account.userId, manager);
-        ended = await this.sessions.eraseRest(caller, sql);
+        ended = await this.erasure.eraseRest(caller, sql);
         await this.rows.erase(sql, account);
         return isDeleted;
       });
@@ -186,9 +188,9 @@ export class AccountDeletion {
       return { isDeleted: await (callsHost ? attempt() : repeatOnConflict(HOST_TIMEOUT_MS, attempt)), ended };
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || !(await this.isGone(account))) throw error;
-      const more = await detached(() =>
+      const more = await untilAvailable(() =>
         this.inTransaction(account, async (sql) => {
-          const rest = await this.sessions.eraseRest(caller, sql);
+          const rest = await this.erasure.eraseRest(caller, sql);
           await this.rows.erase(sql, account);
           return rest;
         }),
@@ -214,7 +216,7 @@ export class AccountDeletion {
    * database. The client cannot repeat the request then.
    */
   private isGone(account: DeletedAccount): Promise<boolean> {
-    return detached(async () => {
+    return untilAvailable(async () => {
       // Waits for the end of the failed transaction, whose connection may be lost.
       await this.inTransaction(account, async () => undefined);
       return (await this.timedUsers.findById(account.userId)) === null;
@@ -237,8 +239,8 @@ export class AccountDeletion {
 
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
-    await this.sessions.eraseAll(account.userId);
-    await detached(() => this.database.transaction((sql) => this.rows.erase(sql, account)));
+    await this.erasure.eraseAll(account.userId);
+    await untilAvailable(() => this.database.transaction((sql) => this.rows.erase(sql, account)));
   }
 
   /** Runs work after the commit. An error cannot undo the deletion, and is only logged. */

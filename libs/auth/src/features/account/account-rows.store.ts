@@ -94,7 +94,7 @@ export class AccountDataStore {
     return true;
   }
 
-  /** Deletes every row of the account except its sessions: see `Sessions.eraseRest`. */
+  /** Deletes every row of the account except its sessions: see `SessionErasure.eraseRest`. */
   async erase(sql: Sql, account: DeletedAccount): Promise<void> {
     const { userId } = account;
     const { emailChanges, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } = this.tables;

@@ -14,6 +14,7 @@ import { SessionPrecondition, Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
+import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
@@ -34,6 +35,7 @@ export const sessions: Feature = {
     SignIns,
     RefreshTokens,
     Sessions,
+    SessionErasure,
     AccountLock,
     RefreshRotation,
     SessionPruning,

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
-import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
+import { RETRIES, bestEffort, untilAvailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
@@ -64,15 +63,8 @@ const SALT_BYTES = 32;
  */
 const ENDING_MS = 10_000;
 
-/**
- * How often a page of a guard or of a deletion is tried again, and the pause before it in milliseconds. A guard can have
- * hundreds of thousands of pages: a failover of a store would end such a call in the middle.
- */
-const ENDING_RETRIES = 30;
-export const ENDING_PAUSE_MS = 1000;
-
 /** Denies the access tokens of sessions, before the commit of their end. */
-type Deny = (familyIds: string[]) => Promise<void>;
+export type Deny = (familyIds: string[]) => Promise<void>;
 
 /** Describes the session to start. */
 export interface SessionStart extends SessionLifeRequest {
@@ -271,7 +263,7 @@ export class Sessions {
    * @returns a function to call after the end of the sessions: it throws the error of a store that could not record the end
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
-  private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
+  async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys, emailCode } = this.realm.options.features;
     if (!twoFactor && !passkeys && !emailCode) return () => undefined;
     let unrecorded: unknown;
@@ -307,57 +299,9 @@ export class Sessions {
       count += ended.ended.length;
       return ended;
     };
-    await this.inPages(reason, page, Infinity, ENDING_RETRIES);
+    await this.inPages(reason, page, Infinity, RETRIES);
     throwUnrecorded();
     return count;
-  }
-
-  /**
-   * Ends every session of the user on this guard except that of the caller, who deletes the account. Of two sessions that do
-   * this at the same time, one ends the other, which then ends none.
-   *
-   * @throws Unauthenticated when the session of the caller has ended; StoreUnavailable as {@link endAll} does
-   */
-  async endForDeletion({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<void> {
-    await this.endChallenges('erased', userId);
-    const own = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : null;
-    const page = (start: PageStart | null, deny: Deny) => this.store.endOthersPage(userId, own, start, deny);
-    await this.inPages('erased', page, Infinity, ENDING_RETRIES);
-    await detached(() => this.requireAlive({ userId, familyId }));
-  }
-
-  /** Removes all personal data from the rows of the user's ended sessions on this guard. In pages, which are tried again. */
-  async eraseEnded(userId: string): Promise<void> {
-    const page = (start: PageStart | null, deny: Deny) => this.store.erasePage(userId, start, deny);
-    await this.inPages('erased', page, Infinity, ENDING_RETRIES, true);
-  }
-
-  /**
-   * Ends every session of the user on this guard, and removes all personal data from their rows. In pages, which are tried
-   * again: the caller has deleted the account.
-   */
-  async eraseAll(userId: string): Promise<void> {
-    const page = (start: PageStart | null, deny: Deny) => this.store.endPage({ userId }, start, deny);
-    await this.inPages('erased', page, Infinity, ENDING_RETRIES, true);
-    await this.eraseEnded(userId);
-  }
-
-  /**
-   * Ends and erases all sessions of the user, as part of the transaction that deletes the account. They are not denied: a
-   * denial of the session that deletes the account would refuse the repeated request if the commit failed.
-   *
-   * @returns the sessions that were live: see {@link denyErased}
-   */
-  eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
-    return this.store.eraseRest(userId, familyId && canonicalId(familyId), sql);
-  }
-
-  /** Denies sessions, and that of the caller, after the commit of the transaction that has erased them. */
-  async denyErased({ familyId }: Pick<Caller, 'familyId'>, erased: readonly EndedRow[]): Promise<void> {
-    for (const row of erased) this.emitEnded(row, 'erased');
-    const ids = new Set(erased.map(({ id }) => id));
-    if (familyId !== null) ids.add(canonicalId(familyId));
-    await detached(() => this.denylist.deny([...ids]));
   }
 
   /**
@@ -379,7 +323,14 @@ export class Sessions {
       throw new Unauthenticated(true).withReason('revoked_token', userId);
   }
 
-  private async inPages(
+  /**
+   * Ends or erases sessions in committed pages.
+   *
+   * @param ms time limit
+   * @param retries how often a page after the first one is tried again
+   * @param isUnderway whether the first page is tried again, too, and has no deadline of a request
+   */
+  async inPages(
     reason: SessionEndReason,
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
     ms = ENDING_MS,
@@ -397,7 +348,7 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null && !isUnderway ? ending() : detached(ending, retries));
+      start = await (from === null && !isUnderway ? ending() : untilAvailable(ending, retries));
     } while (start !== null);
   }
 
@@ -421,20 +372,5 @@ export class Sessions {
   /** Emits {@link SessionEnded}. */
   emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
-  }
-}
-
-/**
- * Runs work outside the deadline of the request, and again while a store is unavailable: work that has begun, and that its
- * caller cannot repeat.
- */
-export async function detached<T>(work: () => Promise<T>, retries = ENDING_RETRIES): Promise<T> {
-  for (let left = retries; ; left--) {
-    try {
-      return await RequestScope.detached(work);
-    } catch (error) {
-      if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
-      await sleep(ENDING_PAUSE_MS);
-    }
   }
 }

@@ -151,6 +151,28 @@ export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Pro
 export const withinDeadline = <T>(store: string, ms: number, work: Promise<T>): Promise<T> =>
   currentDeadline() ? withTimeout(store, ms, work) : work;
 
+/**
+ * How often work that must not end in the middle is tried again, and the pause before it in milliseconds: a failover of a store
+ * takes less.
+ */
+export const RETRIES = 30;
+export const RETRY_PAUSE_MS = 1000;
+
+/**
+ * Runs work outside the deadline of the request, and again while a store is unavailable: work that has begun, and that must
+ * not end in the middle.
+ */
+export async function untilAvailable<T>(work: () => Promise<T>, retries = RETRIES): Promise<T> {
+  for (let left = retries; ; left--) {
+    try {
+      return await RequestScope.detached(work);
+    } catch (error) {
+      if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
+      await sleep(RETRY_PAUSE_MS);
+    }
+  }
+}
+
 /** Time limit in milliseconds of a call of the host's code: a hook, a listener that is awaited, a password verifier. */
 export const HOST_TIMEOUT_MS = 30_000;
 
