@@ -1,5 +1,16 @@
 import { ConflictException } from '@nestjs/common';
-import { AccountDeleted, AccountDeleting, type AuthHooks, Pruning } from '@svc/auth';
+import {
+  AccountDeleted,
+  AccountDeleting,
+  type AuthHooks,
+  Pruning,
+  SecurityStore,
+  SessionEnded,
+  StoreUnavailable,
+} from '@svc/auth';
+import { Client } from 'pg';
+import { claimsOf } from '../support/app';
+import { whileStatementsFail } from '../support/failing-statements';
 import { PausePoint } from '../support/pause-point';
 import { ADA } from '../support/step-up';
 import { FullAccount } from '../support/full-account';
@@ -127,19 +138,77 @@ describe('DELETE /account', () => {
     ['throws', () => throwing(new Error('secret detail')), 500],
     ['rejects', async () => Promise.reject(new Error('secret detail')), 500],
     ['refuses with a conflict', () => throwing(new ConflictException('There is an open order.')), 409],
-  ])('keeps the account and ends its sessions if a listener %s', async (_, listener, expected) => {
+  ])('keeps the account and its session if a listener %s, and can be repeated', async (_, listener, expected) => {
     await account.fillTables();
+    const { accessToken: other } = await t.auth.startSession(account.id);
     const proof = await account.prove();
     const rowsBefore = await account.rows();
-    t.on(AccountDeleting, listener);
+    let isRefused = true;
+    t.on(AccountDeleting, () => isRefused && listener());
     const deleted = t.recorded(AccountDeleted);
     const { status, text } = await account.erase(proof);
     expect(status).toBe(expected);
     expect(text).not.toContain('secret detail');
     expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES });
     expect(deleted).toEqual([]);
+    await t.get('/private', other).expect(401);
+    await t.get('/private', account.token).expect(200);
+    isRefused = false;
+    expect((await account.erase(proof)).status).toBe(204);
     await t.get('/private', account.token).expect(401);
-    await t.login(ADA).expect(200);
+  });
+
+  it('can be repeated with the same tokens after the database has failed', async () => {
+    await account.fillTables();
+    const proof = await account.prove();
+    const rowsBefore = await account.rows();
+    await whileStatementsFail(t, 'DELETE ON members', async () => {
+      expect((await account.erase(proof)).status).toBe(503);
+    });
+    expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES, svc_sessions: 1 });
+    await t.get('/private', account.token).expect(200);
+    expect((await account.erase(proof)).status).toBe(204);
+    await account.deleteOtherGuardRows();
+    expect(await account.mentions()).toEqual([]);
+  });
+
+  it('denies the session that sends it after the commit, also if the store fails for a moment', async () => {
+    const key = `svc:dl:fid:${claimsOf(account.token).fid}`;
+    const store = t.app.get(SecurityStore);
+    const setMany = store.setMany.bind(store);
+    const usersAtDenial: number[] = [];
+    jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...rest) => {
+      if (keys.includes(key)) {
+        usersAtDenial.push((await t.database.query('SELECT 1 FROM members')).length);
+        if (usersAtDenial.length === 1) throw new StoreUnavailable('Redis');
+      }
+      return setMany(keys, ...rest);
+    });
+    expect((await account.erase()).status).toBe(204);
+    expect(usersAtDenial).toEqual([0, 0]);
+    expect(await store.getMany([key])).toEqual(['true']);
+  });
+
+  it('is completed if the answer to its commit is lost', async () => {
+    await account.fillTables();
+    const proof = await account.prove();
+    const [deleted, ended] = [t.recorded(AccountDeleted), t.recorded(SessionEnded)];
+    const query = Client.prototype.query as (...args: unknown[]) => Promise<unknown>;
+    let isDeletion = false;
+    jest.spyOn(Client.prototype, 'query').mockImplementation(async function (this: Client, ...args: unknown[]) {
+      const [first] = args as [string | { text: string }];
+      const text = typeof first === 'string' ? first : first.text;
+      isDeletion ||= text.startsWith('DELETE FROM "members"');
+      const result = await query.apply(this, args);
+      if (!isDeletion || text !== 'COMMIT') return result;
+      isDeletion = false;
+      throw new Error('Connection terminated unexpectedly');
+    } as never);
+    expect((await account.erase(proof)).status).toBe(204);
+    await account.deleteOtherGuardRows();
+    expect(await account.mentions()).toEqual([]);
+    expect(deleted).toHaveLength(1);
+    expect(ended.filter(({ familyId }) => familyId === claimsOf(account.token).fid)).toHaveLength(1);
   });
 
   it('asks the provider for the spelling of the identifier before anything ends', async () => {
@@ -244,21 +313,52 @@ describe('hooks.deleteUser', () => {
     ],
     // PostgreSQL would respond to COMMIT with ROLLBACK, without an error.
     ['swallows the error of a statement', async (_, { manager }) => manager.query('SELEC').catch(() => undefined), 500],
-  ])('leaves the account unchanged if it %s', async (_, fail, expected) => {
+  ])('leaves the account unchanged if it %s, and can be repeated', async (_, fail, expected) => {
     const deleted = t.recorded(AccountDeleted);
+    let fails = true;
     deleteUser = async (user, context) => {
       await context.manager.query(ANONYMISE);
-      await fail(user, context);
+      if (fails) await fail(user, context);
     };
     await account.fillTables();
     const proof = await account.prove();
     const rowsBefore = await account.rows();
     expect((await account.erase(proof)).status).toBe(expected);
-    expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES });
+    expect(await account.rows()).toEqual({ ...rowsBefore, ...WITHOUT_DEVICES, svc_sessions: 1 });
     expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'Ada' }]);
     expect(deleted).toEqual([]);
-    // The user can sign in again and delete the account.
-    expect((await t.login(account.email)).status).toBe(200);
+    fails = false;
+    expect((await account.erase(proof)).status).toBe(204);
+    expect(await account.rows()).toMatchObject({ svc_passkeys: 1, svc_sessions: 0 });
+    expect(deleted).toHaveLength(1);
+  });
+
+  it('may end the sessions of the user itself', async () => {
+    deleteUser = async (user, context) => {
+      await t.auth.revokeAll((user as Member).id);
+      await DELETE(user, context);
+    };
+    expect((await account.erase()).status).toBe(204);
+    expect(await account.rows()).toMatchObject({ members: 0, svc_sessions: 0 });
+  });
+
+  it('is not called again if it has deleted the user elsewhere before its transaction fails: the rest is deleted', async () => {
+    const deleted = t.recorded(AccountDeleted);
+    const calls: string[] = [];
+    deleteUser = async (user, { manager }) => {
+      const { id } = user as Member;
+      calls.push(id);
+      await t.database.query('DELETE FROM members WHERE id = $1', [id]);
+      const [{ pid }] = await manager.query('SELECT pg_backend_pid() AS pid');
+      await t.database.query('SELECT pg_terminate_backend($1)', [pid]);
+    };
+    await account.fillTables();
+    expect((await account.erase()).status).toBe(204);
+    expect(calls).toEqual([account.id]);
+    await account.deleteOtherGuardRows();
+    expect(await account.mentions()).toEqual([]);
+    expect(deleted).toHaveLength(1);
+    await t.get('/private', account.token).expect(401);
   });
 
   it.each<[number, string, (more: () => Promise<unknown>) => Promise<unknown>]>([

@@ -4,6 +4,8 @@ import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-u
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { failStatementsAfter } from '../support/failing-statements';
+import { eventually } from '../support/eventually';
+import { recordStatements, shareOfIndexRead } from '../support/query-plans';
 import { RACES_MS } from '../support/rounds';
 
 /** The number of sessions: `TEST_SESSIONS=100000 npx jest test/account/many-sessions`. */
@@ -62,15 +64,6 @@ describe('a user with thousands of sessions', () => {
         await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
         const token = linkIn(await mailbox.to(ADA)).searchParams.get('token');
         return () => t.http.post('/auth/reset-password').send({ ...reset, token });
-      },
-    ],
-    [
-      'a deletion of the account',
-      'erased',
-      ALL_BY_SESSION,
-      async () => {
-        const proof = await confirmationTokenOf(t, own.access_token);
-        return () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
       },
     ],
     [
@@ -154,16 +147,35 @@ describe('a user with thousands of sessions', () => {
   );
 
   it(
-    'leaves no data of them after the deletion of the account',
+    'loses them and all their data through one request that deletes the account, also if a store fails meanwhile',
     async () => {
+      const ended = t.recorded(SessionEnded);
       const proof = await confirmationTokenOf(t, own.access_token);
-      const erase = () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
-      const ended = await countLive();
-      while ((await erase()).status === 503);
+      const all = await countLive();
+      const allow = await failStatementsAfter(t, ENDED, 'UPDATE ON svc_sessions');
+      const { statements, stop } = recordStatements();
+      const start = performance.now();
+      const erased = t
+        .call('delete', '/auth/account', own.access_token)
+        .set(CONFIRMATION_HEADER, proof)
+        .then(({ status }) => status);
+      await eventually(async () => (await countLive()) === all - ENDED);
+      await t.get('/private', own.access_token).expect(200);
+      await allow();
+      expect(await erased).toBe(204);
+      durations['a deletion of the account'] = [(performance.now() - start) / 1000];
+      stop();
       const remaining = `SELECT count(*)::int AS n FROM svc_sessions
       WHERE user_id = '' AND ip IS NULL AND amr = '{}' AND salt = '' AND revoked_at IS NOT NULL`;
-      expect(await t.database.query(remaining)).toEqual([{ n: ended }]);
-      expect(await t.database.query('SELECT count(*)::int AS n FROM svc_sessions')).toEqual([{ n: ended }]);
+      expect(await t.database.query(remaining)).toEqual([{ n: all }]);
+      expect(await t.database.query('SELECT count(*)::int AS n FROM svc_sessions')).toEqual([{ n: all }]);
+      expect(new Set(ended.map(({ familyId }) => familyId)).size).toBe(all);
+      expect(ended).toHaveLength(all);
+      expect(new Set(ended.map((event) => event.reason))).toEqual(new Set(['erased']));
+      // The index still contains the entries of all pages before.
+      const pages = statements.filter(({ text }) => /page AS MATERIALIZED[^]*user_id = ''/.test(text));
+      const late = pages[Math.floor(SESSIONS / 500) - 1]!;
+      expect(await shareOfIndexRead(t.databaseUrl, late, 'svc_sessions_ended')).toBeLessThan(0.25);
     },
     RACES_MS,
   );

@@ -1,4 +1,11 @@
-import { type AuthModuleOptions, DeviceTrusted, PasswordHasher, RequireFactor, SecurityStore } from '@svc/auth';
+import {
+  type AuthModuleOptions,
+  DeviceTrusted,
+  PasswordHasher,
+  Pruning,
+  RequireFactor,
+  SecurityStore,
+} from '@svc/auth';
 import { Controller, Get } from '@nestjs/common';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
@@ -6,7 +13,7 @@ import { eventually } from '../support/eventually';
 import { tablesContaining } from '../support/find-texts';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
 import { PausePoint, whilePaused } from '../support/pause-point';
-import { recordStatements } from '../support/query-plans';
+import { recordStatements, shareOfIndexRead } from '../support/query-plans';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
 import { ADA, PASSWORD } from '../support/user-entities';
@@ -283,6 +290,27 @@ describe('a trusted device', () => {
     await runner.release();
     await ended;
     expect(await rows()).toEqual([]);
+  });
+
+  it.each<[string, string, () => Promise<unknown>, number]>([
+    ['the end of all sessions of the guard', 'svc_trusted_devices_pkey', () => t.auth.revokeEverything(), 0],
+    ['a pruning', 'svc_trusted_devices_expiry', () => t.app.get(Pruning).run(), 1],
+  ])('is deleted at %s in pages, each of which starts after the one before', async (_, index, remove, remaining) => {
+    // The last one has not expired.
+    await t.database.query(`
+      INSERT INTO svc_trusted_devices (guard, user_id, id, token_hash, binding, created_at, expires_at)
+      SELECT 'api', 'u' || n, gen_random_uuid(), '', '', now() - interval '2 days', now() - n * interval '1 s'
+        FROM generate_series(1, 3000) n
+      UNION ALL SELECT 'api', 'v', gen_random_uuid(), '', '', now(), now() + interval '1 day'`);
+    await t.database.query('ANALYZE svc_trusted_devices');
+    const { statements, stop } = recordStatements();
+    await remove();
+    stop();
+    expect(await rows()).toHaveLength(remaining);
+    const last = statements.findLast(
+      ({ text, values }) => /page AS MATERIALIZED[^]*DELETE FROM \S*svc_trusted/.test(text) && values[0] === 'api',
+    )!;
+    expect(await shareOfIndexRead(t.databaseUrl, last, index)).toBeLessThan(0.25);
   });
 
   it('does not keep the sessions alive where its table is missing', async () => {

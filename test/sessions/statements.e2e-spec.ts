@@ -157,6 +157,7 @@ const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][]
   ['isPinned', /scope IS NOT NULL/, ['svc_sessions_pkey']],
   ['list', /ORDER BY id::text = /, ['svc_sessions_live']],
   ['isOwn', /SELECT 1 FROM \S*svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3/, ['svc_sessions_pkey']],
+  ['hasEnded', /^\s*SELECT s\.revoked_at IS NOT NULL OR/, ['svc_sessions_pkey']],
   ['user', /FROM "people"/, []],
 ];
 

@@ -50,10 +50,10 @@ const STATEMENTS: Record<string, RegExp> = {
   capSessions: /surplus AS MATERIALIZED/,
   endSession: /^UPDATE "svc_sessions" s SET revoked_at = clock_timestamp\(\) .* WHERE s.id = \$1/,
   noteForeignEnd: /^INSERT INTO "svc_sessions" AS s/,
-  endSessionsOfUser: /page AS MATERIALIZED .* ORDER BY created_at DESC/,
+  endSessionsOfUser: /page AS MATERIALIZED \(\(SELECT .* ORDER BY created_at DESC/,
   endSessionsOfGuard: /page AS MATERIALIZED .* ORDER BY user_id, created_at/,
   eraseSessions: /page AS MATERIALIZED .* user_id = '', salt = ''/,
-  eraseEndedSessions: /^WITH locked AS .* user_id = '', salt = ''/,
+  eraseRemainingSessions: /AS now\), locked AS .* user_id = '', salt = ''/,
   isOwnSession: /^SELECT 1 FROM "svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3$/,
   hasEnded:
     /^SELECT s\.revoked_at IS NOT NULL OR .* AS ended FROM "svc_sessions" s WHERE s\.id = \$1 AND s\.guard = \$2$/,
@@ -134,9 +134,9 @@ const STATEMENTS: Record<string, RegExp> = {
   removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
   removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,
   removeDevicesOfGuard:
-    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 LIMIT/,
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id, expires_at FROM "svc_trusted_devices" WHERE guard = \$1 AND \(user_id/,
   pruneDevices:
-    /^WITH page AS MATERIALIZED \( SELECT user_id, id FROM "svc_trusted_devices" WHERE guard = \$1 AND expires_at/,
+    /^WITH page AS MATERIALIZED \( SELECT user_id, id, expires_at FROM "svc_trusted_devices" WHERE guard = \$1 AND expires_at/,
   probeInsert:
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,

@@ -6,7 +6,6 @@ import { member } from '../../../../../test/support/members';
 import { ORIGIN } from '../../../../../test/support/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
-import { Sessions } from '../sessions/sessions';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountDataStore } from './account-rows.store';
@@ -31,9 +30,9 @@ describe('an account whose password is reset during its deletion', () => {
     const token = await account.mailed();
     // A session that starts after the other sessions have ended.
     t.on(AccountDeleting, async () => void (await t.auth.startSession(account.userId)));
-    const sessions = account.own(Sessions);
-    const [erase, half] = [sessions.eraseEnded.bind(sessions), new PausePoint()];
-    jest.spyOn(sessions, 'eraseEnded').mockImplementationOnce(async (...args) => {
+    const rows = account.own(AccountDataStore);
+    const [erase, half] = [rows.erase.bind(rows), new PausePoint()];
+    jest.spyOn(rows, 'erase').mockImplementationOnce(async (...args) => {
       await erase(...args);
       await half.pass();
     });

@@ -2,15 +2,18 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Database, repeatOnConflict } from '../../foundation/platform/database';
-import { HOST_TIMEOUT_MS, callHost } from '../../foundation/platform/deadline';
-import { ServerBusy, Unauthenticated } from '../../foundation/platform/errors';
+import { Database, type Sql, repeatOnConflict } from '../../foundation/platform/database';
+import { HOST_TIMEOUT_MS, RequestScope, callHost, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { AccountLock } from '../sessions/account-lock';
+import type { EndedRow } from '../sessions/session.store';
+import { SessionErasure } from '../sessions/session-erasure';
 import { Sessions } from '../sessions/sessions';
 import { LoginLocks } from '../../request/lockout/login-locks';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
@@ -18,14 +21,17 @@ import { AccountDeleted, AccountDeleting } from './account.events';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Other accounts are being deleted, and a second was not enough: 503 with `Retry-After`. Nothing has ended. */
+/**
+ * Other accounts are being deleted, and a second was not enough; or another request for this account has failed. 503 with
+ * `Retry-After`: the session of the request is live, so the client can repeat it.
+ */
 export class DeletionBusy extends ServerBusy {
   constructor(seconds = RETRY_AFTER_SECONDS) {
     super('deletion_busy', seconds);
   }
 }
 
-/** Number of deletions that a process runs at the same time, and the longest wait for one of these places. */
+/** Number of deletions that a process runs at the same time, and the longest wait for one of these places, or for another node. */
 const [AT_ONCE, MAX_WAIT_MS] = [2, 1000];
 
 /**
@@ -54,14 +60,11 @@ function placesFor(source: DataSource): Places {
   return known;
 }
 
-/**
- * Ends the sessions of an account before its deletion, and lets exactly one request continue: the one that ended its own
- * session. The database decides which request that is. All others are answered 401, because their session has ended.
- */
+/** Runs one deletion of an account at a time in this process. Between processes, the transaction decides. */
 @Injectable()
 export class DeletionClaims {
-  /** The running deletions of this process by user. Other requests wait for the claim without a database connection. */
-  private readonly claims = new Map<string, Promise<string | null>>();
+  /** The running deletions by user. Other requests wait for them without a database connection. */
+  private readonly running = new Map<string, Promise<void>>();
 
   constructor(
     private readonly sessions: Sessions,
@@ -69,56 +72,57 @@ export class DeletionClaims {
   ) {}
 
   /**
-   * @param erase gets the caller's session, which is null when it has no row in this database (a co-issuer's session), and
-   * a function that runs work without a place
-   * @throws Unauthenticated for all concurrent requests except one; DeletionBusy for all of them, if there is no place
+   * @param erase gets a function that runs work without a place
+   * @throws for all concurrent requests except the first one: Unauthenticated if that one deletes the account, otherwise
+   * DeletionBusy, because they can be repeated. DeletionBusy also if there is no place
    */
-  async claimExclusive(
-    caller: Caller,
-    erase: (session: string | null, withoutPlace: WithoutPlace) => Promise<void>,
-  ): Promise<void> {
-    const first = this.claims.get(caller.userId);
+  async exclusive(caller: Caller, erase: (withoutPlace: WithoutPlace) => Promise<void>): Promise<void> {
+    const { userId } = caller;
+    const first = this.running.get(userId);
     if (first) {
-      await first;
-      throw new Unauthenticated(true);
+      const isDeleted = await first.then(
+        () => true,
+        () => false,
+      );
+      if (isDeleted) throw new Unauthenticated(true);
+      await this.sessions.requireAlive(caller);
+      throw new DeletionBusy();
     }
-    // Before the claim: a request that finds no place has ended no session, and can be repeated.
+    const run = this.inPlace(erase);
+    this.running.set(userId, run);
+    try {
+      await run;
+    } finally {
+      this.running.delete(userId);
+    }
+  }
+
+  private async inPlace(erase: (withoutPlace: WithoutPlace) => Promise<void>): Promise<void> {
     const places = placesFor(this.database.source);
     const noPlace = (): void => undefined;
-    let giveBack = noPlace;
-    const claim = places.take().then((give) => {
-      giveBack = give;
-      return this.claim(caller);
-    });
-    this.claims.set(caller.userId, claim);
+    // Before any session ends: a request that finds no place has changed nothing.
+    let giveBack = await places.take();
     try {
-      await erase(await claim, async (work) => {
+      await erase(async (work) => {
         const done = work();
         const isSlow = await Promise.race([done.then(() => false), sleep(MAX_LISTENER_MS, true, { ref: false })]);
         if (!isSlow) return;
         giveBack();
         giveBack = noPlace;
         await done;
-        // Without a limit, because the sessions have ended: the deletion must not be refused any more.
+        // Without a limit, because the other sessions have ended: the deletion must not be refused any more.
         giveBack = await places.takeAgain();
       });
     } finally {
-      this.claims.delete(caller.userId);
       giveBack();
     }
-  }
-
-  private async claim({ userId, familyId }: Caller): Promise<string | null> {
-    const ended = await this.sessions.endAll(userId, 'erased', familyId);
-    // Another request has ended the session. A token without a session is not concerned.
-    if (ended === null && familyId !== null) throw new Unauthenticated(true);
-    return ended === 'own' ? familyId : null;
   }
 }
 
 /**
- * Deletes an account (`DELETE /account`). The sessions end first, and stay ended even if the deletion fails. Their rows
- * keep only the id, the guard and the time of the end. Then all other data is deleted in one transaction.
+ * Deletes an account (`DELETE /account`). The other sessions end first, and stay ended even if the deletion fails. The session
+ * of the request ends in the transaction that deletes all other data, so that the client can repeat a request that failed.
+ * The rows of sessions keep only the id, the guard and the time of the end.
  */
 @Injectable()
 export class AccountDeletion {
@@ -130,15 +134,17 @@ export class AccountDeletion {
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
     private readonly locks: LoginLocks,
+    private readonly accountLock: AccountLock,
     private readonly sessions: Sessions,
+    private readonly erasure: SessionErasure,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
   ) {}
 
   /**
-   * @throws Unauthenticated when another request deletes the account
-   * @throws DeletionBusy before any session has ended
+   * @throws Unauthenticated when another request has deleted the account, or deletes it with another session
+   * @throws DeletionBusy if the request can be repeated: there is no place, or another request has not deleted the account yet
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
   delete(caller: Caller): Promise<void> {
@@ -146,39 +152,78 @@ export class AccountDeletion {
     // Where an identifier is counted whether or not it has an account, its counter stays: its end would show the deletion.
     const spelling = this.locks.areBySpelling ? '' : this.timedUsers.spellingOf(identifier ?? '');
     const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
-    return this.claims.claimExclusive(caller, async (session, withoutPlace) => {
+    return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
+      await this.erasure.endForDeletion(caller);
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
-      await this.sessions.eraseAll(account.userId, session);
-      const erased = await this.eraseRows(caller.user, account, session);
-      await this.sweepAgain(account);
-      if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
+      await this.erasure.eraseEnded(account.userId);
+      const { isDeleted, ended } = await RequestScope.detached(() => this.eraseRows(caller, account));
+      await this.logged('services that only verify tokens may accept the last access token until it expires', () =>
+        this.erasure.denyErased(caller, ended),
+      );
+      await this.logged('rows of concurrent requests may remain', () => this.sweepAgain(account));
+      if (isDeleted) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
     });
   }
 
-  private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
-    // The host may have many rows to delete.
-    const inTransaction = (): Promise<boolean> =>
-      unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
-        const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
-        const { userId } = account;
-        if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
-        // If another process has erased the account in the meantime, it has erased this session too. Of two concurrent
-        // deletions, the one whose session ended last has erased the session row of the other one.
-        if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
-        // First: a statement that inserts a row for the user locks the user before the row. The same order here avoids
-        // deadlocks, and a row that was inserted before is deleted below.
-        const isDisposed = await this.dispose(user, userId, manager);
+  private async eraseRows(caller: Caller, account: DeletedAccount): Promise<{ isDeleted: boolean; ended: EndedRow[] }> {
+    const { callsHost } = this;
+    let ended: EndedRow[] = [];
+    const attempt = (): Promise<boolean> =>
+      this.inTransaction(account, async (sql, manager) => {
+        // Another deletion, for which this transaction has waited, may have ended the session. The row is not locked: the code
+        // of the host may end sessions.
+        await this.sessions.requireAlive(caller, sql, false);
+        // Code of the host may take long, and may use this lock.
+        if (!callsHost) await this.accountLock.take(sql, account.userId);
+        // The order of the locks is that of every transaction: the user, its sessions, its other rows. So a row that another
+        // transaction inserts is deleted below.
+        const isDeleted = await this.dispose(caller.user, account.userId, manager);
+        ended = await this.erasure.eraseRest(caller, sql);
         await this.rows.erase(sql, account);
-        // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
-        await this.sessions.eraseEnded(userId, sql);
-        return isDisposed;
+        return isDeleted;
       });
-    // The client cannot repeat the request, because its session has ended.
-    return this.callsHost ? inTransaction() : repeatOnConflict(HOST_TIMEOUT_MS, inTransaction);
+    try {
+      // Code of the host must not run twice.
+      return { isDeleted: await (callsHost ? attempt() : repeatOnConflict(HOST_TIMEOUT_MS, attempt)), ended };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !(await this.isGone(account))) throw error;
+      const more = await repeatWhileUnavailable(() =>
+        this.inTransaction(account, async (sql) => {
+          const rest = await this.erasure.eraseRest(caller, sql);
+          await this.rows.erase(sql, account);
+          return rest;
+        }),
+      );
+      return { isDeleted: true, ended: [...new Map([...ended, ...more].map((row) => [row.id, row])).values()] };
+    }
+  }
+
+  /** Runs the transaction of a deletion. One at a time for an account. The host may have many rows to delete. */
+  private inTransaction<T>(
+    account: DeletedAccount,
+    work: (sql: Sql, manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
+      const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
+      if (!(await this.rows.lock(sql, account, MAX_WAIT_MS))) throw new DeletionBusy();
+      return work(sql, manager);
+    });
+  }
+
+  /**
+   * Whether a failed transaction has deleted the user: the answer to its commit was lost, or the users are in another
+   * database. The client cannot repeat the request then.
+   */
+  private isGone(account: DeletedAccount): Promise<boolean> {
+    return repeatWhileUnavailable(async () => {
+      // Waits for the end of the failed transaction, whose connection may be lost.
+      await this.inTransaction(account, async () => undefined);
+      return (await this.timedUsers.findById(account.userId)) === null;
+    });
   }
 
   /** Whether the transaction runs code of the host, which must not run twice. */
@@ -197,11 +242,16 @@ export class AccountDeletion {
 
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
+    await this.erasure.eraseAll(account.userId);
+    await repeatWhileUnavailable(() => this.database.transaction((sql) => this.rows.erase(sql, account)));
+  }
+
+  /** Runs work after the commit. An error cannot undo the deletion, and is only logged. */
+  private async logged(consequence: string, work: () => Promise<void>): Promise<void> {
     try {
-      await this.sessions.eraseAll(account.userId);
-      await this.database.transaction((sql) => this.rows.erase(sql, account));
+      await work();
     } catch (error) {
-      this.logger.error('an account was deleted, but rows of concurrent requests may remain', (error as Error).stack);
+      this.logger.error(`an account was deleted, but ${consequence}`, (error as Error).stack);
     }
   }
 }

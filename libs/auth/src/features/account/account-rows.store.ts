@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database, LOCK_UNTIL_COMMIT, type Sql, isLockTimeout } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
@@ -89,15 +90,19 @@ export class AccountDataStore {
     private readonly realm: Realm,
   ) {}
 
-  /** Locks the account for this transaction. Returns false, without waiting, if another transaction has the lock. */
-  async take(sql: Sql, { userId }: DeletedAccount): Promise<boolean> {
-    const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
-      `svc:erase:${this.realm.guard}:${userId}`,
-    ]);
-    return lock!.taken;
+  /** Excludes other deletions of the account until this transaction ends. @returns false if one still runs after `ms` */
+  async lock(sql: Sql, { userId }: DeletedAccount, ms: number): Promise<boolean> {
+    await sql(`SET LOCAL lock_timeout = ${ms}`);
+    try {
+      await sql(LOCK_UNTIL_COMMIT, [`svc:erase:${this.realm.guard}:${userId}`]);
+    } catch (error) {
+      return valueIf(isLockTimeout, false)(error);
+    }
+    await sql('SET LOCAL lock_timeout TO DEFAULT');
+    return true;
   }
 
-  /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
+  /** Deletes every row of the account except its sessions: see `SessionErasure.eraseRest`. */
   async erase(sql: Sql, account: DeletedAccount): Promise<void> {
     const { userId } = account;
     const { emailChanges, emailDeliveries, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } =

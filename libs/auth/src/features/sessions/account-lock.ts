@@ -42,8 +42,13 @@ export class AccountLock {
    */
   exclusive<T>(userId: string, work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
     return this.database.transaction(async (sql, manager) => {
-      await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
+      await this.take(sql, userId);
       return work(sql, manager);
     }, once);
+  }
+
+  /** Takes the lock, and holds it until the transaction ends. */
+  async take(sql: Sql, userId: string): Promise<void> {
+    await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
   }
 }

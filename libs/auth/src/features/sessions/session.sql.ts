@@ -77,7 +77,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
   /**
    * Makes a statement that changes a page of sessions. $1 guard, $2 offset; the other parameters are those of `page`. One
    * result row has the size of the page and its last session, the first one in the order `last`; the other rows are the
-   * sessions that were live.
+   * changed sessions that were live.
    *
    * Rows are looked up by an array of ids, not by a join. With outdated statistics, the planner may scan the whole table:
    * once for an array, but once for each row of a join.
@@ -94,7 +94,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       SELECT id, user_id AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
              (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
         FROM page ORDER BY ${last} LIMIT 1) AS summary
-    UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live`;
+    UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live AND ${which}`;
 
   const find = (existence: string): string => `
     SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
@@ -184,24 +184,43 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       'live',
       'user_id DESC, created_at DESC, id DESC',
     ),
-    erasePage: paged(
+    // The session $6 is locked with each page. A page of one deletion that has ended the session of another one ends that
+    // deletion, because its pages change nothing any more. A session without a row is that of a co-issuer.
+    endOthersPage: paged(
       `(SELECT id, user_id, created_at FROM ${sessions}
-         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND (created_at, id) < ($3::timestamptz, $4::uuid)
-         LIMIT ${PAGE})
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
+           AND (created_at, id) < ($3::timestamptz, $4::uuid)
+         ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
        UNION ALL
-       (SELECT id, user_id, created_at FROM ${sessions}
-         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NOT NULL
-           AND ($6::uuid IS NULL OR revoked_at < (SELECT revoked_at FROM ${sessions} WHERE id = $6::uuid))
-         LIMIT ${PAGE})
-       LIMIT ${PAGE}`,
-      `revoked_at = coalesce(s.revoked_at, moment.now), ${erased('coalesce(s.revoked_at, moment.now)')}`,
+       SELECT id, user_id, created_at FROM ${sessions} WHERE id = $6::uuid AND guard = $1 AND user_id = $5 AND revoked_at IS NULL`,
+      'revoked_at = moment.now',
+      `live AND id IS DISTINCT FROM $6::uuid
+       AND (EXISTS (SELECT FROM locked own WHERE own.id = $6::uuid AND own.live)
+         OR NOT EXISTS (SELECT FROM ${sessions} own WHERE own.id = $6::uuid))`,
+      'id IS NOT DISTINCT FROM $6::uuid, created_at, id',
+    ),
+    // Only ended sessions, by their own index: the index of live sessions contains those that ended since the last vacuum.
+    erasePage: paged(
+      `SELECT id, user_id, created_at FROM ${sessions}
+        WHERE guard = $1 AND user_id = $5 AND revoked_at IS NOT NULL AND (created_at, id) < ($3::timestamptz, $4::uuid)
+        ORDER BY created_at DESC, id DESC LIMIT ${PAGE}`,
+      erased('s.revoked_at'),
       'true',
     ),
-    eraseEnded: `
-      WITH locked AS MATERIALIZED (
-        SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 AND revoked_at IS NOT NULL ORDER BY id FOR UPDATE)
-      UPDATE ${sessions} s SET ${erased('s.revoked_at')} WHERE s.id = ANY(ARRAY(SELECT id FROM locked))`,
-    isOf: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id = $3`,
+    // Two sub-selects, because live and ended sessions have an index each.
+    eraseRest: `
+      WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
+           locked AS MATERIALIZED (
+             SELECT ${ROW}, s.revoked_at IS NULL AS live FROM ${sessions} s WHERE s.id = ANY(ARRAY(
+               SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $3 AND revoked_at IS NULL
+               UNION ALL
+               SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $3 AND revoked_at IS NOT NULL))
+              ORDER BY s.id FOR UPDATE),
+           changed AS (
+             UPDATE ${sessions} s
+                SET revoked_at = coalesce(s.revoked_at, moment.now), ${erased('coalesce(s.revoked_at, moment.now)')}
+               FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked)))
+      SELECT id, "userId", amr, ip, "userAgent" FROM locked WHERE live`,
     hasEnded: ended,
     // An end of the session waits until the transaction is over, also where an advisory lock has no effect.
     hasEndedLocked: `${ended} FOR SHARE`,

@@ -222,37 +222,47 @@ export class SessionStore {
     return this.paged(this.statements().endPageOfGuard, [userId, createdAt, id], beforeCommit);
   }
 
+  /** Ends a page of a user's live sessions except `own`, as {@link endPage}, and none if `own` has ended. */
+  endOthersPage(
+    userId: string,
+    own: string | null,
+    start: PageStart | null,
+    beforeCommit: BeforeCommit,
+  ): Promise<EndedPage> {
+    const { createdAt, id } = start ?? FIRST_OF_USER;
+    return this.paged(this.statements().endOthersPage, [createdAt, id, userId, own], beforeCommit);
+  }
+
+  /** Erases a page of a user's ended sessions except their id, guard and time of the end, the newest first, and commits. */
+  erasePage(userId: string, start: PageStart | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
+    const { createdAt, id } = start ?? FIRST_OF_USER;
+    return this.paged(this.statements().erasePage, [createdAt, id, userId], beforeCommit);
+  }
+
   /**
-   * Erases a page of a user's sessions, live or ended, except their id, guard and time of the end, and commits.
+   * Ends and erases all sessions of a user in the same way, as part of a transaction. Records the end of `own` if it is a
+   * co-issuer's session, which has no row.
    *
-   * @param until an ended session: this session and those that ended later are not erased
+   * @returns the sessions that were live
    */
-  erasePage(userId: string, until: string | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
-    const { createdAt, id } = FIRST_OF_USER;
-    return this.paged(this.statements().erasePage, [createdAt, id, userId, until], beforeCommit);
-  }
-
-  /** Erases all ended sessions of a user in the same way, as part of a transaction. */
-  async eraseEnded(userId: string, sql: Sql): Promise<void> {
-    await sql(this.statements().eraseEnded, [this.realm.guard, userId]);
-  }
-
-  /** Whether a session belongs to the user. False for an erased session. */
-  async belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
-    return (await sql(this.statements().isOf, [familyId, this.realm.guard, userId])).length > 0;
+  async eraseRest(userId: string, own: string | null, sql: Sql): Promise<EndedRow[]> {
+    const { guard } = this.realm;
+    const ended = await sql<EndedRow>(this.statements().eraseRest, [guard, this.clock.offset, userId]);
+    if (own !== null && isUuid(own)) await sql(this.statements().noteEnd, [own, guard, this.clock.offset]);
+    return ended;
   }
 
   /**
    * Whether a session has ended. False for a co-issuer's session without a row.
    *
-   * @param sql a transaction: the session does not end before it is over
+   * @param sql a transaction: the session does not end before it is over, if `locks`
    */
-  async hasEnded(familyId: string, sql?: Sql): Promise<boolean> {
+  async hasEnded(familyId: string, sql?: Sql, locks = true): Promise<boolean> {
     if (!isUuid(familyId) || !this.database.hasEntity(Session)) return false;
     const { hasEnded, hasEndedLocked } = this.statements();
     const values = [familyId, this.realm.guard, this.clock.offset, this.idleTimeout];
     const [row] = await (sql
-      ? sql<{ ended: boolean }>(hasEndedLocked, values)
+      ? sql<{ ended: boolean }>(locks ? hasEndedLocked : hasEnded, values)
       : this.database.query<{ ended: boolean }>(hasEnded, values));
     return row?.ended === true;
   }

@@ -16,6 +16,7 @@ import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
+import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
@@ -36,6 +37,7 @@ export const sessions: Feature = {
     SignIns,
     RefreshTokens,
     Sessions,
+    SessionErasure,
     AccountLock,
     RefreshRotation,
     RequestSessions,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
-import { bestEffort, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { bestEffort, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
@@ -34,14 +34,8 @@ const SALT_BYTES = 32;
  */
 const ENDING_MS = 10_000;
 
-/**
- * How often a page of a guard is tried again. A guard can have hundreds of thousands of pages: a failover of a store would end
- * such a call in the middle.
- */
-const ENDING_RETRIES = 30;
-
 /** Denies the access tokens of sessions, before the commit of their end. */
-type Deny = (familyIds: string[]) => Promise<void>;
+export type Deny = (familyIds: string[]) => Promise<void>;
 
 /** Describes the session to start. */
 export interface SessionStart extends SessionLifeRequest {
@@ -253,7 +247,7 @@ export class Sessions {
    * @returns a function to call after the end of the sessions: it throws the error of a store that could not record the end
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
-  private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
+  async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys, emailCode } = this.realm.options.features;
     if (!twoFactor && !passkeys && !emailCode) return () => undefined;
     let unrecorded: unknown;
@@ -289,47 +283,43 @@ export class Sessions {
       count += ended.ended.length;
       return ended;
     };
-    await this.inPages(reason, page, Infinity, ENDING_RETRIES);
+    await this.inPages(reason, page, Infinity, REPETITIONS);
     throwUnrecorded();
     return count;
   }
 
   /**
-   * Ends every session of the user on this guard, and removes all personal data from their rows. In pages.
+   * Whether a session has not ended, also by its idle time. True for a token without a session, or whose session has no row.
    *
-   * @param until an ended session: its row and the rows of sessions that ended later are not changed
+   * @param locks whether an end of the session waits for the transaction
    */
-  async eraseAll(userId: string, until: string | null = null): Promise<void> {
-    const page = (_: unknown, deny: Deny) => this.store.erasePage(userId, until, deny);
-    // Without a time limit: the session of the request has ended, so the client cannot repeat the request.
-    await this.inPages('erased', page, Infinity);
-  }
-
-  /** Removes all personal data from the rows of ended sessions, as part of a transaction. */
-  eraseEnded(userId: string, sql: Sql): Promise<void> {
-    return this.store.eraseEnded(userId, sql);
-  }
-
-  /** Whether the row of a session still contains the user's id: it does not after an erasure. */
-  belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
-    return this.store.belongsTo(userId, familyId, sql);
-  }
-
-  /** Whether a session has not ended, also by its idle time. True for a token without a session, or whose session has no row. */
-  async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
-    return familyId === null || !(await this.store.hasEnded(familyId, sql));
+  async isAlive(familyId: string | null, sql?: Sql, locks = true): Promise<boolean> {
+    return familyId === null || !(await this.store.hasEnded(familyId, sql, locks));
   }
 
   /** Called before a session changes its account, after waits. @throws Unauthenticated when the session has ended */
-  async requireAlive({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql?: Sql): Promise<void> {
-    if (!(await this.isAlive(familyId, sql))) throw new Unauthenticated(true).withReason('revoked_token', userId);
+  async requireAlive(
+    { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
+    sql?: Sql,
+    locks = true,
+  ): Promise<void> {
+    if (!(await this.isAlive(familyId, sql, locks)))
+      throw new Unauthenticated(true).withReason('revoked_token', userId);
   }
 
-  private async inPages(
+  /**
+   * Ends or erases sessions in committed pages.
+   *
+   * @param ms time limit
+   * @param retries how often a page after the first one is tried again
+   * @param isUnderway whether the first page is tried again, too, and has no deadline of a request
+   */
+  async inPages(
     reason: SessionEndReason,
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
     ms = ENDING_MS,
     retries = 0,
+    isUnderway = false,
   ): Promise<void> {
     const end = performance.now() + ms;
     let start: PageStart | null = null;
@@ -342,7 +332,7 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null ? ending() : repeatWhileUnavailable(ending, retries));
+      start = await (from === null && !isUnderway ? ending() : repeatWhileUnavailable(ending, retries));
     } while (start !== null);
   }
 

@@ -4,7 +4,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { valueIf } from '../../foundation/platform/deadline';
-import { once, sweep } from '../../foundation/platform/sweep';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { isStorable } from '../../identity/users/columns';
 import { TrustedDevice } from './trusted-device.entity';
@@ -126,27 +126,50 @@ export class TrustedDeviceStore {
 
   /** Deletes all devices of the guard, as {@link removeAll}. Waits for rows that another process deletes. */
   async removeAllOfGuard(): Promise<void> {
-    const page = (): Promise<number> => this.removePage('', 'FOR UPDATE', []).catch(valueIf(isMissingTable, 0));
-    while ((await page()) === BATCH);
+    const page = ({ userId, id }: Place): Promise<SweptPage<Place>> =>
+      this.removePage('AND (user_id, id) > ($2, $3::uuid)', 'user_id, id', 'FOR UPDATE', [userId, id]);
+    const nothing = { removed: 0, next: null };
+    for (let start: Place | null = FIRST; start !== null;)
+      ({ next: start } = await page(start).catch(valueIf(isMissingTable, nothing)));
   }
 
   /** Deletes the expired devices of the guard, and resolves to their number. Skips rows that another process deletes. */
   prune(): Promise<number> {
-    const expired = 'AND expires_at <= statement_timestamp() + $2::interval ORDER BY expires_at';
-    return sweep(true, async () => {
-      const removed = await this.removePage(expired, 'FOR UPDATE SKIP LOCKED', [this.clock.offset]);
-      return { removed, next: removed === BATCH ? true : null };
-    });
+    const expired = 'AND expires_at <= statement_timestamp() + $2::interval AND expires_at >= $3::timestamptz';
+    return sweep(FIRST, ({ expiry }) =>
+      this.removePage(expired, 'expires_at', 'FOR UPDATE SKIP LOCKED', [this.clock.offset, expiry]),
+    );
   }
 
-  /** The page is computed once: a join with a sub-select could repeat it for each row. */
-  private async removePage(condition: string, lock: string, params: readonly string[]): Promise<number> {
-    const removed = await this.database.query(
+  /**
+   * Deletes a page, which starts after the previous one: the index still contains the deleted rows before it. The page is
+   * computed once: a join with a sub-select could repeat it for each row.
+   */
+  private async removePage(
+    condition: string,
+    order: string,
+    lock: string,
+    params: readonly string[],
+  ): Promise<SweptPage<Place>> {
+    const last = order.replaceAll(/\w+/g, '$& DESC');
+    const [page] = await this.database.query<Place & { removed: number }>(
       `WITH page AS MATERIALIZED (
-         SELECT user_id, id FROM ${this.table()} WHERE guard = $1 ${condition} LIMIT ${BATCH} ${lock})
-       DELETE FROM ${this.table()} d USING page WHERE d.guard = $1 AND d.user_id = page.user_id AND d.id = page.id RETURNING 1`,
+         SELECT user_id, id, expires_at FROM ${this.table()} WHERE guard = $1 ${condition} ORDER BY ${order} LIMIT ${BATCH} ${lock}),
+       gone AS (
+         DELETE FROM ${this.table()} d USING page WHERE d.guard = $1 AND d.user_id = page.user_id AND d.id = page.id RETURNING 1)
+       SELECT user_id AS "userId", id, expires_at::text AS expiry, (SELECT count(*)::int FROM gone) AS removed
+         FROM page ORDER BY ${last} LIMIT 1`,
       [this.realm.guard, ...params],
     );
-    return removed.length;
+    return { removed: page?.removed ?? 0, next: page?.removed === BATCH ? page : null };
   }
 }
+
+/** The position after a row, in the order of the users and in the order of the ends. */
+interface Place {
+  readonly userId: string;
+  readonly id: string;
+  readonly expiry: string;
+}
+
+const FIRST: Place = { userId: '', id: '00000000-0000-0000-0000-000000000000', expiry: '-infinity' };

@@ -99,7 +99,7 @@ export const REASONS = {
   bad_link: 'the signature of a mailed link is not valid, or the link has expired',
   confirmation_required: 'a step-up proof is missing or not valid',
   confirmation_session_mismatch: 'the step-up proof belongs to another session',
-  deletion_busy: 'too many accounts are being deleted at the same time (503)',
+  deletion_busy: 'other deletions, of this account or of too many others, are running (503)',
   email_change_failed:
     'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
   email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',

@@ -96,6 +96,9 @@ const someError = (error: unknown, has: (error: SqlError) => boolean, depth = 5)
  */
 const isConflict = (error: unknown): boolean => someError(error, ({ code }) => code === '40001' || code === '40P01');
 
+/** Whether a statement waited for a lock for longer than `lock_timeout` (SQLSTATE 55P03). */
+export const isLockTimeout = (error: unknown): boolean => someError(error, ({ code }) => code === '55P03');
+
 /** SQLSTATE 25006. After a failover, the address of a connection may belong to a server that is not the primary. */
 const isReadOnly = (error: unknown): boolean => someError(error, ({ code }) => code === '25006');
 

@@ -203,7 +203,7 @@ const FIRST_PAUSE_MS = 50;
 export const LONGEST_PAUSE_MS = 1000;
 
 /** How often work is tried again while a store is unavailable: with the pauses, for about half a minute. */
-const REPETITIONS = 30;
+export const REPETITIONS = 30;
 
 /**
  * Repeats work outside the deadline of the request while a store is unavailable, with growing pauses. So each attempt has the
@@ -220,7 +220,7 @@ export async function repeatWhileUnavailable<T>(work: () => Promise<T>, repetiti
     } catch (error) {
       if (left <= 0 || !isInconclusive(error) || isClosed(error)) throw error;
     }
-    await sleep(pause, undefined, { ref: false });
+    await sleep(pause);
     pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
   }
 }
