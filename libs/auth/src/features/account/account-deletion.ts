@@ -8,10 +8,11 @@ import { ServerBusy, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Sessions } from '../sessions/sessions';
+import { UserSessions } from '../sessions/user-sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -116,8 +117,9 @@ export class DeletionClaims {
 }
 
 /**
- * Deletes an account (`DELETE /account`). The sessions end first, and stay ended even if the deletion fails. Their rows
- * keep only the id, the guard and the time of the end. Then all other data is deleted in one transaction.
+ * Deletes an account (`DELETE /account`), with its data at every guard of the source. The sessions end first, and stay ended
+ * even if the deletion fails. Their rows keep only the id, the guard and the time of the end. Then all other data is deleted
+ * in one transaction.
  */
 @Injectable()
 export class AccountDeletion {
@@ -129,6 +131,8 @@ export class AccountDeletion {
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
     private readonly sessions: Sessions,
+    private readonly userSessions: UserSessions,
+    private readonly guards: SourceGuards,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
@@ -139,12 +143,14 @@ export class AccountDeletion {
    * @throws DeletionBusy before any session has ended
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
-  delete(caller: Caller): Promise<void> {
+  async delete(caller: Caller): Promise<void> {
     const identifier = this.users.identifierOf(caller.user);
-    const spelling = this.timedUsers.spellingOf(identifier ?? '');
-    const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
+    const spellings = [this.timedUsers.spellingOf(identifier ?? ''), ...(await this.spellingsElsewhere(caller))];
+    const account = { userId: caller.userId, identifier, spellings, email: this.timedUsers.emailOf(caller.user) };
     return this.claims.claimExclusive(caller, async (session, withoutPlace) => {
       const { guard } = this.realm;
+      // After the claim: of two deletions at two guards, at least one finds its own session live.
+      await this.userSessions.endElsewhere(account.userId, 'erased');
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
@@ -154,6 +160,15 @@ export class AccountDeletion {
       await this.sweepAgain(account);
       if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
     });
+  }
+
+  /** The identifiers of the user at the other guards, whose option `username` may name another column. */
+  private async spellingsElsewhere({ userId }: Caller): Promise<string[]> {
+    const found = this.guards.others(TimedUserProvider).map(async (users) => {
+      const user = await users.findById(userId);
+      return user ? users.spellingOf(users.identifierOf(user) ?? '') : '';
+    });
+    return Promise.all(found);
   }
 
   private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
@@ -171,7 +186,7 @@ export class AccountDeletion {
         const isDisposed = await this.dispose(user, userId, manager);
         await this.rows.erase(sql, account);
         // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
-        await this.sessions.eraseEnded(userId, sql);
+        for (const sessions of this.guards.all(Sessions)) await sessions.eraseEnded(userId, sql);
         return isDisposed;
       });
     // The client cannot repeat the request, because its session has ended.
@@ -195,7 +210,7 @@ export class AccountDeletion {
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
     try {
-      await this.sessions.eraseAll(account.userId);
+      for (const sessions of this.guards.all(Sessions)) await sessions.eraseAll(account.userId);
       await this.database.transaction((sql) => this.rows.erase(sql, account));
     } catch (error) {
       this.logger.error('an account was deleted, but rows of concurrent requests may remain', (error as Error).stack);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
+import { IN_ORDER, loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
 import { KnownDevice } from '../known-devices/known-device.entity';
@@ -68,12 +68,18 @@ export class Tables {
 export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
-  /** The identifier as the look-up compares it. Code of the host may compute it, so it is known before any lock is held. */
-  readonly spelling: string;
+  /**
+   * The identifier as the look-up of each guard compares it. Code of the host may compute it, so it is known before any lock is
+   * held.
+   */
+  readonly spellings: readonly string[];
   readonly email: string | null;
 }
 
-/** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
+/**
+ * Deletes the data of one account. All queries are restricted to the guards of its source, because ids of different sources
+ * collide.
+ */
 @Injectable()
 export class AccountDataStore {
   constructor(
@@ -84,7 +90,7 @@ export class AccountDataStore {
   /** Locks the account for this transaction. Returns false, without waiting, if another transaction has the lock. */
   async take(sql: Sql, { userId }: DeletedAccount): Promise<boolean> {
     const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
-      `svc:erase:${this.realm.guard}:${userId}`,
+      `svc:erase:${this.realm.source.key}:${userId}`,
     ]);
     return lock!.taken;
   }
@@ -98,17 +104,24 @@ export class AccountDataStore {
     await this.delete(sql, emailChanges, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, trustedDevices, 'user_id = $2', userId);
-    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
+    // In the order in which attempts lock these rows.
+    const counters = `SELECT id FROM ${lockouts.name} WHERE guard = ANY($1) AND subject = ANY($2) ${IN_ORDER} FOR UPDATE`;
+    await this.delete(sql, lockouts, `id IN (${counters})`, subjectsOf(account));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
     if (!(await this.tables.exists(sql, table))) return;
-    await sql(`DELETE FROM ${table.name} WHERE guard = $1 AND ${where}`, [this.realm.guard, of]);
+    await sql(`DELETE FROM ${table.name} WHERE guard = ANY($1) AND ${where}`, [this.realm.source.names, of]);
   }
 }
 
 /** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier, its email. */
-const subjectsOf = ({ userId, spelling, email }: DeletedAccount): string[] =>
-  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, spelling), mailLock(email ?? '')]
+const subjectsOf = ({ userId, spellings, email }: DeletedAccount): string[] =>
+  [
+    loginLock(userId, ''),
+    userLock('confirm', userId),
+    ...spellings.map((spelling) => loginLock(null, spelling)),
+    mailLock(email ?? ''),
+  ]
     .map(({ subject }) => subject)
     .filter(Boolean);

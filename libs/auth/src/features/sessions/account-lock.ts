@@ -6,7 +6,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from './sessions';
 
 /**
- * Serializes work on one account: adding a login method from a session, ending all sessions with the removal of the login
+ * Serializes work on one account, at all guards of its source: adding a login method from a session, ending all sessions with the removal of the login
  * methods, and changes of the email. So an ended session cannot add a login method, and the removal misses none.
  */
 @Injectable()
@@ -34,7 +34,7 @@ export class AccountLock {
    */
   exclusive<T>(userId: string, work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
     return this.database.transaction(async (sql, manager) => {
-      await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
+      await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.source.key}:${userId}`]);
       return work(sql, manager);
     }, once);
   }

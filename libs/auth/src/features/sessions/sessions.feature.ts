@@ -18,6 +18,7 @@ import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
+import { UserSessions } from './user-sessions';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
@@ -34,6 +35,7 @@ export const sessions: Feature = {
     SignIns,
     RefreshTokens,
     Sessions,
+    UserSessions,
     AccountLock,
     RefreshRotation,
     SessionPruning,
