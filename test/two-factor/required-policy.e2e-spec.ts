@@ -152,7 +152,7 @@ describe('a required second factor', () => {
       guards: { admin: { users: { entity: Person }, features: { twoFactor: true }, twoFactor: { required } } },
     });
     await expect(TestApp.start({ options: options(true) })).rejects.toThrow(
-      /users of the guard "admin" are those of the default guard, who can have passkeys/,
+      /guard "admin" has the same users as "api", who can have passkeys/,
     );
     await (await TestApp.start({ options: options(false) })).stop();
   });

@@ -33,6 +33,7 @@ import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './foundation/platform/host-id';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
+import { UserSessions } from './features/sessions/user-sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
 
 /** The capabilities that a host can also inject. */
@@ -117,18 +118,23 @@ export class Auth {
   }
 
   /**
-   * Ends every session of the user on this guard, in pages, the newest first.
+   * Ends every session of the user in pages, the newest first: on this guard, and on every guard with the same users. For the
+   * sessions of one guard only, call `auth.sessions.endAll` with the request of the user.
    *
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated.
    * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.sessionService.endAll(idText(userId, 'userId'), 'revoked');
+    await this.userSessions.endAll(idText(userId, 'userId'), 'revoked');
   }
 
-  /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link revokeAll} does */
+  /**
+   * Ends every session of the user except one of this guard, as {@link revokeAll} does.
+   *
+   * @throws StoreUnavailable, TypeError as {@link revokeAll} does
+   */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.sessionService.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
+    return this.userSessions.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
   }
 
   /**
@@ -328,6 +334,10 @@ export class Auth {
   guardConfig(name?: string): PublicGuardConfig {
     const { realm } = this.realms.named(name) ?? this.scope;
     return publicConfig(realm.options);
+  }
+
+  private get userSessions(): UserSessions {
+    return this.scope.get(UserSessions);
   }
 
   private get sessionService(): Sessions {

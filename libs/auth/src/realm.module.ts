@@ -10,7 +10,8 @@ import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
-import { Realm, RealmScope, Realms } from './foundation/realm/realm';
+import { Realm, RealmScope, Realms, SourceGuards } from './foundation/realm/realm';
+import { USER_SOURCES, type UserSource } from './foundation/realm/user-source';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
 import { Presenter } from './foundation/ports/presenter';
@@ -83,9 +84,11 @@ export class RealmModule implements NestModule {
       providers: [
         {
           provide: Realm,
-          useFactory: (config: AuthConfig) => new Realm(configOf(config, guard)),
-          inject: [AUTH_CONFIG],
+          useFactory: (config: AuthConfig, sources: ReadonlyMap<string, UserSource>) =>
+            new Realm(configOf(config, guard), sources.get(guard)),
+          inject: [AUTH_CONFIG, USER_SOURCES],
         },
+        SourceGuards,
         userProvider(users),
         presenterProvider(presenter),
         TimedUserProvider,

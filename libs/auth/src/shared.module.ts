@@ -20,11 +20,13 @@ import { optionalPeer } from './foundation/platform/optional-peer';
 import { POSTGRES_POOL, type PostgresPool, sourceOn } from './foundation/platform/postgres-pool';
 import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
+import { rowsIn } from './identity/users/user-rows';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
 import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
+import { USER_SOURCES, type UserSource, userSources } from './foundation/realm/user-source';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { OwnRedis } from './foundation/security-store/own-redis';
 import { selectStore } from './foundation/security-store/select-store';
@@ -84,6 +86,11 @@ export class AuthCoreModule {
       EndedSessions,
       StoreContinuity,
       DenylistMonitor,
+      {
+        provide: USER_SOURCES,
+        inject: [AUTH_CONFIG, Database],
+        useFactory: (config: AuthConfig, database: Database) => checkedSources(config, database),
+      },
       ProxyWarning,
       SharedThrottlerStorage,
     ];
@@ -106,12 +113,23 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
     ...guardErrors(config, names),
-    ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction()) ?? []),
+    ...featureErrors(config, userSources(config.guards)),
     ...redisErrors(config),
     ...unsafeValueErrors(config, isProduction()),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
+}
+
+const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] =>
+  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources) ?? []);
+
+/** The source of users of each guard. @throws AuthConfigError for options that are unsafe with two entities of one table */
+function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<string, UserSource> {
+  const sources = userSources(config.guards, rowsIn(database));
+  const problems = featureErrors(config, sources);
+  if (problems.length) throw new AuthConfigError(problems.join('\n'));
+  return sources;
 }
 
 /** Provides null where the host has given no pool. */

@@ -8,7 +8,7 @@ import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
@@ -16,6 +16,7 @@ import type { EndedRow } from '../sessions/session.store';
 import { SessionErasure } from '../sessions/session-erasure';
 import { Sessions } from '../sessions/sessions';
 import { LoginLocks } from '../../request/lockout/login-locks';
+import { UserSessions } from '../sessions/user-sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -119,10 +120,16 @@ export class DeletionClaims {
   }
 }
 
+/** Sessions that were live until their account was deleted. */
+interface EndedAtGuard {
+  readonly erasure: SessionErasure;
+  readonly rows: readonly EndedRow[];
+}
+
 /**
- * Deletes an account (`DELETE /account`). The other sessions end first, and stay ended even if the deletion fails. The session
- * of the request ends in the transaction that deletes all other data, so that the client can repeat a request that failed.
- * The rows of sessions keep only the id, the guard and the time of the end.
+ * Deletes an account (`DELETE /account`), with its data at every guard of the source. The other sessions end first, and stay ended
+ * even if the deletion fails. The session of the request ends in the transaction that deletes all other data, so that the client
+ * can repeat a request that failed. The rows of sessions keep only the id, the guard and the time of the end.
  */
 @Injectable()
 export class AccountDeletion {
@@ -133,10 +140,11 @@ export class AccountDeletion {
     private readonly timedUsers: TimedUserProvider,
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
-    private readonly locks: LoginLocks,
     private readonly accountLock: AccountLock,
     private readonly sessions: Sessions,
     private readonly erasure: SessionErasure,
+    private readonly userSessions: UserSessions,
+    private readonly guards: SourceGuards,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
@@ -147,31 +155,36 @@ export class AccountDeletion {
    * @throws DeletionBusy if the request can be repeated: there is no place, or another request has not deleted the account yet
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
-  delete(caller: Caller): Promise<void> {
+  async delete(caller: Caller): Promise<void> {
     const identifier = this.users.identifierOf(caller.user);
-    // Where an identifier is counted whether or not it has an account, its counter stays: its end would show the deletion.
-    const spelling = this.locks.areBySpelling ? '' : this.timedUsers.spellingOf(identifier ?? '');
-    const account = { userId: caller.userId, identifier, spelling, email: this.timedUsers.emailOf(caller.user) };
+    const spellings = await Promise.all(
+      this.guards.all(LoginLocks).map((locks) => locks.erasedSpellingOf(caller.userId)),
+    );
+    const account = { userId: caller.userId, identifier, spellings, email: this.timedUsers.emailOf(caller.user) };
     return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
       await this.erasure.endForDeletion(caller);
+      await this.userSessions.endElsewhere(account.userId, 'erased');
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
-      await this.erasure.eraseEnded(account.userId);
+      for (const erasure of this.guards.all(SessionErasure)) await erasure.eraseEnded(account.userId);
       const { isDeleted, ended } = await RequestScope.detached(() => this.eraseRows(caller, account));
       await this.logged('services that only verify tokens may accept the last access token until it expires', () =>
-        this.erasure.denyErased(caller, ended),
+        this.denyErased(caller, ended),
       );
       await this.logged('rows of concurrent requests may remain', () => this.sweepAgain(account));
       if (isDeleted) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
     });
   }
 
-  private async eraseRows(caller: Caller, account: DeletedAccount): Promise<{ isDeleted: boolean; ended: EndedRow[] }> {
+  private async eraseRows(
+    caller: Caller,
+    account: DeletedAccount,
+  ): Promise<{ isDeleted: boolean; ended: EndedAtGuard[] }> {
     const { callsHost } = this;
-    let ended: EndedRow[] = [];
+    let ended: EndedAtGuard[] = [];
     const attempt = (): Promise<boolean> =>
       this.inTransaction(account, async (sql, manager) => {
         // Another deletion, for which this transaction has waited, may have ended the session. The row is not locked: the code
@@ -182,7 +195,7 @@ export class AccountDeletion {
         // The order of the locks is that of every transaction: the user, its sessions, its other rows. So a row that another
         // transaction inserts is deleted below.
         const isDeleted = await this.dispose(caller.user, account.userId, manager);
-        ended = await this.erasure.eraseRest(caller, sql);
+        ended = await this.eraseRest(caller, sql);
         await this.rows.erase(sql, account);
         return isDeleted;
       });
@@ -193,12 +206,30 @@ export class AccountDeletion {
       if (!(error instanceof StoreUnavailable) || !(await this.isGone(account))) throw error;
       const more = await repeatWhileUnavailable(() =>
         this.inTransaction(account, async (sql) => {
-          const rest = await this.erasure.eraseRest(caller, sql);
+          const rest = await this.eraseRest(caller, sql);
           await this.rows.erase(sql, account);
           return rest;
         }),
       );
-      return { isDeleted: true, ended: [...new Map([...ended, ...more].map((row) => [row.id, row])).values()] };
+      return { isDeleted: true, ended: [...ended, ...more] };
+    }
+  }
+
+  /** Ends and erases the sessions at every guard, as part of the transaction. Returns those that were live. */
+  private async eraseRest({ userId, familyId }: Caller, sql: Sql): Promise<EndedAtGuard[]> {
+    const ended: EndedAtGuard[] = [];
+    for (const erasure of this.guards.all(SessionErasure)) {
+      const own = erasure === this.erasure ? familyId : null;
+      ended.push({ erasure, rows: await erasure.eraseRest({ userId, familyId: own }, sql) });
+    }
+    return ended;
+  }
+
+  private async denyErased({ familyId }: Caller, ended: readonly EndedAtGuard[]): Promise<void> {
+    for (const erasure of this.guards.all(SessionErasure)) {
+      const rows = ended.filter((one) => one.erasure === erasure).flatMap((one) => one.rows);
+      const own = erasure === this.erasure ? familyId : null;
+      await erasure.denyErased({ familyId: own }, [...new Map(rows.map((row) => [row.id, row])).values()]);
     }
   }
 
@@ -242,7 +273,7 @@ export class AccountDeletion {
 
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
-    await this.erasure.eraseAll(account.userId);
+    for (const erasure of this.guards.all(SessionErasure)) await erasure.eraseAll(account.userId);
     await repeatWhileUnavailable(() => this.database.transaction((sql) => this.rows.erase(sql, account)));
   }
 

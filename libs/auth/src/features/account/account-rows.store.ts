@@ -3,7 +3,7 @@ import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, LOCK_UNTIL_COMMIT, type Sql, isLockTimeout } from '../../foundation/platform/database';
 import { valueIf } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
+import { IN_ORDER, loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
 import { EmailDelivery } from '../email-verification/email-delivery.entity';
@@ -75,14 +75,17 @@ export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
   /**
-   * The identifier as the look-up compares it; empty if its counter stays. Code of the host may compute it, so it is known
-   * before any lock is held.
+   * The identifier as the look-up of each guard compares it; empty if its counter stays. Code of the host may compute it, so it is
+   * known before any lock is held.
    */
-  readonly spelling: string;
+  readonly spellings: readonly string[];
   readonly email: string | null;
 }
 
-/** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
+/**
+ * Deletes the data of one account. All queries are restricted to the guards of its source, because ids of different sources
+ * collide.
+ */
 @Injectable()
 export class AccountDataStore {
   constructor(
@@ -94,7 +97,7 @@ export class AccountDataStore {
   async lock(sql: Sql, { userId }: DeletedAccount, ms: number): Promise<boolean> {
     await sql(`SET LOCAL lock_timeout = ${ms}`);
     try {
-      await sql(LOCK_UNTIL_COMMIT, [`svc:erase:${this.realm.guard}:${userId}`]);
+      await sql(LOCK_UNTIL_COMMIT, [`svc:erase:${this.realm.source.key}:${userId}`]);
     } catch (error) {
       return valueIf(isLockTimeout, false)(error);
     }
@@ -113,17 +116,24 @@ export class AccountDataStore {
     await this.delete(sql, emailDeliveries, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, trustedDevices, 'user_id = $2', userId);
-    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
+    // In the order in which attempts lock these rows.
+    const counters = `SELECT id FROM ${lockouts.name} WHERE guard = ANY($1) AND subject = ANY($2) ${IN_ORDER} FOR UPDATE`;
+    await this.delete(sql, lockouts, `id IN (${counters})`, subjectsOf(account));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
     if (!(await this.tables.exists(sql, table))) return;
-    await sql(`DELETE FROM ${table.name} WHERE guard = $1 AND ${where}`, [this.realm.guard, of]);
+    await sql(`DELETE FROM ${table.name} WHERE guard = ANY($1) AND ${where}`, [this.realm.source.names, of]);
   }
 }
 
 /** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier, its email. */
-const subjectsOf = ({ userId, spelling, email }: DeletedAccount): string[] =>
-  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, spelling), mailLock(email ?? '')]
+const subjectsOf = ({ userId, spellings, email }: DeletedAccount): string[] =>
+  [
+    loginLock(userId, ''),
+    userLock('confirm', userId),
+    ...spellings.map((spelling) => loginLock(null, spelling)),
+    mailLock(email ?? ''),
+  ]
     .map(({ subject }) => subject)
     .filter(Boolean);

@@ -12,6 +12,7 @@ import { bestEffort } from '../../foundation/platform/deadline';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { PasswordReplacement } from '../login/password-replacement';
 import { Sessions } from '../sessions/sessions';
+import { UserSessions } from '../sessions/user-sessions';
 import { Confirmations, type ConfirmedRequest } from '../step-up/confirmations';
 import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
@@ -34,7 +35,8 @@ const FIELD = 'current_password';
 const ATTEMPTS = 3;
 
 /**
- * Changes the password of the caller (`POST /password`). The calling session continues, all others end.
+ * Changes the password of the caller (`POST /password`). The calling session continues, all others end,
+ * at every guard with the same users.
  *
  * The session is judged again before and after the password is stored: the hashes may have waited in the queue, and the end of
  * a session does not wait for the user store, which may be that of the host.
@@ -51,6 +53,7 @@ export class PasswordChange {
     private readonly resetTokens: ResetTokenStore,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
+    private readonly userSessions: UserSessions,
     private readonly events: AuthEvents,
   ) {}
 
@@ -91,13 +94,13 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
+      endSessions: () => this.userSessions.endOthers(userId, familyId, 'password_change'),
       finish: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
       undo: async () => {
         if (await this.sessions.isAlive(familyId)) return;
         await this.users.savePasswordHash(userId, unusable, digest);
-        await this.sessions.endOthers(userId, familyId, 'password_change');
+        await this.userSessions.endOthers(userId, familyId, 'password_change');
       },
     });
     if (!isMade) throw missing;
@@ -117,7 +120,7 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
+        endSessions: () => this.userSessions.endOthers(userId, familyId, 'password_change'),
         finish: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),

@@ -8,7 +8,7 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { ResetLinks } from '../password-reset/password-reset';
 import { ResetCleanup } from '../password-reset/reset-cleanup';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
-import { Sessions } from '../sessions/sessions';
+import { UserSessions } from '../sessions/user-sessions';
 import { EmailChangeFailed, EmailReplacements, LINK_ATTEMPTS } from './email-change';
 import { EmailChangeUndone } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
@@ -34,7 +34,7 @@ export class EmailChangeUndo {
     private readonly changes: EmailChangeStore,
     private readonly replacements: EmailReplacements,
     private readonly hasher: PasswordHasher,
-    private readonly sessions: Sessions,
+    private readonly sessions: UserSessions,
     private readonly resetCleanup: ResetCleanup,
     private readonly resetTokens: ResetTokenStore,
     private readonly resetLinks: ResetLinks,

@@ -146,7 +146,8 @@ export class EmailChangeStore extends HeldEmails {
   }
 
   /**
-   * Records that the former address is stored again, and ends all later changes of the user and the outstanding request.
+   * Records that the former address is stored again, and ends all later changes of the user and the outstanding requests, at
+   * all guards of the source.
    * Returns false if the change has expired, or was undone.
    *
    * @param unusableHash replaces the password, also when a repeated request does it
@@ -166,8 +167,8 @@ export class EmailChangeStore extends HeldEmails {
     if (!undone) return false;
     await sql(
       `UPDATE ${this.table()} SET state = $4
-        WHERE guard = $1 AND user_id = $2 AND state = ANY($3) AND (confirmed_at IS NULL OR confirmed_at > $5::timestamptz)`,
-      [this.realm.guard, userId, supersede.from, supersede.to, undone.since],
+        WHERE guard = ANY($1) AND user_id = $2 AND state = ANY($3) AND (confirmed_at IS NULL OR confirmed_at > $5::timestamptz)`,
+      [this.realm.source.names, userId, supersede.from, supersede.to, undone.since],
     );
     return true;
   }
@@ -188,9 +189,9 @@ export class EmailChangeStore extends HeldEmails {
 
   override async holderOf(email: string): Promise<string | null> {
     const [held] = await this.database.query<{ userId: string }>(
-      `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = $1 AND held_email = $2 AND state = ANY($3)
+      `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND held_email = $2 AND state = ANY($3)
           AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
-      [this.realm.guard, foldedIdentifier(email), HOLDING, this.clock.offset],
+      [this.realm.source.names, foldedIdentifier(email), HOLDING, this.clock.offset],
     );
     return held?.userId ?? null;
   }

@@ -24,6 +24,7 @@ import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountLock } from '../sessions/account-lock';
 import { RequestSessions } from '../sessions/request-sessions';
 import { Sessions } from '../sessions/sessions';
+import { UserSessions } from '../sessions/user-sessions';
 import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
@@ -142,6 +143,7 @@ export class EmailChangeConfirmation {
     private readonly replacements: EmailReplacements,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
+    private readonly userSessions: UserSessions,
     private readonly resetTokens: ResetTokenStore,
     private readonly requestSessions: RequestSessions,
     private readonly verifiedEmails: VerifiedEmails,
@@ -211,7 +213,7 @@ export class EmailChangeConfirmation {
   private async finish(found: StoredEmailChange, undoToken: string): Promise<void> {
     const { id, userId, sessionId, from, to } = found;
     if (from !== null) this.queue.add('emailChanged', () => this.mailTo(from, found, undoToken));
-    await this.sessions.endOthers(userId, sessionId, 'email_change');
+    await this.userSessions.endOthers(userId, sessionId, 'email_change');
     await this.resetTokens.removeAll(userId);
     if (await this.changes.advance('settle', id))
       this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));

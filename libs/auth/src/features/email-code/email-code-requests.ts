@@ -60,8 +60,10 @@ export class EmailCodeRequests {
 
   /** Requests from many clients must not flood a mailbox, nor get many codes to guess at. */
   private async admit(subject: string): Promise<void> {
-    const { guard, options } = this.realm;
-    const limits = [limit('email-code-mails', { key: `${guard}|${subject}`, ...options.rateLimits.emailCodeMails })];
+    const { source, options } = this.realm;
+    const limits = [
+      limit('email-code-mails', { key: `${source.key}|${subject}`, ...options.rateLimits.emailCodeMails }),
+    ];
     const tally = await this.store.count(limits);
     if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
   }

@@ -1,11 +1,12 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText } from '../../request/http/request-body';
 import { ResetLinks } from '../password-reset/password-reset';
-import { Sessions } from '../sessions/sessions';
+import { SignInDevices } from '../sessions/sign-ins';
+import { UserSessions } from '../sessions/user-sessions';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
 
@@ -38,14 +39,15 @@ export class SignInReportBody {
 }
 
 /**
- * Ends all sessions of a user who does not know a sign-in, with the token that was mailed (`POST /sessions/report`). Another
- * person may know the password, so the owner gets a link to choose a new one.
+ * Ends all sessions of a user who does not know a sign-in, with the token that was mailed (`POST /sessions/report`), at every
+ * guard with the same users. Another person may know the password, so the owner gets a link to choose a new one.
  */
 @Injectable()
 export class SignInReports {
   constructor(
     private readonly devices: KnownDeviceStore,
-    private readonly sessions: Sessions,
+    private readonly sessions: UserSessions,
+    private readonly guards: SourceGuards,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -67,7 +69,7 @@ export class SignInReports {
     const { id, userId, familyId } = found;
     // Other devices may be those of the same person, and the next sign-in on each has to mail. Before the sessions end: a
     // sign-in in between is one on a new device, and its session ends.
-    await this.devices.forgetAll(userId);
+    for (const devices of this.guards.all(SignInDevices)) await devices.forgetAll(userId);
     // The person who signed in has the password, and may have signed in again.
     await this.sessions.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.

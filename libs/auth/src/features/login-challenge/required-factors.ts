@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import type { UsersOptions } from '../../foundation/config/auth-options';
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, EnrolmentMethod, LoginChallenge } from '../../foundation/ports/presenter';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import type { UserSource } from '../../foundation/realm/user-source';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import type { Caller } from '../../identity/tokens/caller';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
@@ -35,6 +36,8 @@ export class RequiredFactors {
   constructor(
     private readonly store: SecurityStore,
     private readonly sessions: Sessions,
+    private readonly users: TimedUserProvider,
+    private readonly guards: SourceGuards,
     private readonly realm: Realm,
   ) {}
 
@@ -53,6 +56,20 @@ export class RequiredFactors {
     return answer;
   }
 
+  /** As {@link appliesTo}, at any guard of the source: a factor that one guard removes is missing at all of them. */
+  private async applyTo({ user, userId }: Pick<Caller, 'user' | 'userId'>): Promise<boolean> {
+    if (await this.appliesTo(user)) return true;
+    for (const other of this.guards.others(RequiredFactors)) if (await other.appliesToId(userId)) return true;
+    return false;
+  }
+
+  /** Reads the user with the provider of this guard: that of another guard may return another class. */
+  private async appliesToId(userId: string): Promise<boolean> {
+    if (this.realm.options.twoFactor.required === false) return false;
+    const user = await this.users.findById(userId);
+    return user !== null && this.appliesTo(user);
+  }
+
   /**
    * Removes a factor of the user, unless a required one would be the last. Removals of one user run one at a time: of two
    * concurrent ones that would leave no factor, one is refused.
@@ -69,8 +86,8 @@ export class RequiredFactors {
       await this.sessions.requireAlive(caller);
       await remove();
     };
-    if (!(await this.appliesTo(caller.user))) return removeInSession();
-    const key = `svc:factor-removal:${this.realm.guard}:${caller.userId}`;
+    if (!(await this.applyTo(caller))) return removeInSession();
+    const key = `svc:factor-removal:${this.realm.source.key}:${caller.userId}`;
     if (!(await this.store.add(key, 'true', REMOVAL_SECONDS))) throw new SecondFactorRequired();
     try {
       if (!(await hasAnother())) throw new SecondFactorRequired();
@@ -81,17 +98,50 @@ export class RequiredFactors {
   }
 }
 
-/** What identifies the users of a guard: the entity or the provider. Two guards can name one provider with two objects. */
-const sourceOf = ({ entity, provider }: UsersOptions = {}): unknown =>
-  provider && 'useExisting' in provider ? provider.useExisting : (provider ?? entity);
+/**
+ * What a guard cannot ask of the users of its source, who can have it from another guard: passkeys, which only the default
+ * guard has, or codes. Null if it can ask everything. Pure.
+ */
+function missingFactor({ guard, features }: GuardConfig, { guards }: UserSource): 'passkeys' | 'codes' | null {
+  const others = guards.filter((other) => other.guard !== guard);
+  if (others.some((other) => other.isDefault && other.features.passkeys)) return 'passkeys';
+  return !features.twoFactor && others.some((other) => other.features.twoFactor) ? 'codes' : null;
+}
 
-/** Whether the users of an extra guard can have passkeys, which only the default guard knows. */
-const sharesPasskeys = ({ users, isDefault }: GuardConfig, guards: readonly GuardConfig[]): boolean =>
-  !isDefault &&
-  guards.some((other) => other.isDefault && other.features.passkeys && sourceOf(other.users) === sourceOf(users));
+/**
+ * Why an application must not start: a guard would accept the password alone of a user who has a factor of another guard of the
+ * source, although an option of the guard asks for it. Pure.
+ */
+function sharedFactorErrors(config: GuardConfig, source: UserSource): string[] {
+  const { guard, isDefault, nameOf, confirm, twoFactor, passkeys } = config;
+  const missing = missingFactor(config, source);
+  if (missing === null) return [];
+  const names = source.names.filter((name) => name !== guard).join('", "');
+  const same = `, and the guard "${guard}" has the same users as "${names}", who can have ${missing}. This guard has none, so `;
+  const own = isDefault ? '' : `guards.${guard}.`;
+  const routes = 'and mark its routes with @RequireFactor()';
+  const orCodes = missing === 'codes' ? ', or switch features.twoFactor on for this guard.' : '.';
+  return [
+    twoFactor.required !== false &&
+      methodsAt(config).length > 0 &&
+      `${nameOf('twoFactor.required')} is set${same}such a user could enrol another factor with the password alone. ` +
+        `Set ${own}twoFactor.required to false, ${routes}${orCodes}`,
+    passkeys.required !== false &&
+      missing === 'passkeys' &&
+      `${nameOf('passkeys.required')} is set${same}such a user could sign in with the password alone. ` +
+        `Set ${own}passkeys.required to false, ${routes}.`,
+    confirm.factors === 'all' &&
+      `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "all"${same}such a user could confirm with the password alone. ` +
+        `Set ${own}confirm.factors to "one"${orCodes}`,
+  ].filter((text): text is string => typeof text === 'string');
+}
 
 /** Why an application must not start: no user could sign in, or less would be asked than an option states. */
-export function factorErrors({ routes, guards }: AuthConfig): string[] {
+export function factorErrors(
+  { routes, guards }: AuthConfig,
+  _production: boolean,
+  sources: ReadonlyMap<string, UserSource>,
+): string[] {
   return guards.flatMap((guard) => {
     const { nameOf, confirm, twoFactor, features, isDefault, passkeys } = guard;
     const isRequired = routes && twoFactor.required !== false;
@@ -101,11 +151,7 @@ export function factorErrors({ routes, guards }: AuthConfig): string[] {
         !methodsAt(guard).length &&
         `${nameOf('twoFactor.required')} is set, but the users of the guard "${guard.guard}" can have no second factor, so ` +
           `none of them could sign in. Switch features.twoFactor on for this guard, or set guards.${guard.guard}.twoFactor.required to false.`,
-      isRequired &&
-        sharesPasskeys(guard, guards) &&
-        `${nameOf('twoFactor.required')} is set, and the users of the guard "${guard.guard}" are those of the default guard, who ` +
-          'can have passkeys. This guard has none, so a user with a passkey could enrol another factor with the password alone. ' +
-          `Set guards.${guard.guard}.twoFactor.required to false, and mark its routes with @RequireFactor().`,
+      ...(routes ? sharedFactorErrors(guard, sources.get(guard.guard)!) : []),
       !['one', 'all'].includes(factors) &&
         `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "${factors}". Use one or all.`,
       twoFactor.required !== false &&

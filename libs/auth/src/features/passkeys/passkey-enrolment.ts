@@ -101,7 +101,7 @@ export class PasskeyEnrolment {
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     const { userId, credentialId } = passkey;
-    await this.trustedDevices.removeAll(userId);
+    await this.trustedDevices.removeAllOfSource(userId);
     const stored = await this.accountLock.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
     if (!stored) return false;
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { VerifiedEmails } from '../email-verification/verified-emails';
-import { Realm } from '../../foundation/realm/realm';
-import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import { CodeFactor, PasskeyFactor, type RemovedPasskeys } from '../login-challenge/second-factors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
-import { Sessions } from '../sessions/sessions';
 import { SignInDevices } from '../sessions/sign-ins';
+import { UserSessions } from '../sessions/user-sessions';
 import type { ResetAccount } from './reset-token.store';
 
 /**
- * Ends all access to an account that was possible before a password reset.
+ * Ends all access to an account that was possible before a password reset, at every guard with the same users.
  *
  * Anyone can register an account with the address of another person, and enrol factors that survive a change of password: a
  * passkey that can still sign in, or a second factor that locks the owner out. So the first proof of a person removes them,
@@ -21,11 +21,9 @@ export class ResetCleanup {
   constructor(
     private readonly verifiedEmails: VerifiedEmails,
     private readonly accountLock: AccountLock,
-    private readonly sessions: Sessions,
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
+    private readonly sessions: UserSessions,
+    private readonly guards: SourceGuards,
     private readonly users: TimedUserProvider,
-    private readonly devices: SignInDevices,
     private readonly realm: Realm,
   ) {}
 
@@ -55,17 +53,20 @@ export class ResetCleanup {
       await endSessions();
     }
     // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
-    if (!since || (await this.hasFactorSince(userId, since))) await this.codes.remove(userId);
+    if (!since || (await this.hasFactorSince(userId, since)))
+      for (const codes of this.guards.all(CodeFactor)) await codes.remove(userId);
     // After the sessions have ended, too: no device is recorded for a session that has ended.
-    await this.devices.forgetAll(userId);
+    for (const devices of this.guards.all(SignInDevices)) await devices.forgetAll(userId);
   }
 
   private async removePasskeys(userId: string, since?: Date): Promise<number> {
-    const { removed, emitEvents } = await this.accountLock.exclusive(userId, (sql) =>
-      this.passkeys.removeAll(sql, userId, since),
-    );
-    emitEvents();
-    return removed;
+    const ofGuards = await this.accountLock.exclusive(userId, async (sql) => {
+      const removed: RemovedPasskeys[] = [];
+      for (const passkeys of this.guards.all(PasskeyFactor)) removed.push(await passkeys.removeAll(sql, userId, since));
+      return removed;
+    });
+    for (const { emitEvents } of ofGuards) emitEvents();
+    return ofGuards.reduce((sum, { removed }) => sum + removed, 0);
   }
 
   private async hasFactorSince(userId: string, since: Date): Promise<boolean> {

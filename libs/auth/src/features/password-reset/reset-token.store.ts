@@ -134,28 +134,26 @@ export class ResetTokenStore extends HashRenewal {
   }
 
   /**
-   * Binds the tokens of a user to the renewed hash of the same password. At all guards, because guards may share a table
-   * of users; for a user of another table, the former hash is another one.
+   * Binds the tokens of a user to the renewed hash of the same password, at all guards of the source.
    */
   override async renew(userId: string, former: string, renewed: string): Promise<void> {
     if (!this.isUsed) return;
     const statement = `UPDATE ${this.table()} SET password_fingerprint = $4
                         WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint = $3`;
-    const guards = this.config.guards.map(({ guard }) => guard);
-    const values = [guards, userId, fingerprintOf(former), fingerprintOf(renewed)];
+    const values = [this.realm.source.names, userId, fingerprintOf(former), fingerprintOf(renewed)];
     await this.database.query(statement, values);
   }
 
-  /** Deletes the tokens of a user for all brokers. After a new password they are invalid, because it has another hash. */
+  /** Deletes the tokens of a user for all brokers, at all guards of the source. After a new password they are invalid, because it has another hash. */
   async removeAll(userId: string): Promise<void> {
     if (!this.isUsed) return;
-    await this.database.query(`DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`, [
-      this.realm.guard,
+    await this.database.query(`DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2`, [
+      this.realm.source.names,
       userId,
     ]);
   }
 
-  /** Deletes the tokens of a user for all brokers, except those for this address and this password hash. */
+  /** As {@link removeAll}, except the tokens for this address and this password hash. */
   async removeOthers({
     userId,
     email,
@@ -167,8 +165,8 @@ export class ResetTokenStore extends HashRenewal {
   }): Promise<void> {
     await this.database.query(
       `DELETE FROM ${this.table()}
-        WHERE guard = $1 AND user_id = $2 AND (email_hash, password_fingerprint) IS DISTINCT FROM ($3, $4)`,
-      [this.realm.guard, userId, sha256(email), fingerprintOf(digest)],
+        WHERE guard = ANY($1) AND user_id = $2 AND (email_hash, password_fingerprint) IS DISTINCT FROM ($3, $4)`,
+      [this.realm.source.names, userId, sha256(email), fingerprintOf(digest)],
     );
   }
 
@@ -253,7 +251,10 @@ export class ResetTokenPruning {
   }
 
   /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
-  private async page({ guard, broker, userId, slot }: RowKey, { known, others }: KeptTokens): Promise<SweptPage<RowKey>> {
+  private async page(
+    { guard, broker, userId, slot }: RowKey,
+    { known, others }: KeptTokens,
+  ): Promise<SweptPage<RowKey>> {
     const key = 'guard, broker, user_id, slot';
     const statement = `
       WITH page AS MATERIALIZED (

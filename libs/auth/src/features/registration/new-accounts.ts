@@ -190,7 +190,7 @@ export class NewAccounts {
     const user = await this.users.findById(id);
     if (!user || !this.hasIdentifier(user, fields[this.realm.options.username])) return null;
     if (!(await this.users.wasCreatedSince(id, mark))) return null;
-    const isFirst = await this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
+    const isFirst = await this.store.add(`svc:registered:${this.realm.source.key}:${id}`, 'true', CLAIM_SECONDS);
     return isFirst ? user : null;
   }
 

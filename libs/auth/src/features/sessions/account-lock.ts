@@ -7,7 +7,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from './sessions';
 
 /**
- * Serializes work on one account: adding a login method from a session, ending all sessions with the removal of the login
+ * Serializes work on one account, at all guards of its source: adding a login method from a session, ending all sessions with the removal of the login
  * methods, and changes of the email. So an ended session cannot add a login method, and the removal misses none.
  */
 @Injectable()
@@ -49,6 +49,6 @@ export class AccountLock {
 
   /** Takes the lock, and holds it until the transaction ends. */
   async take(sql: Sql, userId: string): Promise<void> {
-    await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
+    await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.source.key}:${userId}`]);
   }
 }

@@ -21,6 +21,7 @@ import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
+import { UserSessions } from './user-sessions';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
@@ -38,6 +39,7 @@ export const sessions: Feature = {
     RefreshTokens,
     Sessions,
     SessionErasure,
+    UserSessions,
     AccountLock,
     RefreshRotation,
     RequestSessions,

@@ -114,14 +114,21 @@ export class TrustedDeviceStore {
   }
 
   /**
-   * Deletes all devices of a user. Called before a second factor is added: after its removal, the user has the former factors
-   * again, and an earlier binding would match. The application may run before its migrations: the end of sessions must not
-   * depend on the table.
+   * Deletes all devices of a user. The application may run before its migrations: the end of sessions must not depend on the
+   * table.
    */
-  async removeAll(userId: string): Promise<void> {
+  async removeAll(userId: string, guards: readonly string[] = [this.realm.guard]): Promise<void> {
     if (!isStorable(userId)) return;
-    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`;
-    await this.database.query(statement, [this.realm.guard, userId]).catch(valueIf(isMissingTable, []));
+    const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2`;
+    await this.database.query(statement, [guards, userId]).catch(valueIf(isMissingTable, []));
+  }
+
+  /**
+   * As {@link removeAll}, at all guards of the source. Called before a second factor is added: after its removal, the user has
+   * the former factors again, and an earlier binding would match.
+   */
+  removeAllOfSource(userId: string): Promise<void> {
+    return this.removeAll(userId, this.realm.source.names);
   }
 
   /** Deletes all devices of the guard, as {@link removeAll}. Waits for rows that another process deletes. */

@@ -114,7 +114,7 @@ export class TwoFactor {
     { secret }: StoredSecondFactor,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
-    await this.trustedDevices.removeAll(userId);
+    await this.trustedDevices.removeAllOfSource(userId);
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
@@ -161,7 +161,7 @@ export class TwoFactor {
       recoveryCodes,
       confirmedAt: confirmedAt ?? new Date(this.clock.now()),
     };
-    await this.trustedDevices.removeAll(id);
+    await this.trustedDevices.removeAllOfSource(id);
     const found: { enabled?: 'none' | 'same' | 'other' } = {};
     const stored = await this.factors.change(id, (current) => {
       const isSame = this.factors.secretOf(id, current) === secret;

@@ -1514,6 +1514,14 @@ export interface UsersOptions {
   entity?: Type<object>;
   /** A host class implementing `UserProvider`, for users that are not a TypeORM entity. */
   provider?: Type<UserProvider> | UserProviderSource;
+  /**
+   * Name of the source of users. Guards with the same name have the same users: what ends or protects a user is done at
+   * each of them.
+   *
+   * Entities on one table need no name. Set it where two guards have two providers for the same users, or an entity and a
+   * provider. Without it, guards with one class or token of a provider have the same users.
+   */
+  source?: string;
 }
 
 /** A presenter that Nest obtains from an existing provider or from a factory. */

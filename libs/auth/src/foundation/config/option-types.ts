@@ -4,7 +4,9 @@ import { VARIABLES, isList, isText } from './env';
 /** Options without a variable, and `keys.jwks`, which can be a function, have no type there. */
 const TEXTS = [
   ...VARIABLES.map(([, option]) => option).filter((option) => isText(option) && option !== 'keys.jwks'),
-  ...'guard path dataSource tokenIds refreshTokenFrom cookie.refreshName passwords.breached.onOutage'.split(' '),
+  ...'guard path dataSource tokenIds refreshTokenFrom cookie.refreshName users.source passwords.breached.onOutage'.split(
+    ' ',
+  ),
   'retention.schedule',
 ];
 

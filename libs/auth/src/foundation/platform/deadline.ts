@@ -115,27 +115,6 @@ export function isUnavailable(error: unknown): boolean {
 export const isInconclusive = (error: unknown): boolean =>
   isUnavailable(error) || (error instanceof AuthException && error.isInconclusive);
 
-/** Milliseconds before each repetition of {@link whenAvailable}: two minutes in all. */
-const PAUSES_MS = [100, 300, 1000, 3000, 10_000, 30_000, 75_000];
-
-/**
- * Repeats work after a store was not available, outside the deadline of the request and after its response. The work must be
- * repeatable: the first run may have had its effect.
- *
- * @throws the error of the last run; at once an error that is the answer of a store
- */
-export const whenAvailable = (work: () => Promise<unknown>): Promise<void> =>
-  RequestScope.detached(async () => {
-    for (const [i, pause] of PAUSES_MS.entries()) {
-      await sleep(pause, undefined, { ref: false });
-      try {
-        return void (await work());
-      } catch (error) {
-        if (!isUnavailable(error) || i === PAUSES_MS.length - 1) throw error;
-      }
-    }
-  });
-
 /**
  * Waits at most `ms` milliseconds for a store, minus the time that the request has already waited for stores. Rejects
  * with {@link StoreUnavailable} after a timeout or a connection error. Every other error is passed on unchanged.

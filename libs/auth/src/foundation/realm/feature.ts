@@ -2,6 +2,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
+import type { UserSource } from './user-source';
 
 /** The manifest of a feature: what it adds to a realm when it is on, and what replaces it when it is off. */
 export interface Feature {
@@ -11,9 +12,15 @@ export interface Feature {
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
-   * feature is on or off.
+   * feature is on or off, and again when the tables of the entities are known.
+   *
+   * @param sources the source of users of each guard
    */
-  readonly configErrors?: (config: AuthConfig, production: boolean) => readonly string[];
+  readonly configErrors?: (
+    config: AuthConfig,
+    production: boolean,
+    sources: ReadonlyMap<string, UserSource>,
+  ) => readonly string[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

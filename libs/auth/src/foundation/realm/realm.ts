@@ -5,12 +5,17 @@ import { AuthConfigError } from '../platform/errors';
 import { fieldIn, messageIn } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
 import { type MessageKey, type MessageParams, type Translator, fill } from '../platform/messages';
+import { type UserSource, sourceOf } from './user-source';
 
 /** Provides the name and the options of one guard to its services. */
 export class Realm {
   readonly guard: string;
 
-  constructor(readonly options: GuardConfig) {
+  /** @param source the source of the guard's users, with every guard that has them */
+  constructor(
+    readonly options: GuardConfig,
+    readonly source: UserSource = sourceOf([options]),
+  ) {
     this.guard = options.guard;
   }
 
@@ -106,5 +111,33 @@ export class Realms {
     throw new AuthConfigError(
       `There is no guard "${guard}". Declared: ${[...this.byGuard.keys()].join(', ')}. Add it to AuthModule's guards.`,
     );
+  }
+}
+
+/** Gives a service of a realm the services of all guards with the same users. */
+@Injectable()
+export class SourceGuards {
+  constructor(
+    private readonly realm: Realm,
+    private readonly realms: Realms,
+  ) {}
+
+  /** A service of each guard of the source, in the order of the guards' names. Without the guards whose feature is off. */
+  all<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
+    return this.servicesOf(this.realm.source.names, token);
+  }
+
+  /** As {@link all}, without the guard of this realm. */
+  others<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
+    const { source, guard } = this.realm;
+    return this.servicesOf(
+      source.names.filter((name) => name !== guard),
+      token,
+    );
+  }
+
+  private servicesOf<T>(names: readonly string[], token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
+    const scopes = names.map((name) => this.realms.get(name));
+    return scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
   }
 }

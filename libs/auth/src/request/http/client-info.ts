@@ -69,10 +69,10 @@ export class FairShareKeys {
    * address or identifier is stored.
    */
   of(request: { ip?: unknown; body?: unknown }): readonly string[] {
-    const { guard, options } = this.realm;
+    const { source, options } = this.realm;
     const identifier = ownField(request.body, options.username);
     const account = typeof identifier === 'string' ? foldedIdentifier(identifier.slice(0, FIELD_MAX)) : '';
-    return [`client|${this.clients.addressOf(request)}`, `account|${guard}|${account}`].map(sha256);
+    return [`client|${this.clients.addressOf(request)}`, `account|${source.key}|${account}`].map(sha256);
   }
 }
 

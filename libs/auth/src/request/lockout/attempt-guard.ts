@@ -84,7 +84,7 @@ export class FailureLimiter {
 const isExhausted = (limits: readonly Limit[], { buckets }: Tally): boolean =>
   limits.some(({ max }, i) => (buckets[i]?.counted ?? 0) >= max);
 
-/** Makes the limits under which failed attempts of this realm are counted. */
+/** Makes the limits under which failed attempts are counted: once for a user, at all guards of the source. */
 @Injectable()
 export class FailureLimits {
   constructor(
@@ -98,11 +98,11 @@ export class FailureLimits {
    * account: all such requests would share one counter.
    */
   ofLogin({ subject }: LockKey, request: object): Limit[] {
-    const { guard, options } = this.realm;
+    const { source, options } = this.realm;
     const { maxAttempts, accountMaxAttempts, decaySeconds } = options.rateLimits.login;
-    const byClient = { key: `${guard}|${subject}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
-    const byAccount = { key: `acct|${guard}|${subject}`, maxAttempts: accountMaxAttempts, decaySeconds };
-    const group = `${guard}|${subject}`;
+    const byClient = { key: `${source.key}|${subject}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
+    const byAccount = { key: `acct|${source.key}|${subject}`, maxAttempts: accountMaxAttempts, decaySeconds };
+    const group = `${source.key}|${subject}`;
     return [
       limit('login-failures', byClient, group),
       ...(subject ? [limit('account-failures', byAccount, group)] : []),
@@ -111,8 +111,8 @@ export class FailureLimits {
 
   /** Limits for failed second factors of one account. */
   ofTwoFactor(userId: string): Limit[] {
-    const { guard, options } = this.realm;
-    return [limit('2fa-challenge', { key: `${guard}:${userId}`, ...options.rateLimits.twoFactor })];
+    const { source, options } = this.realm;
+    return [limit('2fa-challenge', { key: `${source.key}:${userId}`, ...options.rateLimits.twoFactor })];
   }
 }
 

@@ -1,16 +1,32 @@
 import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
+import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Feature } from '../../foundation/realm/feature';
+import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore } from './lockout.store';
 import { LockRelease } from './lock-release';
 import { LoginLocks } from './login-locks';
 
-// Also when the feature is off: rows from the time when it was on are still pruned.
-const ALWAYS = [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockoutPruning, LockRelease, LoginLocks];
+// Also when the feature is off: rows from the time when it was on are still pruned, and another guard may have the same users.
+const ALWAYS = [
+  AttemptGuard,
+  FailureLimiter,
+  FailureLimits,
+  LockoutStore,
+  LockoutPruning,
+  LockRelease,
+  LoginLocks,
+  {
+    provide: AccountLockout,
+    inject: [LockoutStore, AuthEvents, Realm],
+    useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
+      store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
+  },
+];
 
 /** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout: Feature = {
   flags: ['lockout'],
-  providers: [...ALWAYS, { provide: AccountLockout, useClass: PersistentLockout }],
-  whenOff: [...ALWAYS, { provide: AccountLockout, useClass: NoLockout }],
+  providers: ALWAYS,
+  whenOff: ALWAYS,
 };

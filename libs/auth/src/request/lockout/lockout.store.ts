@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulid';
 import { Clock } from '../../foundation/platform/clock';
-import { Database } from '../../foundation/platform/database';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { Database, type Sql } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import type { Lock } from './lockout.policy';
@@ -11,20 +12,28 @@ import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
 /** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
 
-/** A counted attempt. */
+/** An attempt that was counted at one guard. */
 export interface Reserved {
+  readonly guard: string;
   /** The row of the counter. Another one counts after a release. */
-  id: string;
+  readonly id: string;
   /** Consecutive failures, including this attempt. */
-  attempts: number;
+  readonly attempts: number;
   /** The time of the lock that this attempt set, as PostgreSQL writes it; null if it set none. */
-  lockedAt: string | null;
+  readonly lockedAt: string | null;
 }
 
-/** Contains all queries of lockout counters, restricted to the realm's guard. */
+/** The order in which several rows are locked: that of the guards of a source, so that no two requests wait for each other. */
+export const IN_ORDER = 'ORDER BY purpose, subject, guard COLLATE "C"';
+
+/**
+ * Contains all queries of lockout counters. Each guard has its own row, and a failure counts at every guard of the source that
+ * has the lockout: otherwise each guard would allow as many guesses at one secret.
+ */
 @Injectable()
 export class LockoutStore {
   private readonly table = once(() => this.database.table(LockoutCounter));
+  private readonly counting = once(() => this.realm.source.guards.filter(({ features }) => features.lockout));
 
   constructor(
     private readonly database: Database,
@@ -32,6 +41,12 @@ export class LockoutStore {
     private readonly clock: Clock,
   ) {}
 
+  /** Whether failures are counted at this guard, or at another one with the same users. */
+  get isUsed(): boolean {
+    return this.counting().length > 0;
+  }
+
+  /** The counter of this guard; null without one. */
   async find({ purpose, subject }: LockKey): Promise<Lock | null> {
     const [lock] = await this.database.query<Lock>(
       `SELECT extract(epoch FROM locked_at)::float8 AS "lockedAt",
@@ -43,14 +58,39 @@ export class LockoutStore {
   }
 
   /**
-   * Counts one attempt. Returns null, without counting, while a lock is active. After an expired lock, counting starts
-   * again at 1.
+   * Counts one attempt at every guard of the source, or returns null, without counting, while the lock of this guard is
+   * active. The row of another guard with an active lock does not change.
+   */
+  async reserve(key: LockKey): Promise<Reserved[] | null> {
+    const refused = new Error('rolled back');
+    // In a transaction, so that an attempt that was answered 503 is not counted afterwards.
+    const reserving = this.database.transaction(async (sql) => {
+      const reserved: Reserved[] = [];
+      for (const guard of this.counting()) {
+        const counted = await this.reserveAt(guard, key, sql);
+        if (counted) reserved.push(counted);
+        else if (guard.guard === this.realm.guard) throw refused;
+      }
+      return reserved;
+    });
+    return reserving.catch((error: unknown) => {
+      if (error !== refused) throw error;
+      return null;
+    });
+  }
+
+  /**
+   * Counts one attempt at one guard. Returns null, without counting, while its lock is active. After an expired lock, counting
+   * starts again at 1.
    *
    * One statement decides, so concurrent first failures make one row, and exactly one attempt sets the lock. The
    * statement never updates an active lock, so a counter that is locked afterwards was locked by this attempt.
    */
-  async reserve({ purpose, subject }: LockKey): Promise<Reserved | null> {
-    const { maxAttempts, releaseAfter } = this.realm.options.lockout;
+  private async reserveAt(
+    { guard, lockout }: GuardConfig,
+    { purpose, subject }: LockKey,
+    sql: Sql,
+  ): Promise<Reserved | null> {
     const next = 'CASE WHEN l.locked_at IS NULL THEN l.attempts + 1 ELSE 1 END';
     const statement = `
       INSERT INTO ${this.table()} AS l (id, purpose, subject, guard, attempts, locked_at, created_at, updated_at)
@@ -62,34 +102,45 @@ export class LockoutStore {
              updated_at = excluded.updated_at
        WHERE l.locked_at IS NULL
           OR ($6::float8 > 0 AND l.locked_at + $6 * interval '1 second' <= excluded.updated_at)
-      RETURNING id, attempts, locked_at::text AS "lockedAt"`;
-    const values = [ulid(), purpose, subject, this.realm.guard, maxAttempts, releaseAfter, this.clock.offset];
-    // In a transaction, so that an attempt that was answered 503 is not counted afterwards.
-    const [reserved] = await this.database.transaction((sql) => sql<Reserved>(statement, values));
+      RETURNING guard, id, attempts, locked_at::text AS "lockedAt"`;
+    const { maxAttempts, releaseAfter } = lockout;
+    const values = [ulid(), purpose, subject, guard, maxAttempts, releaseAfter, this.clock.offset];
+    const [reserved] = await sql<Reserved>(statement, values);
     return reserved ?? null;
   }
 
   /**
-   * Takes back an attempt that was not a failure, with the lock that it set. A lock of another attempt remains. Returns
-   * whether the attempt was still counted. In a transaction, so that a call that is not answered in time can be repeated.
+   * Takes back an attempt that was not a failure, with the locks that it set. A lock of another attempt remains. In a
+   * transaction, so that a call that is not answered in time can be repeated.
+   *
+   * @returns the guards at which the attempt was still counted
    */
-  async returnAttempt({ purpose, subject }: LockKey, { id, lockedAt }: Reserved): Promise<boolean> {
-    const statement = `
-      UPDATE ${this.table()} SET attempts = attempts - 1, locked_at = NULL
-       WHERE purpose = $1 AND subject = $2 AND guard = $3 AND id = $4 AND attempts > 0
-         AND locked_at IS NOT DISTINCT FROM $5::timestamptz
-      RETURNING id`;
-    const values = [purpose, subject, this.realm.guard, id, lockedAt];
-    return (await this.database.transaction((sql) => sql(statement, values))).length > 0;
+  returnAttempt(reserved: readonly Reserved[]): Promise<Reserved[]> {
+    return this.database.transaction(async (sql) => {
+      const returned: Reserved[] = [];
+      for (const counted of reserved) {
+        const rows = await sql(
+          `UPDATE ${this.table()} SET attempts = attempts - 1, locked_at = NULL
+            WHERE id = $1 AND attempts > 0 AND locked_at IS NOT DISTINCT FROM $2::timestamptz
+           RETURNING id`,
+          [counted.id, counted.lockedAt],
+        );
+        if (rows.length) returned.push(counted);
+      }
+      return returned;
+    });
   }
 
-  /** Deletes counters, and resolves to the keys that existed. */
+  /** Deletes counters at all guards of the source, and resolves to the keys that existed. */
   remove(keys: readonly LockKey[]): Promise<LockKey[]> {
     return this.database.query<LockKey>(
-      `DELETE FROM ${this.table()}
-        WHERE guard = $1 AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
-       RETURNING purpose, subject`,
-      [this.realm.guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject)],
+      `WITH held AS MATERIALIZED (
+         SELECT id FROM ${this.table()}
+          WHERE guard = ANY($1) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+          ${IN_ORDER} FOR UPDATE),
+       gone AS (DELETE FROM ${this.table()} l USING held WHERE l.id = held.id RETURNING purpose, subject)
+       SELECT DISTINCT purpose, subject FROM gone`,
+      [this.realm.source.names, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject)],
     );
   }
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { isMissingTable } from '../../foundation/platform/database';
-import { isInconclusive, isUnavailable, whenAvailable } from '../../foundation/platform/deadline';
+import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -40,7 +40,7 @@ export abstract class AccountLockout {
   abstract release(keys: readonly LockKey[]): Promise<LockKey[]>;
 }
 
-/** Replaces the lockout when `features.lockout` is off: counts and locks nothing. */
+/** Used when no guard of the source has `features.lockout`: counts and locks nothing. */
 @Injectable()
 export class NoLockout extends AccountLockout {
   async secondsLocked(): Promise<number> {
@@ -72,7 +72,10 @@ export class AccountIsLocked extends AuthException {
   }
 }
 
-/** Counts failures in the database. Until the migration creates the table, no account is locked. */
+/**
+ * Counts failures in the database. Until the migration creates the table, no account is locked. A guard without
+ * `features.lockout` locks nothing; it counts for the guards with the same users that have it.
+ */
 @Injectable()
 export class PersistentLockout extends AccountLockout {
   private readonly logger = new Logger('Auth');
@@ -88,7 +91,7 @@ export class PersistentLockout extends AccountLockout {
   }
 
   async secondsLocked(key: LockKey): Promise<number> {
-    if (!key.subject) return 0;
+    if (!key.subject || !this.realm.options.features.lockout) return 0;
     const lock = await this.unlessMissing(this.store.find(key), null);
     return lock ? secondsHeld(lock, this.realm.options.lockout.releaseAfter) : 0;
   }
@@ -120,34 +123,27 @@ export class PersistentLockout extends AccountLockout {
     return released;
   }
 
-  private async reserve(key: LockKey, field: string): Promise<Reserved> {
-    const reserved = await this.unlessMissing<Reserved | null>(this.store.reserve(key), UNCOUNTED);
-    if (reserved?.lockedAt) this.events.emit(new AccountLocked(key.purpose, key.subject, this.realm.guard));
-    if (reserved && reserved.attempts <= this.realm.options.lockout.maxAttempts) return reserved;
+  private async reserve(key: LockKey, field: string): Promise<Reserved[]> {
+    const reserved = await this.unlessMissing<Reserved[] | null>(this.store.reserve(key), []);
+    if (reserved && hasLocked(reserved))
+      this.events.emit(new AccountLocked(key.purpose, key.subject, this.realm.guard));
+    const here = reserved?.find(({ guard }) => guard === this.realm.guard);
+    if (reserved && (here?.attempts ?? 0) <= this.realm.options.lockout.maxAttempts) return reserved;
     await this.refuseLocked(key, field);
     // The lock was released between the two statements: the attempt counts as the first one after the release.
     return this.reserve(key, field);
   }
 
-  private recordFailure(key: LockKey, { lockedAt }: Reserved): void {
-    if (lockedAt !== null) for (const listener of this.listeners) listener(key);
+  private recordFailure(key: LockKey, reserved: readonly Reserved[]): void {
+    if (hasLocked(reserved)) for (const listener of this.listeners) listener(key);
   }
 
   /** The fault that ended the check may last: then the attempt is returned after the response, when the database answers. */
-  private async returnAttempt(key: LockKey, reserved: Reserved): Promise<void> {
-    const tryOnce = async (): Promise<void> => {
-      const isReturned = await this.store.returnAttempt(key, reserved);
-      if (!isReturned || !reserved.lockedAt) return;
+  private returnAttempt(key: LockKey, reserved: readonly Reserved[]): Promise<void> {
+    return bestEffort('returning an attempt that was not a failure', async () => {
+      if (!hasLocked(await this.store.returnAttempt(reserved))) return;
       this.events.emit(new AccountReleased(key.purpose, key.subject, this.realm.guard));
-    };
-    const staysCounted = (error: unknown): void =>
-      this.logger.warn(`an attempt that was not a failure stays counted: ${(error as Error).message}`);
-    try {
-      await tryOnce();
-    } catch (error) {
-      if (isUnavailable(error)) void whenAvailable(tryOnce).catch(staysCounted);
-      else staysCounted(error);
-    }
+    });
   }
 
   private async unlessMissing<T>(answer: Promise<T>, otherwise: T): Promise<T> {
@@ -166,7 +162,8 @@ export class PersistentLockout extends AccountLockout {
   }
 }
 
-const UNCOUNTED: Reserved = { id: '', attempts: 0, lockedAt: null };
+/** Whether an attempt has locked an account, at any guard. */
+const hasLocked = (reserved: readonly Reserved[]): boolean => reserved.some(({ lockedAt }) => lockedAt !== null);
 
 /**
  * The consecutive failures of a subject reached `lockout.maxAttempts`. Emitted once per lock, when the last allowed

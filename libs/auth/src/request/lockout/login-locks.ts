@@ -49,8 +49,17 @@ export class LoginLocks {
     return found && this.users.isEmailVerified(found.user) === true ? this.users.idOf(found.user) : null;
   }
 
-  /** Whether counters belong to identifiers, and not to accounts. */
+  /**
+   * The spelling of a user's identifier whose counter ends with the account. Empty where identifiers are counted whether or not
+   * they have an account: the end of the counter would show the deletion.
+   */
+  async erasedSpellingOf(userId: string): Promise<string> {
+    const user = this.areBySpelling ? null : await this.users.findById(userId);
+    return user ? this.users.spellingOf(this.users.identifierOf(user) ?? '') : '';
+  }
+
+  /** Whether counters belong to identifiers, and not to accounts. At all guards with the same users, which count together. */
   get areBySpelling(): boolean {
-    return this.realm.options.registration.concealExisting;
+    return this.realm.source.guards.some(({ registration }) => registration.concealExisting);
   }
 }

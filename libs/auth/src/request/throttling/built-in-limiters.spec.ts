@@ -62,7 +62,7 @@ describe('the library`s limiters', () => {
     (name, maxAttempts, decaySeconds) => {
       expect(rules(name, USER)).toEqual([
         { key: 'ip|203.0.113.7', maxAttempts, decaySeconds },
-        { key: 'user|api|7', maxAttempts, decaySeconds },
+        { key: 'user|api|7', maxAttempts, decaySeconds, ofUser: true },
       ]);
     },
   );

@@ -21,11 +21,19 @@ const perClient = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter 
   return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
 };
 
+/** A rule that counts for a user, at all guards of the user's source together. */
+interface UserRule extends LimitRule {
+  readonly ofUser: true;
+}
+
+const isOfUser = (rule: LimitRule | UserRule): rule is UserRule => 'ofUser' in rule;
+
 /** Counts every request by account: for routes that only an authenticated user can use, and that cost little. */
 const perUser = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter => {
   return (_, { guard, userId, client }) => {
-    const key = userId === null ? `ip|${client}` : `user|${guard}|${userId}`;
-    return { key, maxAttempts, decaySeconds };
+    if (userId === null) return { key: `ip|${client}`, maxAttempts, decaySeconds };
+    const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
+    return byUser;
   };
 };
 
@@ -35,7 +43,9 @@ const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
   return (request, context) => {
     const client = perClient(rate)(request, context) as LimitRule;
     const { guard, userId } = context;
-    return userId === null ? client : [client, { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds }];
+    if (userId === null) return client;
+    const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
+    return [client, byUser];
   };
 };
 
@@ -83,7 +93,9 @@ export class Limiters {
     return names.flatMap((name) => {
       const rules = [this.limiter(name)(request, context)].flat() as LimitRule[];
       // The position is part of the key: two rules with the same key, such as per minute and per hour, need two counters.
-      return rules.map((rule, i) => limit(`${this.nameHere(name)}:${i}`, named(rule, context.client)));
+      return rules.map((rule, i) =>
+        limit(`${isOfUser(rule) ? name : this.nameHere(name)}:${i}`, named(rule, context.client)),
+      );
     });
   }
 
@@ -91,7 +103,8 @@ export class Limiters {
   limiter(name: string): Limiter {
     const [{ rateLimits }, here] = [this.realm.options, this.nameHere(name)];
     if (Object.hasOwn(rateLimits.limiters, here)) return rateLimits.limiters[here]!;
-    if (Object.hasOwn(LIMITERS, name)) return LIMITERS[name]!(rateLimits);
+    const builtIn = Object.hasOwn(LIMITERS, name) && LIMITERS[name]!(rateLimits);
+    if (builtIn) return (request, context) => builtIn(request, { ...context, guard: this.realm.source.key });
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
 
