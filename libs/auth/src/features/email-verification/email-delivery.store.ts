@@ -29,7 +29,7 @@ export class EmailDeliveries {
   async has(userId: string, email: string): Promise<boolean> {
     const statement = `
       SELECT 1 FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3 LIMIT 1`;
-    return (await this.database.query(statement, [this.guards, userId, sha256(email)])).length === 1;
+    return (await this.database.query(statement, [this.realm.source.names, userId, sha256(email)])).length === 1;
   }
 
   /** Returns the id of the new row. */
@@ -51,7 +51,7 @@ export class EmailDeliveries {
 
   async removeAll(userId: string, email: string, sql: Sql = this.database.query): Promise<void> {
     const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3`;
-    await sql(statement, [this.guards, userId, sha256(email)]);
+    await sql(statement, [this.realm.source.names, userId, sha256(email)]);
   }
 
   /** Deletes the rows of the guard whose user does not exist any more: see `PasskeyPruning.prune`. */
@@ -69,10 +69,5 @@ export class EmailDeliveries {
     if (!existing) return { removed: 0, next: null };
     const orphans = page.filter(({ userId }) => !existing.has(userId)).map(({ id }) => id);
     return { removed: orphans.length ? await this.remove(orphans) : 0, next: page.at(-1)!.id };
-  }
-
-  /** The guards whose users have the same ids. */
-  private get guards(): string[] {
-    return [this.realm.guard];
   }
 }
