@@ -73,7 +73,6 @@ class OurApp {
               login: { maxAttempts: MOST, ipMaxAttempts: MOST, accountMaxAttempts: MOST },
               refresh: { maxAttempts: MOST },
               emailCode: { maxAttempts: MOST },
-              emailCodeMails: { maxAttempts: MOST },
             },
             mail: { mailer: { send: async () => undefined } },
           }),

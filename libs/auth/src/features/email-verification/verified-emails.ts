@@ -22,6 +22,9 @@ export abstract class VerifiedEmails {
   /** Whether the user's email address still has to be verified, according to this user object. True if it is not known. */
   abstract isMissing(user: object): boolean;
 
+  /** Whether security mails can go to the user's address: it is verified, or the user store cannot record it. */
+  abstract isProved(user: object): boolean;
+
   /** Marks the address as verified if it is still the user's address and was not verified. Returns whether it did so. */
   abstract record(user: object, email: string): Promise<boolean>;
 }
@@ -41,6 +44,10 @@ export class StoredVerifiedEmails extends VerifiedEmails {
 
   isMissing(user: object): boolean {
     return this.users.isEmailVerified(user) !== true;
+  }
+
+  isProved(user: object): boolean {
+    return !this.users.verifiesEmails() || !this.isMissing(user);
   }
 
   async record(user: object, email: string): Promise<boolean> {
@@ -64,6 +71,10 @@ export class StoredVerifiedEmails extends VerifiedEmails {
 export class NoVerifiedEmails extends VerifiedEmails {
   isMissing(): boolean {
     return false;
+  }
+
+  isProved(): boolean {
+    return true;
   }
 
   async record(): Promise<boolean> {

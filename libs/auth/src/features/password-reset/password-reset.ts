@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { withQuery } from '../../foundation/ports/mail';
-import type { Mail } from '../../foundation/ports/mail';
+import { type Mail, withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/http/request-body';
 import { PasswordReplacement } from '../login/password-replacement';
+import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
@@ -78,23 +78,28 @@ export class ResetLinks {
    * Looks up the address. Everything else happens after the response. So the response does not show whether an account
    * exists, whether it has just got a mail, or whether mails can be sent.
    *
+   * @param isOwners whether the request contained a secret that was mailed to this address
    * @throws StoreUnavailable
    */
-  async request(address: string): Promise<void> {
+  async request(address: string, isOwners = false): Promise<void> {
     const account = await this.tokens.accountOf(address);
-    this.queue.add('passwordReset', async () => account && this.mailTo(address));
+    this.queue.add('passwordReset', async () => account && this.draftFor(address, isOwners));
   }
 
   /** Looks up the address again, because the account may be deleted while the mail waits in the queue. */
-  private async mailTo(address: string): Promise<Mail | null> {
+  private async draftFor(address: string, isOwners: boolean): Promise<Draft<'passwordReset'> | null> {
     const account = await this.tokens.accountOf(address);
-    const token = account && (await this.tokens.issue(account));
-    if (!account || token === null) return null;
+    if (!account) return null;
     const { user, email } = account;
-    // The URL is required at boot. The `Host` header of the request is not used.
-    const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
-    const url = withQuery(frontendUrl!, { token, email });
-    return this.mails.write('passwordReset', { user, to: email, url, minutes });
+    const write = async (): Promise<Mail | null> => {
+      const token = await this.tokens.issue(account);
+      if (token === null) return null;
+      // The URL is required at boot. The `Host` header of the request is not used.
+      const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
+      const url = withQuery(frontendUrl!, { token, email });
+      return this.mails.write('passwordReset', { user, to: email, url, minutes });
+    };
+    return { to: email, isOwners, write };
   }
 }
 
