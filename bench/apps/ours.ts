@@ -73,7 +73,6 @@ class OurApp {
               login: { maxAttempts: MOST, ipMaxAttempts: MOST, accountMaxAttempts: MOST },
               refresh: { maxAttempts: MOST },
               emailCode: { maxAttempts: MOST },
-              emailCodeMails: { maxAttempts: MOST },
               passwordReset: { maxAttempts: MOST },
             },
             passwordReset: { frontendUrl: 'https://bench.test/reset' },

@@ -39,7 +39,7 @@ describe('after a failure of a store', () => {
     mailbox.clear();
     // As after the end of the process behind the commit.
     await t.database.query("UPDATE svc_email_changes SET state = 'changed'");
-    await t.app.get(SecurityStore).take(`svc:email-changed:api:${await app.changeId()}`);
+    await t.app.get(SecurityStore).take(`svc:mail:api:emailChanged:${await app.changeId()}`);
     await app.confirm(token).expect(200);
     expect(await app.tokenTo(ADA)).toBe(undo);
     await app.undo(undo).expect(200);

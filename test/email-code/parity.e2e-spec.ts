@@ -65,7 +65,9 @@ describe('a request for a code', () => {
     };
     const [known, unknown] = [await work(ADA), await work(UNKNOWN)];
     expect(known).toEqual(unknown);
-    expect(known[1]).toEqual(['count', 'count', 'setMany']);
+    expect(known[1]).toEqual(['count', 'setMany']);
+    // One look-up, which is not of the address: reading a user takes longer than finding none.
+    expect(known[0]).toHaveLength(1);
     expect(hashed).not.toHaveBeenCalled();
     mailbox.release();
   });
@@ -106,22 +108,10 @@ const protections: [string, Partial<AuthModuleOptions>][] = [
       },
     },
   ],
-  [
-    'a limit on mails',
-    {
-      features: { emailCode: true },
-      rateLimits: {
-        login: { maxAttempts: 1e9, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
-        emailCode: { maxAttempts: 1e9 },
-        emailCodeMails: { maxAttempts: 2 },
-      },
-    },
-  ],
 ];
 
 describe.each(protections)('%s', (name, options) => {
   const { t, mailbox } = membersForFile({ ...options });
-  const concealed = 'concealed@example.com';
 
   it('answers any sequence of requests, wrong codes and wrong passwords as if there were no account', async () => {
     const step = fc.constantFrom('request', 'code', 'password');
@@ -151,11 +141,6 @@ describe.each(protections)('%s', (name, options) => {
 
   it('is shared by codes and passwords', async () => {
     await member(t, ADA, verified);
-    if (name === 'a limit on mails') {
-      for (const status of [202, 202, 429]) await requestCode(t).expect(status);
-      await requestCode(t, concealed).expect(202);
-      return;
-    }
     const most = name === 'a lock' ? 5 : 4;
     const refused = name === 'a lock' ? 423 : 429;
     const mailed = await mailedCode(t, mailbox);
@@ -167,7 +152,6 @@ describe.each(protections)('%s', (name, options) => {
   });
 
   it('is cleared by a sign-in with a code', async () => {
-    if (name === 'a limit on mails') return;
     await member(t, ADA, verified);
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 3; i++) await t.login(ADA, 'wrong').expect(422);

@@ -107,7 +107,7 @@ describe('the mail about a sign-in on a new device', () => {
     const store = t.app.get(SecurityStore);
     const count = store.count.bind(store);
     const spy = jest.spyOn(store, 'count').mockImplementation(async (limits, pending) => {
-      if (limits.some(({ key }) => key.includes('svc-new-sign-in'))) throw new StoreUnavailable('Redis');
+      if (limits.some(({ key }) => key.includes('mail-newSignIn'))) throw new StoreUnavailable('Redis');
       return count(limits, pending);
     });
     await signInOn(t);
@@ -124,7 +124,7 @@ describe('the mail about a sign-in on a new device', () => {
     const store = t.app.get(SecurityStore);
     const count = store.count.bind(store);
     const spy = jest.spyOn(store, 'count').mockImplementation(async (limits, pending) => {
-      if (limits.some(({ key }) => key.includes('svc-new-sign-in'))) throw new StoreUnavailable('Redis');
+      if (limits.some(({ key }) => key.includes('mail-newSignIn'))) throw new StoreUnavailable('Redis');
       return count(limits, pending);
     });
     const device = await newDevice(t);

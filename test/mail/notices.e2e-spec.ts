@@ -8,6 +8,7 @@ import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge, twoFacto
 import { Member, PASSWORD } from '../support/user-entities';
 import type { TestApp } from '../support/app';
 
+const verified = { emailVerifiedAt: new Date(0) };
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const NEW_PASSWORD = 'another-horse-battery';
 
@@ -147,7 +148,7 @@ describe('with mail.notices', () => {
 
   beforeEach(async () => {
     mailbox.clear();
-    id = await member(t, ADA, { name: 'de-AT' });
+    id = await member(t, ADA, { name: 'de-AT', ...verified });
   });
 
   it.each(CHANGES)('%s: the owner gets one mail about %s, in the language of the user', async (kind, _, prepare) => {
@@ -163,16 +164,16 @@ describe('with mail.notices', () => {
     expect(await mails()).toHaveLength(1);
   });
 
-  it('an unverified address gets no mail for each of the passkeys that a reset removes', async () => {
+  it('an unverified address gets no notice about passkeys, and no mail for each of those that a reset removes', async () => {
+    await t.database.query('UPDATE members SET email_verified_at = NULL');
     await withPasskey(t);
     await withPasskey(t);
-    await mailbox.nth(1);
-    mailbox.clear();
     await resetPassword(t, mailbox);
-    await mailbox.nth(2);
-    expect((await mails()).map(({ subject }) => subject).toSorted()).toEqual(
-      [GERMAN.passkeyRemoved, GERMAN.passwordChanged].toSorted(),
-    );
+    await mailbox.to(ADA);
+    // The reset has verified the address before its own notice is sent, and perhaps before that about the passkeys.
+    const subjects = (await mails()).map(({ subject }) => subject);
+    expect(subjects).toContain(GERMAN.passwordChanged);
+    expect(subjects.filter((subject) => subject !== GERMAN.passwordChanged).length).toBeLessThanOrEqual(1);
   });
 
   it('a change that is repeated within a minute is mailed once', async () => {

@@ -1,6 +1,6 @@
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
+import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher, SecurityStore } from '@svc/auth';
 import { MovableClock } from '@svc/auth/testing';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import request from 'supertest';
@@ -109,6 +109,9 @@ export class TestApp {
     if (tables) await executed(tables, database.url);
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     this.cleanUp.unshift(async () => redis?.client.disconnect());
+    // Other tests mail the same addresses, in the same Redis and with the same key.
+    const mails = (await redis?.client.keys('*svc:rl:mail-*')) ?? [];
+    if (mails.length > 0) await redis?.client.del(mails);
     const testing = await Test.createTestingModule({
       imports: [
         HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities, pool, replicaUrl),
@@ -139,10 +142,17 @@ export class TestApp {
     await Promise.all([emptyDatabase(this.database), keys.length > 0 && redis?.del(keys)]);
   }
 
-  /** Waits until background work after responses has finished, such as mails: two ticks without a statement. */
+  /**
+   * Waits until background work after responses has finished, such as mails: two ticks without a statement, each after an
+   * answer of Redis.
+   */
   async calm(): Promise<void> {
     const pool = (this.database.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
-    for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
+    const store = this.app.get(SecurityStore);
+    for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) {
+      await store.getMany(['svc:none']).catch(() => undefined);
+      await nextTurn();
+    }
   }
 
   get app(): INestApplication {

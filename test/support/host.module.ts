@@ -87,7 +87,6 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   emailVerification: NO_LIMIT,
   emailChange: NO_LIMIT,
   emailCode: NO_LIMIT,
-  emailCodeMails: NO_LIMIT,
 };
 
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */

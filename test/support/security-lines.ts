@@ -186,7 +186,6 @@ export class LoggingApp {
           emailVerification: unlimited,
           emailChange: unlimited,
           emailCode: unlimited,
-          emailCodeMails: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },

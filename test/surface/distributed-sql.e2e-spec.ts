@@ -118,6 +118,7 @@ const STATEMENTS: Record<string, RegExp> = {
   recordDevice: /^WITH live AS .* INSERT INTO "svc_known_devices"/,
   removeSurplusDevices: /^DELETE FROM "svc_known_devices" WHERE id = ANY\(ARRAY\(/,
   linkDevice: /^UPDATE "svc_known_devices" SET link_hash/,
+  settleMail: /^UPDATE "svc_known_devices" SET mail_due = false/,
   isMailDue: /^SELECT 1 FROM "svc_known_devices" WHERE id = \$1 AND guard = \$2 AND mail_due$/,
   findReport: /^SELECT id, user_id AS "userId", session_id AS "familyId"/,
   closeReport: /^UPDATE "svc_known_devices" SET reported_at/,

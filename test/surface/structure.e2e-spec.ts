@@ -118,6 +118,11 @@ describe('the source tree', () => {
     expect(others.filter((line) => !/new Date\(this\.clock\.now\(\)\)/.test(line))).toEqual([]);
   });
 
+  it('sends mails at one place, so that every mail passes the limits of its recipient', () => {
+    const sending = sources.filter((file) => /mailer!?\??\.send\(/.test(readFileSync(join(ROOT, SRC, file), 'utf8')));
+    expect(sending).toEqual(['features/mail/mail-queue.ts']);
+  });
+
   it('is imported by tests through its public entry points only, except by specs beside it', () => {
     const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !file.includes('node_modules'),

@@ -95,7 +95,7 @@ export class EmailChangeUndo {
     await this.resetCleanup.removeFactors(userId, endSessions, requestedAt);
     await this.resetTokens.removeOthers({ userId, email: from!, digest });
     // Before the change is closed: after a failure, the same link mails it. A concurrent request finds the pause.
-    await this.resetLinks.request(from!);
+    await this.resetLinks.request(from!, true);
     if (await this.changes.advance('close', id))
       this.events.emit(new EmailChangeUndone(userId, this.realm.guard, to, from!));
     return true;

@@ -5,19 +5,18 @@ import { Clock } from '../../foundation/platform/clock';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { Database, type Sql, isUnstorable } from '../../foundation/platform/database';
 import { AuthException } from '../../foundation/platform/errors';
-import { type Mail, withQuery } from '../../foundation/ports/mail';
+import { withQuery } from '../../foundation/ports/mail';
 import type { ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail, RequiredText } from '../../request/http/request-body';
-import { limit } from '../../request/throttling/limiters';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
+import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
@@ -32,17 +31,11 @@ import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
 /** Statements of one link: another request with it, or a change of the email by the host, makes an attempt stale. */
 export const LINK_ATTEMPTS = 6;
 
-/** Seconds in which the mail to the former address is sent once. */
-const MAILED_SECONDS = 86_400;
-
 /**
  * The token that undoes a change. It is derived, so that a repeated request can mail the same link, although only hashes are
  * stored. Who has the token of the new address can derive it: an undo gives access to the former address only.
  */
 const undoTokenOf = (token: string): string => sha256(`undo:${token}`);
-
-/** Mails of this feature that one address gets in this number of seconds, from all accounts together. */
-const MAILS_TO_ADDRESS = { maxAttempts: 5, decaySeconds: 3600 };
 
 /** Stores requests for a change of email, and mails the links (`POST /email/change`). */
 @Injectable()
@@ -52,7 +45,6 @@ export class EmailChangeRequests {
     private readonly changes: EmailChangeStore,
     private readonly accountLock: AccountLock,
     private readonly verifiedEmails: VerifiedEmails,
-    private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly existingAccountMails: ExistingAccountMails,
@@ -74,21 +66,19 @@ export class EmailChangeRequests {
     const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
     await this.accountLock.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
-    this.queue.add('emailChange', () => this.mailTo(to, userId, token));
+    this.queue.add('emailChange', () => this.draftFor(to, userId, token));
   }
 
   /** An address with an account gets no link. Its owner gets a mail without one, unless it is the user's own address. */
-  private async mailTo(to: string, userId: string, token: string): Promise<Mail | null> {
-    const { guard, options } = this.realm;
+  private async draftFor(to: string, userId: string, token: string): Promise<Draft<'emailChange'> | null> {
     // The account may be deleted while the mail waits in the queue.
     const user = await this.users.findById(userId);
-    const limits = [limit(`svc-email-change-to:${guard}`, { key: to, ...MAILS_TO_ADDRESS })];
-    if (!user || !(await this.store.count(limits)).admitted) return null;
-    const owner = await this.users.findByEmail(to);
+    const owner = user && (await this.users.findByEmail(to));
     if (owner && this.users.idOf(owner) !== userId) this.existingAccountMails.send(owner);
-    if (owner) return null;
-    const { confirmUrl, expireMinutes: minutes } = options.emailChange;
-    return this.mails.write('emailChange', { user, to, url: withQuery(confirmUrl!, { token }), minutes });
+    if (!user || owner) return null;
+    const { confirmUrl, expireMinutes: minutes } = this.realm.options.emailChange;
+    const url = withQuery(confirmUrl!, { token });
+    return { to, write: () => this.mails.write('emailChange', { user, to, url, minutes }) };
   }
 }
 
@@ -147,7 +137,6 @@ export class EmailChangeConfirmation {
     private readonly resetTokens: ResetTokenStore,
     private readonly requestSessions: RequestSessions,
     private readonly verifiedEmails: VerifiedEmails,
-    private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly events: AuthEvents,
@@ -159,7 +148,8 @@ export class EmailChangeConfirmation {
    *
    * @param request its session proves a person, if no person has proved the former address
    * @throws EmailChangeFailed, with the same body for every reason, also for an address that was taken meanwhile;
-   * StoreUnavailable: the request can be repeated
+   * TooManyRequests if the former address could not get the mail with the link that undoes the change; StoreUnavailable: the
+   * request can be repeated
    */
   async confirm(token: string, request: object): Promise<void> {
     const hash = sha256(token);
@@ -182,7 +172,7 @@ export class EmailChangeConfirmation {
     return !isAlive || fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
   }
 
-  /** @throws EmailChangeFailed if another account has the address */
+  /** @throws EmailChangeFailed if another account has the address; TooManyRequests before anything has changed */
   private async change(
     { id, userId, sessionId, from, wasVerified, to }: StoredEmailChange,
     undoToken: string,
@@ -205,14 +195,17 @@ export class EmailChangeConfirmation {
       await this.verifiedEmails.recordChange(sql, userId, to, isProved);
       return true;
     };
-    const result = await this.replacements.replace(userId, { from: current, to }, record);
+    const replace = (): Promise<ReplacementResult> => this.replacements.replace(userId, { from: current, to }, record);
+    const isMade = (result: ReplacementResult): boolean => result === 'changed';
+    // Without its mail, the owner of the former address could not undo the change.
+    const result = await (undo ? this.queue.withReserved('emailChanged', undo.email, replace, isMade) : replace());
     if (result === 'taken') throw new EmailChangeFailed();
   }
 
   /** Ends what is bound to the former address. A link that verifies it ends by itself. Can be repeated after a failure. */
   private async finish(found: StoredEmailChange, undoToken: string): Promise<void> {
     const { id, userId, sessionId, from, to } = found;
-    if (from !== null) this.queue.add('emailChanged', () => this.mailTo(from, found, undoToken));
+    if (from !== null) this.queue.add('emailChanged', () => this.draftFor(from, found, undoToken));
     await this.userSessions.endOthers(userId, sessionId, 'email_change');
     await this.resetTokens.removeAll(userId);
     if (await this.changes.advance('settle', id))
@@ -220,18 +213,24 @@ export class EmailChangeConfirmation {
   }
 
   /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
-  private async mailTo(
+  private async draftFor(
     former: string,
     { id, userId, to, isUndoable, confirmedAt }: StoredEmailChange,
     token: string,
-  ): Promise<Mail | null> {
+  ): Promise<Draft<'emailChanged'> | null> {
     const user = await this.users.findById(userId);
+    if (!user) return null;
     const { undoUrl, undoDays: days } = this.realm.options.emailChange;
-    // Of several requests with one link, each may queue the mail, because it may be lost with the process of the first one.
-    const isFirst = await this.store.add(`svc:email-changed:${this.realm.guard}:${id}`, 'true', MAILED_SECONDS);
-    if (!user || !isFirst) return null;
     const url = isUndoable ? withQuery(undoUrl!, { token }) : null;
-    return this.mails.write('emailChanged', { user, to: former, time: confirmedAt!, newEmail: to, url, days });
+    const mail = { user, to: former, time: confirmedAt!, newEmail: to, url, days };
+    return {
+      to: former,
+      proof: isUndoable ? 'person' : 'none',
+      ...(isUndoable && { isReserved: true }),
+      // Of several requests with one link, each may queue the mail, because it may be lost with the process of the first one.
+      once: id,
+      write: () => this.mails.write('emailChanged', mail),
+    };
   }
 }
 

@@ -27,6 +27,7 @@ import { PasswordReset } from '../password-reset/password-reset';
 import { ResetCleanup } from '../password-reset/reset-cleanup';
 import type { ResetAccount } from '../password-reset/reset-token.store';
 import { Sessions } from '../sessions/sessions';
+import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodes, type OpenRequest } from './email-codes';
 
 /** The account of a consumed code. */
@@ -98,6 +99,7 @@ export class UnprovedAccounts {
 export class EmailCodeAttempts {
   constructor(
     private readonly codes: EmailCodes,
+    private readonly requests: EmailCodeRequests,
     private readonly attempts: AttemptGuard,
     private readonly guesses: FailureLimiter,
     private readonly limits: FailureLimits,
@@ -118,7 +120,7 @@ export class EmailCodeAttempts {
   async verify(token: string, code: string, request: object): Promise<ProvedAccount> {
     const open = await this.codes.find(token);
     if (!open) throw new WrongEmailCode();
-    const lock: LockKey = { purpose: 'login', subject: open.subject };
+    const lock: LockKey = { purpose: 'login', subject: await this.requests.subjectFor(open) };
     const attempt: GuardedAttempt<ProvedAccount> = {
       lock,
       limits: this.limits.ofLogin(lock, request),

@@ -2,18 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail } from '../../request/http/request-body';
 import { mailLock } from '../../request/lockout/lockout.store';
 import { LoginLocks } from '../../request/lockout/login-locks';
-import { limit } from '../../request/throttling/limiters';
-import { limitState } from '../../request/throttling/rate-limit.policy';
-import { TooManyRequests } from '../../request/throttling/throttling.errors';
+import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { type ResetAccount, mailedAccount } from '../password-reset/reset-token.store';
-import { EmailCodes } from './email-codes';
+import { EmailCodes, type OpenRequest } from './email-codes';
 
 /** The answer to a request for a code. */
 export interface RequestedCode {
@@ -30,7 +27,6 @@ export class EmailCodeRequests {
     private readonly codes: EmailCodes,
     private readonly users: TimedUserProvider,
     private readonly locks: LoginLocks,
-    private readonly store: SecurityStore,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly clock: Clock,
@@ -38,18 +34,24 @@ export class EmailCodeRequests {
   ) {}
 
   /**
-   * Opens a request, whether or not the address has an account: a look-up, a counter and a write. The code is made and mailed
-   * after the response. So the response does not show whether an account exists.
+   * Opens a request. The address is looked up after the response, where the code is made and mailed: a look-up takes longer for
+   * an address with an account. So the work before the response is the same for every address. The response is also the same
+   * where the address has got too many mails: other requests for an address do not end the codes that were mailed.
    *
-   * @throws TooManyRequests, StoreUnavailable
+   * @throws StoreUnavailable
    */
   async request(address: string): Promise<RequestedCode> {
-    const subject = this.subjectOf(await mailedAccount(this.users, address), address);
-    await this.admit(subject);
-    const codeToken = await this.codes.open(subject);
+    // Without the user store no code could be made, and the response would promise one.
+    await this.users.findByEmail(NO_ADDRESS);
+    const codeToken = await this.codes.open(address);
     const end = this.clock.monotonic() + 1000 * this.codes.lifetime;
-    this.queue.add('signInCode', () => this.mailFor(address, { codeToken, subject, end }));
+    this.queue.add('signInCode', () => this.draftFor(address, codeToken, end));
     return { codeToken, expiresIn: this.codes.lifetime };
+  }
+
+  /** The counter on which wrong codes for a request count. @throws StoreUnavailable */
+  async subjectFor({ subject, address }: OpenRequest): Promise<string> {
+    return subject ?? this.subjectOf(await mailedAccount(this.users, address), address);
   }
 
   /** Where the email is the identifier, the counter of a login with it: wrong codes and wrong passwords count together. */
@@ -58,41 +60,35 @@ export class EmailCodeRequests {
     return this.locks.of(address, account?.userId ?? null).subject;
   }
 
-  /** Requests from many clients must not flood a mailbox, nor get many codes to guess at. */
-  private async admit(subject: string): Promise<void> {
-    const { source, options } = this.realm;
-    const limits = [
-      limit('email-code-mails', { key: `${source.key}|${subject}`, ...options.rateLimits.emailCodeMails }),
-    ];
-    const tally = await this.store.count(limits);
-    if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
-  }
-
   /**
-   * Makes the code. Looks up the address again, because the account may be deleted while the mail waits in the queue. An
-   * address without an account gets a code, too, which is not mailed and is of no user: the response is on its way, and work
-   * for accounts only could delay it.
+   * An address without an account gets a code, too, which is not mailed and is of no user: work for accounts only would show in
+   * the time of the next response.
    */
-  private async mailFor(
-    address: string,
-    { codeToken, subject, end }: { codeToken: string; subject: string; end: number },
-  ): Promise<Mail | null> {
+  private async draftFor(address: string, codeToken: string, end: number): Promise<Draft<'signInCode'> | null> {
     if (this.clock.monotonic() >= end) return null;
     const account = await mailedAccount(this.users, address);
+    const lookedUp = { address, subject: this.subjectOf(account, address) };
     const { userId, email } = account ?? { userId: '', email: address };
-    const digest = await this.users.passwordHashOf(userId).catch((error: unknown) => {
-      // A provider of the host may be unable to read an empty id.
-      if (account) throw error;
-      return null;
-    });
-    const code = await this.codes.issue(codeToken, subject, { userId, email, digest });
-    if (!account) return null;
-    const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;
-    // In the fragment, which browsers send to no server.
-    const url = frontendUrl === undefined ? null : `${frontendUrl}#code=${code}`;
-    return this.mails.write('signInCode', { user: account.user, to: email, code, url, minutes });
+    const write = async (): Promise<Mail | null> => {
+      const digest = await this.users.passwordHashOf(userId).catch((error: unknown) => {
+        // A provider of the host may be unable to read an empty id.
+        if (account) throw error;
+        return null;
+      });
+      const code = await this.codes.issue(codeToken, lookedUp, { userId, email, digest });
+      if (!account) return null;
+      const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;
+      // In the fragment, which browsers send to no server.
+      const url = frontendUrl === undefined ? null : `${frontendUrl}#code=${code}`;
+      return this.mails.write('signInCode', { user: account.user, to: email, code, url, minutes });
+    };
+    const refused = (): Promise<void> => this.codes.refuse(codeToken, lookedUp);
+    return { to: email, write, refused, countsAlways: true };
   }
 }
+
+/** An address that no account has (RFC 2606 §2). */
+const NO_ADDRESS = 'none@invalid';
 
 /** Body of `POST /login/code`. */
 export class CodeRequest {

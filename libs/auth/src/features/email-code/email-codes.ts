@@ -13,8 +13,10 @@ const TRIES = 5;
 
 /** An open request for a code, as it is stored. */
 interface StoredRequest {
-  /** The counter of failed logins on which wrong codes count: see `loginLock`. */
-  readonly subject: string;
+  /** The address in the request. */
+  readonly address: string;
+  /** The counter of failed logins on which wrong codes count: see `loginLock`. Null until the address was looked up. */
+  readonly subject: string | null;
   /** The MAC of the code; a random text while there is no code. */
   readonly mac: string;
   /** The token that ends with the password and with the sessions of the user; empty while there is no code. */
@@ -23,10 +25,17 @@ interface StoredRequest {
 
 /** An open request for a code. */
 export interface OpenRequest {
-  readonly subject: string;
+  readonly address: string;
+  readonly subject: string | null;
   readonly proof: string;
   /** Whether this is the code. Always false while there is no code. */
   readonly matches: (code: string) => boolean;
+}
+
+/** The address of a request after its look-up. */
+export interface LookedUp {
+  readonly address: string;
+  readonly subject: string;
 }
 
 /** The account for which a code is issued. */
@@ -57,24 +66,28 @@ export class EmailCodes {
   }
 
   /** Opens a request, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */
-  async open(subject: string): Promise<string> {
+  async open(address: string): Promise<string> {
     const token = newSecret();
-    await this.write(token, { subject, mac: newSecret(), proof: '' });
+    await this.write(token, { address, subject: null, mac: newSecret(), proof: '' });
     return token;
+  }
+
+  /** Records where wrong codes count, for a request that gets no code. @throws StoreUnavailable */
+  async refuse(token: string, { address, subject }: LookedUp): Promise<void> {
+    await this.write(token, { address, subject, mac: newSecret(), proof: '' });
   }
 
   /**
    * Makes the code of a request, and returns it.
    *
-   * @param subject as for {@link open}
    * @throws StoreUnavailable
    */
-  async issue(token: string, subject: string, { userId, ...bound }: CodeOwner): Promise<string> {
+  async issue(token: string, { address, subject }: LookedUp, { userId, ...bound }: CodeOwner): Promise<string> {
     const { digits } = this.realm.options.emailCode;
     const code = String(randomInt(10 ** digits)).padStart(digits, '0');
     const jti = randomUUID();
     const proof = await this.tokens.mint(EMAIL_CODE, userId, { jti, fpr: fingerprint(jti, bound) });
-    await this.write(token, { subject, mac: macOf(token).sign(code), proof });
+    await this.write(token, { address, subject, mac: macOf(token).sign(code), proof });
     return code;
   }
 
@@ -84,8 +97,8 @@ export class EmailCodes {
     const [stored = null] = await this.store.getMany([this.keyOf(token)]);
     const plain = stored === null ? null : new Encryption([token]).decrypt(stored, CONTEXT);
     if (!plain) return null;
-    const { subject, mac, proof } = JSON.parse(plain.toString()) as StoredRequest;
-    return { subject, proof, matches: (code) => macOf(token).verify(code, mac) };
+    const { address, subject, mac, proof } = JSON.parse(plain.toString()) as StoredRequest;
+    return { address, subject, proof, matches: (code) => macOf(token).verify(code, mac) };
   }
 
   /** The limit of the guesses at the code of a request. */

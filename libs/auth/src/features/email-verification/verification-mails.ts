@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountMails } from '../mail/mail.feature';
 import { MailQueue } from '../mail/mail-queue';
-import type { Mail } from '../../foundation/ports/mail';
+import type { Draft } from '../mail/mail-gate';
 import { Realm } from '../../foundation/realm/realm';
 import { VerificationLinks } from './verification-links';
 import { VerifiedEmails } from './verified-emails';
@@ -13,7 +13,7 @@ export abstract class VerificationMails {
   abstract send(user: object): void;
 
   /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
-  abstract mailFor(userId: string): Promise<Mail | null>;
+  abstract draftFor(userId: string): Promise<Draft<'emailVerification'> | null>;
 }
 
 /** Used when `features.emailVerification` is off: sends no mails. */
@@ -21,7 +21,7 @@ export abstract class VerificationMails {
 export class NoVerificationMails extends VerificationMails {
   send(): void {}
 
-  async mailFor(): Promise<null> {
+  async draftFor(): Promise<null> {
     return null;
   }
 }
@@ -43,15 +43,16 @@ export class QueuedVerificationMails extends VerificationMails {
     if (this.users.emailOf(user) === null) return;
     const id = this.users.idOf(user);
     // The job reads the user again, because the account may be deleted while the mail waits in the queue.
-    this.queue.add('emailVerification', () => this.mailFor(id));
+    this.queue.add('emailVerification', () => this.draftFor(id));
   }
 
-  async mailFor(userId: string): Promise<Mail | null> {
+  async draftFor(userId: string): Promise<Draft<'emailVerification'> | null> {
     const user = await this.users.findById(userId);
     const to = user && this.users.emailOf(user);
     // A user whose link was opened without a session can open another one with it.
     if (!user || !to || (await this.verifiedEmails.isProved(user))) return null;
     const minutes = this.realm.options.emailVerification.expire;
-    return this.mails.write('emailVerification', { user, to, url: this.links.make(userId, to), minutes });
+    const url = this.links.make(userId, to);
+    return { to, write: () => this.mails.write('emailVerification', { user, to, url, minutes }) };
   }
 }

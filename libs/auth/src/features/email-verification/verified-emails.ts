@@ -4,6 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
+import type { EmailProof } from '../mail/mail-limits.policy';
 import { isProvedByPerson } from './email-proof.policy';
 
 /**
@@ -38,6 +39,9 @@ export abstract class VerifiedEmails {
 
   /** Records in a transaction that stores another address as verified whether a person has proved it. */
   abstract recordChange(sql: Sql, userId: string, email: string, isProved: boolean): Promise<void>;
+
+  /** What is known of the recipient of a mail to the user's address. `person` where no address is verified. */
+  abstract proofOf(user: object): Promise<EmailProof>;
 }
 
 /** Reads and records verified addresses in the user store of the realm. */
@@ -54,6 +58,12 @@ export class StoredVerifiedEmails extends VerifiedEmails {
 
   isMissing(user: object): boolean {
     return this.users.isEmailVerified(user) !== true;
+  }
+
+  async proofOf(user: object): Promise<EmailProof> {
+    if (!this.users.verifiesEmails()) return 'person';
+    if (this.isMissing(user)) return 'none';
+    return (await this.isProved(user)) ? 'person' : 'delivery';
   }
 
   async isProved(user: object): Promise<boolean> {
@@ -99,6 +109,10 @@ export class StoredVerifiedEmails extends VerifiedEmails {
 export class NoVerifiedEmails extends VerifiedEmails {
   isMissing(): boolean {
     return false;
+  }
+
+  async proofOf(): Promise<EmailProof> {
+    return 'person';
   }
 
   async isProved(): Promise<boolean> {

@@ -114,14 +114,20 @@ export class KnownDeviceStore {
     return (await this.database.query(statement, [id, this.realm.guard])).length === 1;
   }
 
-  /** Stores the hash of the token of the mailed link. Returns the time of the first sign-in; null if a link was stored before. */
+  /** Stores the hash of the token of the link that is mailed. Returns the time of the sign-in; null if no mail is due. */
   async link(id: string, token: string): Promise<Date | null> {
     const [linked] = await this.database.query<{ time: Date }>(
-      `UPDATE ${this.table()} SET link_hash = $3, mail_due = false WHERE id = $1 AND guard = $2 AND mail_due
+      `UPDATE ${this.table()} SET link_hash = $3 WHERE id = $1 AND guard = $2 AND mail_due
        RETURNING first_seen_at AS time`,
       [id, this.realm.guard, sha256(token)],
     );
     return linked?.time ?? null;
+  }
+
+  /** Records that the mail was sent, or that there is no address for it. */
+  async settleMail(id: string): Promise<void> {
+    const statement = `UPDATE ${this.table()} SET mail_due = false WHERE id = $1 AND guard = $2`;
+    await this.database.query(statement, [id, this.realm.guard]);
   }
 
   /** Finds a sign-in by the token of the mailed link. */

@@ -75,7 +75,7 @@ export class SignInReports {
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);
     const address = user && this.users.emailOf(user);
-    if (address) await this.resetLinks?.request(address);
+    if (address) await this.resetLinks?.request(address, true);
     if (await this.devices.close(id)) this.events.emit(new SignInReported(userId, familyId, this.realm.guard));
   }
 }

@@ -1,10 +1,11 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { bestEffort, withTimeout } from '../../foundation/platform/deadline';
+import { RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import type { Mail, MailKind } from '../../foundation/ports/mail';
+import { MAIL_CLASSES, type MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
+import { type Draft, MailGate } from './mail-gate';
 
 /**
  * A mail could not be prepared or sent. The client got the same response as for a mail that was sent. A good reason for
@@ -32,36 +33,56 @@ const TIMEOUT_MS = 60_000;
 
 const DRAIN = { totalMs: 10_000, stepMs: 20 };
 
+/**
+ * Milliseconds after which a failed mail to the owner of an account is tried again. A mail that a person has requested is not:
+ * the person can request another one.
+ */
+const RETRIES_MS = [30_000, 300_000, 1_800_000] as const;
+
 interface Job {
-  kind: MailKind;
-  prepare: () => Promise<Mail | null>;
-  onFailure?: () => Promise<unknown>;
+  readonly kind: MailKind;
+  readonly prepare: () => Promise<Draft<MailKind> | null>;
+  /** The key of the client whose request has caused the mail; null if it is not known. */
+  readonly client: string | null;
+  /** Number of attempts that have failed. */
+  readonly failures: number;
 }
 
 /**
- * Prepares and sends mails after the response. So a response does not show whether a mail was sent, failed or took long.
- * The queue is in memory; the application waits up to 10 seconds for it when it shuts down.
+ * Prepares and sends mails after the response, each through the {@link MailGate}. So a response does not show whether a mail
+ * was sent, failed or took long. The queue is in memory; the application waits up to 10 seconds for it when it shuts down.
  */
 @Injectable()
 export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Auth');
   private readonly waiting: Job[] = [];
+  private readonly retries = new Set<NodeJS.Timeout>();
   private running = 0;
 
   constructor(
     private readonly realm: Realm,
     private readonly events: AuthEvents,
+    private readonly gate: MailGate,
   ) {}
 
+  /** @param prepare finds the recipient, and decides what the mail is; null if there is no mail to send */
+  add<Kind extends MailKind>(kind: Kind, prepare: () => Promise<Draft<Kind> | null>): void {
+    const [client = null] = RequestScope.current?.fairShareKeys() ?? [];
+    this.push({ kind, prepare: prepare as Job['prepare'], client, failures: 0 });
+  }
+
+  /** Sends a mail now, for a caller that waits for it. Returns false if it was not sent, because of a limit or its data. */
+  async send<Kind extends MailKind>(kind: Kind, draft: Draft<Kind>): Promise<boolean> {
+    return this.deliver(kind, draft, null, () => true);
+  }
+
   /**
-   * @param prepare makes the mail; null if there is no mail to send
-   * @param onFailure called after a mail could not be prepared or sent, with an unknown outcome at the mail server
+   * Makes a change only if the mail that reports it can be sent: see {@link MailGate.withReserved}.
+   *
+   * @throws TooManyRequests also if too many mails wait, because the mail would be lost
    */
-  add(kind: MailKind, prepare: Job['prepare'], onFailure?: Job['onFailure']): void {
-    if (this.waiting.length >= MAX_WAITING) return this.report(kind, new Error('too many mails wait'));
-    this.waiting.push({ kind, prepare, onFailure });
-    // Deferred, so that the response of this request is sent first.
-    setImmediate(() => void this.work());
+  withReserved<T>(kind: MailKind, to: string, change: () => Promise<T>, isMade: (result: T) => boolean): Promise<T> {
+    return this.gate.withReserved(kind, to, change, isMade, this.isFull);
   }
 
   /** Running requests may still add mails, so the queue is drained both before and after they end. */
@@ -70,7 +91,19 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
   }
 
   onApplicationShutdown(): Promise<void> {
+    for (const retry of this.retries) clearTimeout(retry);
     return this.drain();
+  }
+
+  private get isFull(): boolean {
+    return this.waiting.length >= MAX_WAITING;
+  }
+
+  private push(job: Job): void {
+    if (this.isFull) return this.failed(job, new Error('too many mails wait'));
+    this.waiting.push(job);
+    // Deferred, so that the response of this request is sent first.
+    RequestScope.detached(() => setImmediate(() => void this.work()));
   }
 
   private async work(): Promise<void> {
@@ -81,19 +114,69 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
   }
 
   /** Runs one job with a time limit, so that it cannot block the queue. A mail that is prepared too late is not sent. */
-  private async do({ kind, prepare, onFailure }: Job): Promise<void> {
-    let failed = false;
+  private async do(job: Job): Promise<void> {
+    const { kind, prepare, client } = job;
+    let isLate = false;
+    let failed: Draft<MailKind>['failed'];
     const work = async (): Promise<void> => {
-      const mail = await prepare();
-      if (mail && !failed) await this.realm.options.mail.mailer!.send(mail);
+      const draft = await prepare();
+      failed = draft?.failed;
+      if (draft) await this.deliver(kind, draft, client, () => !isLate);
     };
     try {
       await withTimeout('The mail', TIMEOUT_MS, work());
     } catch (error) {
-      failed = true;
-      this.report(kind, error);
-      if (onFailure) await bestEffort('recording that a mail failed', onFailure);
+      isLate = true;
+      this.failed(job, error);
+      if (failed) await bestEffort('recording that a mail failed', failed);
     }
+  }
+
+  private failed(job: Job, error: unknown): void {
+    this.report(job.kind, error);
+    this.retryLater(job);
+  }
+
+  /**
+   * The only place that sends mails.
+   *
+   * @param isWanted false if the mail was prepared too late
+   */
+  private async deliver<Kind extends MailKind>(
+    kind: Kind,
+    draft: Draft<Kind>,
+    client: string | null,
+    isWanted: () => boolean,
+  ): Promise<boolean> {
+    const admitted = await this.gate.admit(kind, draft, client);
+    if (!admitted) {
+      await draft.refused?.();
+      return false;
+    }
+    let isSent = false;
+    try {
+      const mail = await draft.write();
+      if (mail && isWanted()) {
+        await this.realm.options.mail.mailer!.send({ ...mail, to: draft.to });
+        isSent = true;
+      }
+    } finally {
+      // If the store does not answer, the mail stays counted until the window of its limits ends.
+      await admitted.end(isSent || draft.countsAlways === true).catch(() => undefined);
+    }
+    // The mail was sent, so an error here is no failure. Its claim prevents a second one.
+    if (isSent) await draft.sent?.().catch(() => undefined);
+    return isSent;
+  }
+
+  private retryLater(job: Job): void {
+    const delay = RETRIES_MS[job.failures];
+    if (MAIL_CLASSES[job.kind] === 'requested' || delay === undefined || this.retries.size >= MAX_WAITING) return;
+    const retry = setTimeout(() => {
+      this.retries.delete(retry);
+      this.push({ ...job, failures: job.failures + 1 });
+    }, delay).unref();
+    this.retries.add(retry);
   }
 
   private report(kind: MailKind, thrown: unknown): void {

@@ -16,6 +16,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
+import { MailGate } from './mail-gate';
 import { MailQueue } from './mail-queue';
 
 /** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
@@ -109,5 +110,5 @@ export const mail: Feature = {
     // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
     ...guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
   ],
-  providers: [MailQueue, AccountMails],
+  providers: [MailGate, MailQueue, AccountMails],
 };

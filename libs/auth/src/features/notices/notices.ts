@@ -1,9 +1,8 @@
 import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import type { Mail, NoticeKind } from '../../foundation/ports/mail';
+import type { NoticeKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
@@ -11,6 +10,8 @@ import { LoginLocks } from '../../request/lockout/login-locks';
 import { AccountDeleted } from '../account/account.events';
 import { PasswordChanged } from '../change-password/change-password';
 import { DeviceTrusted } from '../login-challenge/trusted-devices';
+import { VerifiedEmails } from '../email-verification/verified-emails';
+import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { PasskeyAdded, PasskeyRemoved } from '../passkeys/passkeys.events';
@@ -18,21 +19,12 @@ import { PasswordReset } from '../password-reset/password-reset';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from '../two-factor/two-factor.events';
 import { UsernameChanged } from '../username-change/username-change';
 
-/**
- * Seconds between two notices of one kind to one account. So a user who repeats a change, and a reset that removes many
- * passkeys, cannot flood a mailbox, which may be that of another person.
- */
-const PAUSE_SECONDS = 60;
-
-/** The same for locks, which need no session: anyone who knows the identifier can cause them. */
-const LOCK_PAUSE_SECONDS = 3600;
-
 /** Mails the owner of an account about a change. The mail is prepared and sent after the response. */
 @Injectable()
 export class Notices {
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly store: SecurityStore,
+    private readonly verifiedEmails: VerifiedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly clock: Clock,
@@ -59,24 +51,24 @@ export class Notices {
       // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
       const id = (await isTrue()) ? await (typeof userId === 'string' ? userId : userId()) : null;
       const user = id === null ? null : await this.users.findById(id);
-      return id && user && (await this.isFirst(kind, id)) ? this.mailTo(kind, user, time) : null;
+      return user && this.draftTo(kind, user, time);
     });
   }
 
   /** Queues a notice to a user that is deleted, so it is not read again. */
   sendTo(kind: NoticeKind, user: object): void {
     const time = new Date(this.clock.now());
-    this.queue.add(kind, () => this.mailTo(kind, user, time));
+    this.queue.add(kind, async () => this.draftTo(kind, user, time));
   }
 
-  private async mailTo(kind: NoticeKind, user: object, time: Date): Promise<Mail | null> {
+  private async draftTo(kind: NoticeKind, user: object, time: Date): Promise<Draft<NoticeKind> | null> {
     const to = this.users.emailOf(user);
-    return to ? this.mails.write(kind, { user, to, time }) : null;
-  }
-
-  private isFirst(kind: NoticeKind, userId: string): Promise<boolean> {
-    const pause = kind === 'accountLocked' ? LOCK_PAUSE_SECONDS : PAUSE_SECONDS;
-    return this.store.add(`svc:notice:${this.realm.guard}:${kind}:${userId}`, 'true', pause);
+    if (!to) return null;
+    return {
+      to,
+      proof: await this.verifiedEmails.proofOf(user),
+      write: () => this.mails.write(kind, { user, to, time }),
+    };
   }
 }
 

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { withQuery } from '../../foundation/ports/mail';
-import type { Mail } from '../../foundation/ports/mail';
+import { type Mail, withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/http/request-body';
 import { PasswordReplacement } from '../login/password-replacement';
+import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
@@ -80,16 +80,24 @@ export class ResetLinks {
    * neither the response nor its time shows whether an account exists, whether it has just got a mail, or whether mails can
    * be sent.
    *
+   * @param isOwners whether the request contained a secret that was mailed to this address
    * @throws StoreUnavailable
    */
-  async request(address: string): Promise<void> {
+  async request(address: string, isOwners = false): Promise<void> {
     await this.tokens.requireUserStore();
+    this.queue.add('passwordReset', () => this.draftFor(address, isOwners));
+  }
+
+  /** Also for an address without an account: work for accounts only would show in the time of the next response. */
+  private async draftFor(address: string, isOwners: boolean): Promise<Draft<'passwordReset'>> {
+    const account = await this.tokens.accountOf(address);
     let issued: IssuedToken | null = null;
-    const prepare = async (): Promise<Mail | null> => {
-      issued = await this.tokens.issueFor(address);
+    const write = async (): Promise<Mail | null> => {
+      issued = await this.tokens.issue(address, account);
       return issued && this.mailOf(issued);
     };
-    this.queue.add('passwordReset', prepare, async () => issued && this.tokens.recordFailedMail(issued));
+    const failed = async (): Promise<unknown> => issued && this.tokens.recordFailedMail(issued);
+    return { to: account?.email ?? address, isOwners, write, failed };
   }
 
   private mailOf({ account: { user, email }, token }: IssuedToken): Promise<Mail> {

@@ -333,13 +333,17 @@ export class ResetTokens {
     await this.users.findByEmail(NOBODY);
   }
 
+  /** The account that a mail to an address resets; null for none. */
+  accountOf(address: string): Promise<ResetAccount | null> {
+    return mailedAccount(this.users, address);
+  }
+
   /**
    * Issues a new token for the account of an address. Null if the address has none, if the account has enough tokens, if the
    * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
    * account: the time of a request that is sent at once afterwards would show whether there is one.
    */
-  async issueFor(address: string): Promise<IssuedToken | null> {
-    const account = await mailedAccount(this.users, address);
+  async issue(address: string, account: ResetAccount | null): Promise<IssuedToken | null> {
     const owner = account ?? { userId: '', email: address };
     const [token, digest] = [newSecret(), await this.digestOf(account)];
     const isIssued = await this.store.issue(claim(owner, token, digest), account !== null);

@@ -418,14 +418,6 @@ export interface RateLimitsOptions {
   emailCode?: RateLimit;
 
   /**
-   * Codes that are mailed to one address, or that would be mailed if it had an account.
-   *
-   * @default { maxAttempts: 5, decaySeconds: 900 }
-   * @env SVC_CODE_MAIL_MAX_ATTEMPTS, SVC_CODE_MAIL_DECAY
-   */
-  emailCodeMails?: RateLimit;
-
-  /**
    * `POST /register` and `POST /register/passkey`, together.
    *
    * @default { maxAttempts: 10, decaySeconds: 60 }

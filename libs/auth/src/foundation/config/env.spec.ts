@@ -43,8 +43,6 @@ const EXPECTED: Record<string, string> = {
   SVC_EMAIL_CHANGE_DECAY: 'rateLimits.emailChange.decaySeconds',
   SVC_CODE_MAX_ATTEMPTS: 'rateLimits.emailCode.maxAttempts',
   SVC_CODE_DECAY: 'rateLimits.emailCode.decaySeconds',
-  SVC_CODE_MAIL_MAX_ATTEMPTS: 'rateLimits.emailCodeMails.maxAttempts',
-  SVC_CODE_MAIL_DECAY: 'rateLimits.emailCodeMails.decaySeconds',
   SVC_REGISTER_MAX_ATTEMPTS: 'rateLimits.registration.maxAttempts',
   SVC_REGISTER_DECAY: 'rateLimits.registration.decaySeconds',
   SVC_2FA_ISSUER: 'twoFactor.issuer',

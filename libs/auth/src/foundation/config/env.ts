@@ -64,8 +64,6 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
   ['CODE_MAX_ATTEMPTS', 'rateLimits.emailCode.maxAttempts', number],
   ['CODE_DECAY', 'rateLimits.emailCode.decaySeconds', number],
-  ['CODE_MAIL_MAX_ATTEMPTS', 'rateLimits.emailCodeMails.maxAttempts', number],
-  ['CODE_MAIL_DECAY', 'rateLimits.emailCodeMails.decaySeconds', number],
   ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
   ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
   ['EMAIL_CHANGE_MAX_ATTEMPTS', 'rateLimits.emailChange.maxAttempts', number],

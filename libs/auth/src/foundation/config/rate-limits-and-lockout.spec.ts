@@ -34,7 +34,6 @@ const LIMITS: Record<string, Record<string, number>> = {
   emailVerification: { maxAttempts: 6, decaySeconds: 60 },
   passwordReset: { maxAttempts: 6, decaySeconds: 60 },
   emailCode: { maxAttempts: 10, decaySeconds: 60 },
-  emailCodeMails: { maxAttempts: 5, decaySeconds: 900 },
   registration: { maxAttempts: 10, decaySeconds: 60 },
   emailChange: { maxAttempts: 10, decaySeconds: 3600 },
 };

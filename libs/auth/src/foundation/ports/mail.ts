@@ -149,17 +149,38 @@ export const NOTICE_KINDS = [
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 
+/**
+ * What causes a kind of mail, and whom it informs. The limits follow from it: `mail-limits.policy.ts`.
+ *
+ * - `requested`: a person who knows an address can cause it, also one without a session.
+ * - `security`: informs the owner of an account, and has a link that protects the account.
+ * - `notice`: informs the owner of an account about a change. Is mailed to a proved address only.
+ */
+export type MailClass = 'requested' | 'security' | 'notice';
+
+/** The class of every kind of mail. */
+export const MAIL_CLASSES = {
+  passwordReset: 'requested',
+  emailVerification: 'requested',
+  existingAccount: 'requested',
+  newSignIn: 'security',
+  emailChange: 'requested',
+  emailChanged: 'security',
+  signInCode: 'requested',
+  passwordChanged: 'notice',
+  usernameChanged: 'notice',
+  twoFactorEnabled: 'notice',
+  twoFactorDisabled: 'notice',
+  recoveryCodesReplaced: 'notice',
+  passkeyAdded: 'notice',
+  passkeyRemoved: 'notice',
+  deviceTrusted: 'notice',
+  accountLocked: 'notice',
+  accountDeleted: 'notice',
+} as const satisfies { readonly [Kind in MailKind]: Kind extends NoticeKind ? 'notice' : Exclude<MailClass, 'notice'> };
+
 /** Every kind of mail. */
-export const MAIL_KINDS: readonly MailKind[] = [
-  'passwordReset',
-  'emailVerification',
-  'existingAccount',
-  'newSignIn',
-  'emailChange',
-  'emailChanged',
-  'signInCode',
-  ...NOTICE_KINDS,
-];
+export const MAIL_KINDS = Object.keys(MAIL_CLASSES) as readonly MailKind[];
 
 /**
  * The texts of one kind of mail in one language. `{appName}` and `{to}` are replaced by values of the mail. An empty line

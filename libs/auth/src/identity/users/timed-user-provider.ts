@@ -120,6 +120,10 @@ export class TimedUserProvider {
     return this.provider.isEmailVerified(user);
   }
 
+  verifiesEmails(): boolean {
+    return this.provider.verifiesEmails();
+  }
+
   storesSecondFactors(): boolean {
     return this.provider.storesSecondFactors();
   }
