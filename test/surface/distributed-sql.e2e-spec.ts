@@ -82,8 +82,8 @@ const STATEMENTS: Record<string, RegExp> = {
   pruneLockouts: /^WITH moment AS .* \(DELETE FROM "svc_lockouts"/,
   issueReset: /^INSERT INTO "svc_password_resets"/,
   redeemReset: /^UPDATE "svc_password_resets" SET token_hash = 'used:'/,
-  removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2$/,
-  removeOtherResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2 AND \(email_hash/,
+  removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = (\$1|ANY\(\$1\)) AND user_id = \$2$/,
+  removeOtherResets: /^DELETE FROM "svc_password_resets" WHERE guard = ANY\(\$1\) AND user_id = \$2 AND \(email_hash/,
   pruneResets: /^WITH .* \(DELETE FROM "svc_password_resets"/,
   requestEmailChange: /^INSERT INTO "svc_email_changes"/,
   readDeadline: /^SELECT expires_at::text AS deadline FROM "svc_sessions"/,
@@ -91,7 +91,7 @@ const STATEMENTS: Record<string, RegExp> = {
   findEmailChange: /^SELECT id, user_id AS "userId", session_id .* FROM "svc_email_changes"/,
   confirmEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undo_hash/,
   undoEmailChange: /^UPDATE "svc_email_changes" SET state = \$4, undone_at/,
-  supersedeEmailChanges: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND user_id = \$2/,
+  supersedeEmailChanges: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = ANY\(\$1\) AND user_id = \$2/,
   advanceEmailChange: /^UPDATE "svc_email_changes" SET state = \$4 WHERE guard = \$1 AND id = \$2/,
   findHeldEmail: /^SELECT user_id AS "userId" FROM "svc_email_changes"/,
   exportEmailChanges: /^SELECT old_email AS "from"/,
@@ -133,7 +133,7 @@ const STATEMENTS: Record<string, RegExp> = {
   findDevice: /^SELECT 1 FROM "svc_trusted_devices"/,
   listDevices: /^SELECT id, extract\(epoch FROM created_at\)::float8 AS "createdAt", user_agent AS "userAgent",/,
   removeDevice: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
-  removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2$/,
+  removeDevices: /^DELETE FROM "svc_trusted_devices" WHERE guard = (\$1|ANY\(\$1\)) AND user_id = \$2$/,
   removeDevicesOfGuard:
     /^WITH page AS MATERIALIZED \( SELECT user_id, id, expires_at FROM "svc_trusted_devices" WHERE guard = \$1 AND \(user_id/,
   pruneDevices:

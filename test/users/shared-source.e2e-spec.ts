@@ -282,6 +282,18 @@ describeWithRedis('the limits of two guards over one table of users', () => {
   });
 });
 
+describeWithRedis('a second factor that another guard requires', () => {
+  it('is not removed at a guard that requires none', async () => {
+    const guards = { admin: { users: { entity: Person }, twoFactor: { required: true } } };
+    const t = await TestApp.start({ options: { features: { twoFactor: true }, guards } });
+    await t.person(ADA);
+    const { token, proof } = await enrol(t);
+    const { status } = await t.call('delete', '/auth/two-factor', token).set(CONFIRMATION_HEADER, proof);
+    await t.stop();
+    expect(status).toBe(409);
+  });
+});
+
 @Entity('crew')
 @TableInheritance({ column: { type: 'text', name: 'kind' } })
 class Crew extends withAuthColumns() {

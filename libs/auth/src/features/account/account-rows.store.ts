@@ -3,7 +3,7 @@ import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, LOCK_UNTIL_COMMIT, type Sql, isLockTimeout } from '../../foundation/platform/database';
 import { valueIf } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { IN_ORDER, loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
+import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { EmailChange } from '../email-change/email-change.entity';
 import { EmailDelivery } from '../email-verification/email-delivery.entity';
@@ -116,14 +116,14 @@ export class AccountDataStore {
     await this.delete(sql, emailDeliveries, 'user_id = $2', userId);
     await this.delete(sql, knownDevices, 'user_id = $2', userId);
     await this.delete(sql, trustedDevices, 'user_id = $2', userId);
-    // In the order in which attempts lock these rows.
-    const counters = `SELECT id FROM ${lockouts.name} WHERE guard = ANY($1) AND subject = ANY($2) ${IN_ORDER} FOR UPDATE`;
-    await this.delete(sql, lockouts, `id IN (${counters})`, subjectsOf(account));
+    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
     if (!(await this.tables.exists(sql, table))) return;
-    await sql(`DELETE FROM ${table.name} WHERE guard = ANY($1) AND ${where}`, [this.realm.source.names, of]);
+    // In the order in which attempts lock the counters.
+    for (const guard of this.realm.source.names)
+      await sql(`DELETE FROM ${table.name} WHERE guard = $1 AND ${where}`, [guard, of]);
   }
 }
 

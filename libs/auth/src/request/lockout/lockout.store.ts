@@ -23,12 +23,10 @@ export interface Reserved {
   readonly lockedAt: string | null;
 }
 
-/** The order in which several rows are locked: that of the guards of a source, so that no two requests wait for each other. */
-export const IN_ORDER = 'ORDER BY purpose, subject, guard COLLATE "C"';
-
 /**
  * Contains all queries of lockout counters. Each guard has its own row, and a failure counts at every guard of the source that
- * has the lockout: otherwise each guard would allow as many guesses at one secret.
+ * has the lockout: otherwise each guard would allow as many guesses at one secret. Every transaction changes the rows in the
+ * order of the guards, so no two of them wait for each other.
  */
 @Injectable()
 export class LockoutStore {
@@ -132,15 +130,23 @@ export class LockoutStore {
   }
 
   /** Deletes counters at all guards of the source, and resolves to the keys that existed. */
-  remove(keys: readonly LockKey[]): Promise<LockKey[]> {
-    return this.database.query<LockKey>(
-      `WITH held AS MATERIALIZED (
-         SELECT id FROM ${this.table()}
-          WHERE guard = ANY($1) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
-          ${IN_ORDER} FOR UPDATE),
-       gone AS (DELETE FROM ${this.table()} l USING held WHERE l.id = held.id RETURNING purpose, subject)
-       SELECT DISTINCT purpose, subject FROM gone`,
-      [this.realm.source.names, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject)],
+  async remove(keys: readonly LockKey[]): Promise<LockKey[]> {
+    const { names } = this.realm.source;
+    if (names.length === 1) return this.removeAt(names[0]!, keys, this.database.query);
+    return this.database.transaction(async (sql) => {
+      const removed = new Map<string, LockKey>();
+      for (const guard of names)
+        for (const key of await this.removeAt(guard, keys, sql)) removed.set(JSON.stringify(key), key);
+      return [...removed.values()];
+    });
+  }
+
+  private removeAt(guard: string, keys: readonly LockKey[], sql: Sql): Promise<LockKey[]> {
+    return sql<LockKey>(
+      `DELETE FROM ${this.table()}
+        WHERE guard = $1 AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+       RETURNING purpose, subject`,
+      [guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject)],
     );
   }
 
