@@ -12,7 +12,7 @@ import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Sessions } from '../sessions/sessions';
-import { LoginLocks } from '../../request/lockout/login-locks';
+import { LoginLocks } from '../../request/lockout/lockout.store';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 

@@ -1,9 +1,8 @@
 import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
-import { LockoutPruning, LockoutStore } from './lockout.store';
+import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
 import { LockRelease } from './lock-release';
-import { LoginLocks } from './login-locks';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockoutPruning, LockRelease, LoginLocks];
