@@ -15,7 +15,7 @@ import { AccountLock } from '../sessions/account-lock';
 import type { EndedRow } from '../sessions/session.store';
 import { SessionErasure } from '../sessions/session-erasure';
 import { Sessions } from '../sessions/sessions';
-import { LoginLocks } from '../../request/lockout/login-locks';
+import { LoginLocks } from '../../request/lockout/lockout.store';
 import { UserSessions } from '../sessions/user-sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';

@@ -18,8 +18,7 @@ import {
   type GuardedAttempt,
   afterProof,
 } from '../../request/lockout/attempt-guard';
-import { type LockKey, lockedUserId } from '../../request/lockout/lockout.store';
-import { LoginLocks } from '../../request/lockout/login-locks';
+import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';

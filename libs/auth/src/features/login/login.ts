@@ -9,8 +9,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { userLock } from '../../request/lockout/lockout.store';
-import { LoginLocks } from '../../request/lockout/login-locks';
+import { userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
 import { Sessions } from '../sessions/sessions';
 import {

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RequestScope, bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { mailLock, userLock } from '../../request/lockout/lockout.store';
-import { LoginLocks } from '../../request/lockout/login-locks';
+import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { AccountLockout } from './lockout';
-import { type LockKey, type LockPurpose, mailLock, mailOf, userLock } from './lockout.store';
-import { LoginLocks } from './login-locks';
+import { type LockKey, type LockPurpose, mailLock, mailOf, userLock, LoginLocks } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who specifies a login lock by the identifier of the account. */

@@ -3,9 +3,8 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
-import { LockoutPruning, LockoutStore } from './lockout.store';
+import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
 import { LockRelease } from './lock-release';
-import { LoginLocks } from './login-locks';
 
 // Also when the feature is off: rows from the time when it was on are still pruned, and another guard may have the same users.
 const ALWAYS = [
