@@ -12,7 +12,7 @@ import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
 import { LoginChallenges } from './login-challenges';
-import { CodeFactor, type FactorMatch, PasskeyFactor } from './second-factors';
+import { CodeFactor, type FactorMatch, PasskeyFactor, type UsedPasskey } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -20,6 +20,7 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 export interface Completed {
   readonly user: object;
   readonly amr: string;
+  readonly passkey?: UsedPasskey;
 }
 
 /** Checks second factors, protected by the lockout and the limit on failures. */
@@ -64,7 +65,7 @@ export class ChallengeAttempts {
     // Before the challenge and the factor are consumed: a refused user can use them later.
     this.unverified.refuse(user);
     await this.standings.refuse(challenge.sub);
-    return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
+    return (await this.spend(challenge, match)) ? { user, amr: match.amr, passkey: match.passkey } : null;
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {
@@ -105,13 +106,21 @@ export class ChallengeCompletion {
     if (!challenge) throw new BadChallenge();
     // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
-    const { user, amr } = await this.attempts.verify(challenge, answer);
+    const { user, amr, passkey } = await this.attempts.verify(challenge, answer);
     const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const start = { userId: this.users.idOf(user), amr: [first, amr], request, remember };
+    const start = {
+      userId: this.users.idOf(user),
+      amr: [first, amr],
+      request,
+      remember,
+      passkeyId: passkey?.passkeyId,
+    };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
-      this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));
+      this.challenges.isCurrent(challenge, stored) &&
+      (await this.challenges.isOutstanding(challenge)) &&
+      (!passkey || (await passkey.isCurrent()));
     let tokens: SessionTokens | null = null;
     try {
       tokens = await this.sessions.start(start, stillValid);

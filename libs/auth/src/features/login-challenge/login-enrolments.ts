@@ -93,6 +93,7 @@ export class LoginEnrolments {
    *
    * @param amr the method of the factor (RFC 8176)
    * @param store stores the factor, unless the session has ended or the user has another factor. Returns whether it did
+   * @param passkeyId the new passkey, where it is the factor
    * @throws BadEnrolment; nothing is stored then
    */
   async complete(
@@ -100,13 +101,14 @@ export class LoginEnrolments {
     amr: string,
     request: object,
     store: (session: EnrolmentSession) => Promise<boolean>,
+    passkeyId?: string,
   ): Promise<SessionTokens> {
     if (!(await this.tokens.consume(claims))) throw new BadEnrolment();
     let familyId: string | undefined;
     let isStored = false;
     try {
       const { fst: first = 'pwd', rem: remember = true } = claims;
-      const start = { userId, amr: [first, amr], request, remember };
+      const start = { userId, amr: [first, amr], request, remember, passkeyId };
       const tokens = await this.sessions.start(start, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);

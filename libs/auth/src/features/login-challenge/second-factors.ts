@@ -97,10 +97,19 @@ export class NoPasskeyFactor extends PasskeyFactor {
   }
 }
 
+/** The passkey of a sign-in. */
+export interface UsedPasskey {
+  readonly passkeyId: string;
+  /** Whether it still exists. Called after the session is stored: either this sees the removal, or the removal ends the session. */
+  isCurrent(): Promise<boolean>;
+}
+
 /** A correct second factor that is not consumed yet. */
 export interface FactorMatch {
   /** The authentication method besides the password (RFC 8176). */
   readonly amr: string;
+  /** The passkey, whose removal ends the session. */
+  readonly passkey?: UsedPasskey;
   /** Consumes the factor, atomically; false if another request has consumed it. */
   spend(): Promise<boolean>;
 }

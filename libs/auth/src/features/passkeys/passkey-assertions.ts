@@ -67,8 +67,8 @@ export class PasskeyAssertions {
    *
    * @param refusal of the passkey of another user
    */
-  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<void> {
-    await this.verify(ceremonyId, credential, async (id) => {
+  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<KeyOwner> {
+    return this.verify(ceremonyId, credential, async (id) => {
       if (id === userId) return;
       // As a login does, so that the passkey of a registration does not show whether the registration created the account.
       await this.users.findById(id);
@@ -77,8 +77,8 @@ export class PasskeyAssertions {
   }
 
   /**
-   * Whether a verified passkey still exists. Called after its session is stored. The removal of all passkeys ends the
-   * sessions afterwards. So either this check finds no passkey, or that removal ends the session.
+   * Whether a verified passkey still exists. Called after its session is stored. A removal ends the sessions
+   * afterwards. So either this check finds no passkey, or the removal ends the session.
    */
   isCurrent({ credentialId }: KeyOwner): Promise<boolean> {
     return this.store.exists(credentialId);

@@ -10,6 +10,7 @@ import { FIELD_MAX } from '../../request/http/request-body';
 import { RequiredFactors } from '../login-challenge/required-factors';
 import { CodeFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
+import { Sessions } from '../sessions/sessions';
 import { TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
@@ -130,6 +131,7 @@ export class PasskeyManagement {
     private readonly store: PasskeyStore,
     private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
+    private readonly sessions: Sessions,
     private readonly accountLock: AccountLock,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
@@ -153,7 +155,8 @@ export class PasskeyManagement {
   }
 
   /**
-   * Deletes a passkey of the user. Any other id has no effect.
+   * Deletes a passkey of the user, and ends the sessions that it has started, except the one of the caller. Any other id has no
+   * effect.
    *
    * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
    * without a password (`passkeys.keepLast`)
@@ -172,6 +175,8 @@ export class PasskeyManagement {
     await this.requiredFactors.remove(caller, hasAnother, async () => {
       const removed = await (hasPassword ? this.store.remove(userId, id) : this.removeUnlessLast(userId, id));
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+      // Also if an earlier request has removed it, and could not end them.
+      await this.sessions.endOfPasskey(caller, id);
     });
   }
 

@@ -35,9 +35,10 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
 
   /** @throws PasskeyRefused */
   async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
-    await this.assertions.verifyOf(userId, ceremonyId, credential, 'not_verified');
+    const used = await this.assertions.verifyOf(userId, ceremonyId, credential, 'not_verified');
+    const passkey = { passkeyId: used.credentialId, isCurrent: () => this.assertions.isCurrent(used) };
     // The verification has consumed the ceremony.
-    return { amr: 'webauthn', spend: async () => true };
+    return { amr: 'webauthn', passkey, spend: async () => true };
   }
 
   async removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys> {

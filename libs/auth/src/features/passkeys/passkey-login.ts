@@ -44,7 +44,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], request, remember };
+    const session = { userId, amr: ['webauthn'], request, remember, passkeyId: passkey.credentialId };
     const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

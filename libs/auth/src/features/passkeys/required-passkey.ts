@@ -4,7 +4,7 @@ import { Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
-import { EnrolmentRequest, LoginEnrolments } from '../login-challenge/login-enrolments';
+import { EnrolmentRequest, type EnrolmentSession, LoginEnrolments } from '../login-challenge/login-enrolments';
 import { CodeFactor } from '../login-challenge/second-factors';
 import { PasskeyEnrolment } from './passkey-enrolment';
 
@@ -41,9 +41,9 @@ export class RequiredPasskey {
     const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
     // The database stores it only as the first passkey. TOTP is looked for afterwards: see `RequiredTwoFactor`.
     const isOnly = async (): Promise<boolean> => (await this.codes.stateOf(userId)) === null;
-    return this.enrolments.complete(enrolment, 'webauthn', request, (session) =>
-      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded),
-    );
+    const store = (session: EnrolmentSession): Promise<boolean> =>
+      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
+    return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
   }
 }
 

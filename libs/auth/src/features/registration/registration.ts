@@ -44,7 +44,10 @@ export class FirstLogin {
     const isCurrent = async (stored: string | null): Promise<boolean> =>
       stored === digest && (passkey === undefined || passkey.isStored());
     try {
-      return (await this.sessions.start({ userId, amr, request, remember }, isCurrent)) ?? withoutSession;
+      return (
+        (await this.sessions.start({ userId, amr, request, remember, passkeyId: passkey?.credentialId }, isCurrent)) ??
+        withoutSession
+      );
     } catch (error) {
       // A host may let new accounts wait for an approval.
       if (error instanceof SignInRefused) return withoutSession;

@@ -25,6 +25,7 @@ export interface NewSession {
   ip: string | null;
   userAgent: string | null;
   label: string | null;
+  passkeyId: string | null;
   life: SessionLife;
 }
 
@@ -134,14 +135,14 @@ export class SessionStore {
     mint: (authTime: number) => T,
     beforeCommit: BeforeCommit,
   ): Promise<{ minted: T; ended: EndedRow[] }> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, passkeyId, life } = session;
     const { guard, options } = this.realm;
     const { maxPerUser } = options.sessions;
     const isCapped = maxPerUser > 0 && scope === null;
     const { insert, insertCapped, endOverCap } = this.statements();
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const values = [...described, idleTimeout, remembered, this.clock.offset];
+    const values = [...described, idleTimeout, remembered, passkeyId, this.clock.offset];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
       const [statement, lock] = isCapped ? [insertCapped, [`svc:cap:${guard}:${userId}`]] : [insert, []];
@@ -198,14 +199,15 @@ export class SessionStore {
    * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
    * @param except a session that is not ended
+   * @param passkeyId only sessions that were started with this passkey
    */
   endPage(
-    { userId, own, except }: { userId: string; own?: string; except?: string },
+    { userId, own, except, passkeyId }: { userId: string; own?: string; except?: string; passkeyId?: string },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
-    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null];
+    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, passkeyId ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 

@@ -12,6 +12,7 @@ import type { SignInDevice } from './sign-ins';
  *   not verified.
  * - `email_change`: the email was changed by a link that another session had asked for.
  * - `email_undo`: a change of the email was undone.
+ * - `passkey_removed`: the passkey that started it was deleted in another session.
  * - `reported`: its user did not know the sign-in, and used the link in the mail about it.
  * - `reuse`: a replaced refresh token was used after the grace period.
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
@@ -30,6 +31,7 @@ export type SessionEndReason =
   | 'password_reset'
   | 'email_change'
   | 'email_undo'
+  | 'passkey_removed'
   | 'reported'
   | 'reuse'
   | 'cap'

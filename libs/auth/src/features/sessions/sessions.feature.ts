@@ -10,9 +10,9 @@ import {
 } from './sessions.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionPrecondition, Sessions } from './sessions';
+import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
-import { SignIns } from './sign-ins';
+import { SessionPrecondition, SignIns } from './sign-ins';
 import { SessionList } from './session-list';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';

@@ -7,7 +7,7 @@ import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
 import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
@@ -15,43 +15,18 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import { type CompleteSignIn, type RecordedDevice, SignInDevices, SignIns } from './sign-ins';
+import {
+  type CompleteSignIn,
+  type PasswordHashCheck,
+  type RecordedDevice,
+  SessionPrecondition,
+  SignInDevices,
+  SignIns,
+} from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TrustedDeviceStore } from './trusted-device.store';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-
-/** Returns whether a session may still start, given the password hash that is stored now. */
-export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
-
-/**
- * Checks whether the tokens of a stored session may be sent.
- *
- * Between the check of a password and the start of the session, the password may be replaced, the user deleted or
- * suspended, and all sessions ended. Such a request first stores its change and then ends the sessions. A login first
- * stores its session and then makes this check. So either the request ends the session, or the check sees the change.
- */
-@Injectable()
-export class SessionPrecondition {
-  constructor(
-    private readonly users: TimedUserProvider,
-    private readonly standings: AccountStandings,
-  ) {}
-
-  /**
-   * @param passwordHashCheck omitted when it is enough that the user exists
-   * @throws SignInRefused
-   */
-  async stillValid(userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
-    const digest = passwordHashCheck ? await this.users.passwordHashOf(userId) : null;
-    if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
-    // A user with a password hash exists.
-    const standing = await this.standings.of(userId, digest !== null);
-    if (standing === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
-    return standing === 'good';
-  }
-}
 
 /** Maximum length of a session label in characters. */
 const LABEL_MAX = 255;
@@ -90,6 +65,8 @@ export interface SessionStart extends SessionLifeRequest {
   request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
+  /** Credential id of the passkey that signed in, alone or as the second factor. */
+  passkeyId?: string;
 }
 
 /** Starts and ends the realm's sessions. */
@@ -119,10 +96,9 @@ export class Sessions {
    * @throws SignInRefused; AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook;
    * StoreUnavailable
    */
-  async start(
-    { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...asked }: SessionStart,
-    passwordHashCheck?: PasswordHashCheck,
-  ): Promise<SessionTokens | null> {
+  async start(start: SessionStart, passwordHashCheck?: PasswordHashCheck): Promise<SessionTokens | null> {
+    const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
+    const { passkeyId = null, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
@@ -151,6 +127,7 @@ export class Sessions {
           authTime: authTime ?? null,
           ...client,
           label: clip(label, LABEL_MAX),
+          passkeyId,
           life,
         },
         (since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }),
@@ -258,6 +235,14 @@ export class Sessions {
     const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
     throwUnrecorded();
+  }
+
+  /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
+  endOfPasskey({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, passkeyId: string): Promise<void> {
+    const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
+    return this.inPages('passkey_removed', (start, deny) =>
+      this.store.endPage({ userId, except, passkeyId }, start, deny),
+    );
   }
 
   /**

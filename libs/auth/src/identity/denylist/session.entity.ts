@@ -87,6 +87,10 @@ export class Session {
   @Column({ type: 'text', nullable: true })
   label!: string | null;
 
+  /** Credential id of the passkey with which the user signed in, alone or as the second factor. Its removal ends the session. */
+  @Column({ name: 'passkey_id', type: 'text', nullable: true })
+  passkeyId!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 

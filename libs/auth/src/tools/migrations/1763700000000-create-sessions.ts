@@ -28,6 +28,7 @@ export class CreateSvcSessions1763700000000 implements MigrationInterface {
         ip text,
         user_agent text,
         label text,
+        passkey_id text,
         created_at timestamptz NOT NULL
       ) WITH (fillfactor = 80)`);
     await runner.query(
