@@ -11,10 +11,9 @@ import {
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionPrecondition } from './session-precondition';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
-import { SignIns } from './sign-ins';
+import { SessionPrecondition, SignIns } from './sign-ins';
 import { SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';

@@ -16,8 +16,14 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import { type PasswordHashCheck, SessionPrecondition } from './session-precondition';
-import { type CompleteSignIn, type RecordedDevice, SignInDevices, SignIns } from './sign-ins';
+import {
+  type CompleteSignIn,
+  type PasswordHashCheck,
+  type RecordedDevice,
+  SessionPrecondition,
+  SignInDevices,
+  SignIns,
+} from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
