@@ -220,7 +220,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         });
         expect([opened.status, opened.headers.get('location')]).toEqual([
           302,
-          expect.stringMatching(/\/verified\?verified=1$/),
+          expect.stringMatching(/\/verified\?verified=1#link=/),
         ]);
         const user = await s.call('GET', '/user', undefined, body.access_token);
         expect(user.body).toMatchObject({ data: { email_verified: true } });

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import {
   EmailChange,
+  EmailDelivery,
   KnownDevice,
   Passkey,
   PasswordHasher,
@@ -35,6 +36,7 @@ const HIDDEN = new Map<object, string[]>([
   [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
   [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint', 'unusableHash']],
   [TrustedDevice, ['tokenHash', 'binding']],
+  [EmailDelivery, ['emailHash']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */

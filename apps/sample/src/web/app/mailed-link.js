@@ -8,11 +8,14 @@ export const linkOf = (path) => (link?.path === path ? link : null);
 
 export const forgetLink = () => (link = null);
 
+/** A verification link that was opened without a session. */
+const inFragment = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+
 /** Removes the token or the code of a link from the URL: the browser stores URLs in its history and synchronizes them. */
 export function takeLink() {
   const { pathname, searchParams } = new URL(location.href);
   const code = account.codeInAddress();
   if (code) link = { path: '/sign-in-code', code };
-  else if (pathname !== '/') link = { ...Object.fromEntries(searchParams), path: pathname };
+  else if (pathname !== '/') link = { ...Object.fromEntries(searchParams), ...inFragment(), path: pathname };
   if (link) history.replaceState(null, '', `/#${link.path}`);
 }
