@@ -60,29 +60,28 @@ export class EmailCodeRequests {
   }
 
   /**
-   * An address without an account gets a code, too, which is not mailed and is of no user: work for accounts only would show in
-   * the time of the next response.
+   * A code is also made if it is not mailed, for an address without an account or one that has got too many mails: then it is of
+   * no user. Work for mails only would show in the time of the next response.
    */
   private async draftFor(address: string, codeToken: string, end: number): Promise<Draft<'signInCode'> | null> {
     if (this.clock.monotonic() >= end) return null;
     const account = await mailedAccount(this.users, address);
     const lookedUp = { address, subject: this.subjectOf(account, address) };
     const { userId, email } = account ?? { userId: '', email: address };
-    const write = async (): Promise<Mail | null> => {
+    const make = async (isAdmitted: boolean): Promise<Mail | null> => {
       const digest = await this.users.passwordHashOf(userId).catch((error: unknown) => {
         // A provider of the host may be unable to read an empty id.
         if (account) throw error;
         return null;
       });
-      const code = await this.codes.issue(codeToken, lookedUp, { userId, email, digest });
-      if (!account) return null;
+      const code = await this.codes.issue(codeToken, lookedUp, { userId: isAdmitted ? userId : '', email, digest });
+      if (!account || !isAdmitted) return null;
       const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;
       // In the fragment, which browsers send to no server.
       const url = frontendUrl === undefined ? null : `${frontendUrl}#code=${code}`;
       return this.mails.write('signInCode', { user: account.user, to: email, code, url, minutes });
     };
-    const refused = (): Promise<void> => this.codes.refuse(codeToken, lookedUp);
-    return { to: email, write, refused, countsAlways: true };
+    return { to: email, write: () => make(true), refused: () => make(false), countsAlways: true };
   }
 }
 

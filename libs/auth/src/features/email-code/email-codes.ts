@@ -72,11 +72,6 @@ export class EmailCodes {
     return token;
   }
 
-  /** Records where wrong codes count, for a request that gets no code. @throws StoreUnavailable */
-  async refuse(token: string, { address, subject }: LookedUp): Promise<void> {
-    await this.write(token, { address, subject, mac: newSecret(), proof: '' });
-  }
-
   /**
    * Makes the code of a request, and returns it.
    *
