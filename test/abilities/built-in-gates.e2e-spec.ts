@@ -58,6 +58,7 @@ const GATES_OF_DEFAULT: Record<string, string> = {
   'GET email/verify/:id/:hash': NONE,
   'HEAD email/verify/:id/:hash': NONE,
   'POST email/verification-notification': NONE,
+  'POST email/verify/:id/:hash': 'svc.account',
 };
 const ALL_GATES = { ...GATES, ...GATES_OF_DEFAULT };
 const gatedAt = (guard: string) =>

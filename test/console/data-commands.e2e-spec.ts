@@ -157,7 +157,7 @@ describe('the commands that act on data', () => {
       await client.query('DROP FUNCTION refuse CASCADE');
       expect([status, stdout]).toEqual([
         1,
-        'sessions: 1\nlockout counters: 0\npasskeys: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\n',
+        'sessions: 1\nlockout counters: 0\npasskeys: 0\nchanges of email: 0\nknown devices: 0\ntrusted devices: 0\nopened links: 0\n',
       ]);
       expect(stderr).toMatch(/resetTokens: no space left/);
     });

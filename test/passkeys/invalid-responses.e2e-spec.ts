@@ -144,10 +144,10 @@ const refuseRegistration = (change: Change, mutate?: Mutation): Promise<void> =>
   unchanged(() => tryRegistration(change, mutate));
 
 describe('a hostile response', () => {
-  it.each([
-    ...CHANGES,
-    ['of a registration', { clientData: { type: 'webauthn.create' } }],
-  ] as [string, Change][])('%s signs no user in', (_, change) => refuseLogin(change));
+  it.each([...CHANGES, ['of a registration', { clientData: { type: 'webauthn.create' } }]] as [string, Change][])(
+    '%s signs no user in',
+    (_, change) => refuseLogin(change),
+  );
 
   it.each([...CHANGES, ['of an assertion', { clientData: { type: 'webauthn.get' } }]] as [string, Change][])(
     '%s registers nothing',

@@ -26,6 +26,7 @@ const MIGRATIONS = [
   'CreateSvcEmailChanges1764200000000',
   'CreateSvcKnownDevices1764300000000',
   'CreateSvcTrustedDevices1764400000000',
+  'CreateSvcEmailDeliveries1764500000000',
 ];
 
 describe.each([

@@ -155,14 +155,13 @@ export class AccountDeletion {
    * @throws DeletionBusy if the request can be repeated: there is no place, or another request has not deleted the account yet
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
-  async delete(caller: Caller): Promise<void> {
-    const identifier = this.users.identifierOf(caller.user);
-    const spellings = await Promise.all(
-      this.guards.all(LoginLocks).map((locks) => locks.erasedSpellingOf(caller.userId)),
-    );
-    const account = { userId: caller.userId, identifier, spellings, email: this.timedUsers.emailOf(caller.user) };
+  delete(caller: Caller): Promise<void> {
+    const { userId, user } = caller;
+    const identifier = this.users.identifierOf(user);
     return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
+      const spellings = await Promise.all(this.guards.all(LoginLocks).map((locks) => locks.erasedSpellingOf(userId)));
+      const account = { userId, identifier, spellings, email: this.timedUsers.emailOf(user) };
       await this.erasure.endForDeletion(caller);
       await this.userSessions.endElsewhere(account.userId, 'erased');
       // Before the transaction: listeners hold neither its locks nor its connection.

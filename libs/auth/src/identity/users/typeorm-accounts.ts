@@ -77,8 +77,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     const { target, metadata } = this.repository;
     const user = this.repository.create(values);
     // `save` would update the row that already has the primary key, and so replace the password of another account.
-    if (idColumnOf(metadata).propertyName in values)
-      await manager.insert(target, user as never);
+    if (idColumnOf(metadata).propertyName in values) await manager.insert(target, user as never);
     else await manager.save(user, { transaction: false });
     return user;
   }

@@ -171,8 +171,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async passwordHashOf(id: string): Promise<string | null> {
     if (!isStorable(id)) return null;
-    const [found] =
-      (await this.credentials.by(this.id.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
+    const [found] = (await this.credentials.by(this.id.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
   }
 
