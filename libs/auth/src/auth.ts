@@ -30,7 +30,7 @@ import { type UserResource, UserResources } from './request/abilities/user-resou
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
-import { idText } from './foundation/platform/host-id';
+import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
 import { UserSessions } from './features/sessions/user-sessions';

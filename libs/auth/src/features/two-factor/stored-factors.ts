@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { idText } from '../../foundation/platform/host-id';
+import { idText } from '../../identity/users/identifiers';
 import { Encryption } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
-import { idText } from '../../foundation/platform/host-id';
+import { idText } from '../../identity/users/identifiers';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
