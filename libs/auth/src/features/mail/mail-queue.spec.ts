@@ -21,9 +21,9 @@ function queueOf(send: (mail: Mail) => Promise<unknown>) {
   return { queue: new MailQueue(realm, events, gate), failed };
 }
 
-/** A mail of any kind; `isProved` is for the kinds that inform the owner of an account. */
+/** A mail of any kind; `proof` is for the kinds that inform the owner of an account. */
 const draftTo = (to: string, isProved: boolean): Draft<MailKind> =>
-  ({ to, isProved, write: async () => MAIL }) as never;
+  ({ to, proof: isProved ? 'person' : 'none', write: async () => MAIL }) as never;
 
 describe('the mail queue', () => {
   beforeEach(() => jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));

@@ -70,7 +70,7 @@ describe('the library`s limiters', () => {
   it.each(NUMBERS.filter(([name]) => BY_USER_ONLY.includes(name)))(
     'of %s count by user only: %d in %d seconds',
     (name, maxAttempts, decaySeconds) =>
-      expect(rules(name, USER)).toEqual([{ key: 'user|api|7', maxAttempts, decaySeconds }]),
+      expect(rules(name, USER)).toEqual([{ key: 'user|api|7', maxAttempts, decaySeconds, ofUser: true }]),
   );
 
   it.each([...BY_USER, ...BY_USER_ONLY])('of %s separate users and guards', (name) => {
