@@ -266,6 +266,8 @@ describeWithRedis('the sample, configured by environment alone', () => {
         const email = 'alan@example.com';
         const form = { name: 'A', email, password: FIRST, password_confirmation: FIRST };
         const { access_token: token } = (await s.call('POST', '/auth/register', form)).body;
+        // An address that is not verified gets no notice.
+        await fetch(await link(email, '/email/verify/'), { redirect: 'manual' });
         const change = { current_password: FIRST, password: SECOND, password_confirmation: SECOND };
         expect((await s.call('POST', '/auth/password', change, token)).status).toBe(200);
         await eventually(async () => {
