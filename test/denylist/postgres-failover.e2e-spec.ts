@@ -16,6 +16,8 @@ const LOST = 10;
 /** A long timeout: even on a slow machine, a 503 is not a timeout. */
 const OPTIONS = { storeTimeoutMs: 20_000 };
 
+const BOB = 'bob@example.com';
+
 describeWithOwnRedis('on two servers', () => {
   let redis: RedisServer;
   let client: RedisClient;
@@ -135,6 +137,7 @@ describeWithOwnRedis('on two servers', () => {
       other = await TestApp.start({ databaseUrl: pair.url, redisUrl: redis.url, options: OPTIONS });
       service = await VerifyingService.start(redis.url);
       await t.person(ADA);
+      await t.person(BOB);
     });
     afterAll(async () => {
       await service.stop();
@@ -142,8 +145,8 @@ describeWithOwnRedis('on two servers', () => {
       await t.stop();
     });
 
-    const sessions = (count: number): Promise<Tokens[]> =>
-      Promise.all(Array.from({ length: count }, () => t.session()));
+    const sessions = (count: number, email = ADA): Promise<Tokens[]> =>
+      Promise.all(Array.from({ length: count }, () => t.session(email)));
 
     /** The response that a client gets, which repeats its request after each 503. */
     async function refreshed(
@@ -164,7 +167,12 @@ describeWithOwnRedis('on two servers', () => {
     const idOf = ({ access_token: token }: Tokens): string => String(claimsOf(token).fid);
 
     it('signs no user out after a lost refresh, and revives no session after a lost logout', async () => {
-      const [staying, retrying, quiet] = [await sessions(LOST), await sessions(LOST / 2), await sessions(LOST / 2)];
+      // A request with a denied session ends all denied sessions of its user: the quiet ones are of another user.
+      const [staying, retrying, quiet] = [
+        await sessions(LOST),
+        await sessions(LOST / 2),
+        await sessions(LOST / 2, BOB),
+      ];
       const leaving = [...retrying, ...quiet];
       await settled(client);
       await pair.caughtUp();
@@ -178,7 +186,7 @@ describeWithOwnRedis('on two servers', () => {
       const watch = TokenPolling.start({
         checks: await Promise.all([t, other, service].map(({ app }) => statusCheck(app))),
         live: current.map((one) => one.access_token),
-        ended: leaving.map((one) => one.access_token),
+        ended: retrying.map((one) => one.access_token),
       });
       // No node may write the lost data to PostgreSQL yet.
       await client.set(LEASE, 'a stopped node');
