@@ -1,9 +1,15 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database, type Sql, repeatOnConflict } from '../../foundation/platform/database';
-import { HOST_TIMEOUT_MS, RequestScope, callHost, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import {
+  HOST_TIMEOUT_MS,
+  RequestScope,
+  bestEffort,
+  callHost,
+  repeatWhileUnavailable,
+} from '../../foundation/platform/deadline';
 import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
@@ -133,8 +139,6 @@ interface EndedAtGuard {
  */
 @Injectable()
 export class AccountDeletion {
-  private readonly logger = new Logger('Auth');
-
   constructor(
     private readonly users: UserProvider,
     private readonly timedUsers: TimedUserProvider,
@@ -276,12 +280,9 @@ export class AccountDeletion {
     await repeatWhileUnavailable(() => this.database.transaction((sql) => this.rows.erase(sql, account)));
   }
 
-  /** Runs work after the commit. An error cannot undo the deletion, and is only logged. */
-  private async logged(consequence: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.logger.error(`an account was deleted, but ${consequence}`, (error as Error).stack);
-    }
+  /** Runs work after the commit, if need be after the response. An error cannot undo the deletion, and is only logged. */
+  private logged(consequence: string, work: () => Promise<void>): Promise<void> {
+    // The work repeats itself while a store is unavailable.
+    return bestEffort(`an account was deleted, but ${consequence}: the cleanup`, work, 0);
   }
 }
