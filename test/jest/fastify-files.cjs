@@ -1,6 +1,6 @@
 /** The folders of what an HTTP adapter can change: requests, bodies, errors, gates, mounting, upgrades, addresses and the log. */
 const FOLDERS = [
-  'libs/auth/src/request',
+  'libs/auth/src/request/throttling',
   'test/attacks',
   'test/gates',
   'test/health',
