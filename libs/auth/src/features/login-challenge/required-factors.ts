@@ -93,7 +93,7 @@ export class RequiredFactors {
       if (!(await hasAnother())) throw new SecondFactorRequired();
       await removeInSession();
     } finally {
-      await bestEffort('the end of a removal', () => this.store.take(key));
+      await bestEffort('the end of a removal', () => this.store.take(key), 0);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RequestScope, bestEffort, isInconclusive } from '../../foundation/platform/deadline';
+import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -17,7 +17,7 @@ export interface Replacement {
   readonly endSessions: () => Promise<void>;
   /** The last step, after the password is stored. */
   readonly finish?: () => Promise<unknown>;
-  /** Called after a failure: restores the state, so that the request can be repeated. */
+  /** Called once after a failure: restores the state, so that the request can be repeated. If it fails, the sessions end. */
   readonly undo: () => Promise<unknown>;
 }
 
@@ -55,7 +55,16 @@ export class PasswordReplacement {
     } catch (error) {
       // Without an answer of the user store, the new hash may still have been stored, so the sessions end as well.
       const isUnknown = isSaved === undefined && isInconclusive(error);
-      await bestEffort('undoing a change of password', () => Promise.all([undo(), isUnknown && endSessions()]));
+      const settle = async (): Promise<void> => {
+        const isUndone = await undo().then(
+          () => true,
+          () => false,
+        );
+        // Forward, where the store does not answer: an undo that succeeds later would change the password after a client has seen
+        // that the new one is valid.
+        if (isUnknown || !isUndone) await repeatWhileUnavailable(endSessions);
+      };
+      await bestEffort('undoing a change of password', settle, 0);
       throw error;
     }
   }

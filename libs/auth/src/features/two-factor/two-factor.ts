@@ -131,7 +131,8 @@ export class TwoFactor {
       // After an error the factor is pending again, so that the user can repeat the request with another code.
       const undone = (current: StoredSecondFactor): StoredSecondFactor | null =>
         current.secret !== secret ? null : isKept === false ? NO_SECOND_FACTOR : { ...current, confirmedAt: null };
-      if (!isKept) await bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone));
+      if (!isKept)
+        await bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone), 0);
     }
     if (!isKept) return false;
     this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
@@ -217,7 +218,7 @@ export class TwoFactor {
     } finally {
       const restored = (current: StoredSecondFactor): StoredSecondFactor | null =>
         current.recoveryCodes === column ? { ...current, recoveryCodes: former } : null;
-      if (!isKept) await bestEffort('restoring recovery codes', () => this.factors.change(userId, restored));
+      if (!isKept) await bestEffort('restoring recovery codes', () => this.factors.change(userId, restored), 0);
     }
     if (!isKept) throw sessionEnded(userId);
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));

@@ -3,6 +3,7 @@ import { RequestDeadline } from './deadline';
 import { SessionStore } from '../../features/sessions/session.store';
 import { StoreUnavailable } from './errors';
 import { Realms } from '../realm/realm';
+import { claimsOf } from '../../../../../test/support/app';
 import { eventually } from '../../../../../test/support/eventually';
 import { failStatements } from '../../../../../test/support/failing-statements';
 import { linkIn, member, membersForFile } from '../../../../../test/support/members';
@@ -63,32 +64,39 @@ describe('work after a commit', () => {
     await t.login(ADA, NEXT).expect(200);
   });
 
-  it('that is unavailable restores the former password when the store is back, also long after the response', async () => {
-    const { access_token: token } = await t.session();
-    const former = await stored();
-    const back = fails('UPDATE ON svc_sessions', 'UPDATE OF password_hash ON members');
-    expect((await changePassword(token)).status).toBe(503);
-    expect(await stored()).not.toBe(former);
-    await (
-      await back
-    )();
-    await eventually(async () => (await stored()) === former);
-    await t.login(ADA).expect(200);
-  });
+  it.each(replacements)(
+    'that is unavailable ends the other sessions when the store is back, also long after %s was answered',
+    async (_, send) => {
+      const [own, other] = [await t.session(), await t.session()];
+      const statements = [
+        'UPDATE ON svc_sessions',
+        'UPDATE OF password_hash ON members',
+        'UPDATE ON svc_password_resets',
+      ];
+      // A reset uses its link up before it stores the password.
+      const back = fails(...statements);
+      expect((await send(own.access_token)).status).toBe(503);
+      await (
+        await back
+      )();
+      const live = 'SELECT 1 FROM svc_sessions WHERE id = $1 AND revoked_at IS NULL';
+      await eventually(async () => (await t.database.query(live, [claimsOf(other.access_token).fid])).length === 0);
+      // The new password stays: an undo after the response would change it after a client has seen that it is valid.
+      await t.login(ADA, NEXT).expect(200);
+      await t.login(ADA).expect(422);
+    },
+  );
 
-  it('that is unavailable makes a reset link valid again when the store is back, also long after the response', async () => {
-    const token = await resetToken();
-    const back = fails('UPDATE ON svc_sessions', 'UPDATE ON svc_password_resets');
-    await resetPassword(token).expect(503);
+  it('that fails at once restores the former password before the response', async () => {
+    const own = await t.session();
+    const former = await stored();
+    const back = fails('UPDATE ON svc_sessions');
+    expect((await changePassword(own.access_token)).status).toBe(503);
     await (
       await back
     )();
-    await eventually(
-      async () =>
-        (await t.database.query(`SELECT 1 FROM svc_password_resets WHERE token_hash LIKE 'used:%'`)).length === 0,
-    );
-    await resetPassword(token).expect(200);
-    await t.login(ADA, NEXT).expect(200);
+    expect(await stored()).toBe(former);
+    await t.login(ADA).expect(200);
   });
 
   it('that cannot start the session of a new account does not fail the registration', async () => {

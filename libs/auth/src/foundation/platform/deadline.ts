@@ -218,6 +218,8 @@ const isClosed = (error: unknown): boolean => {
  * {@link repeatWhileUnavailable} does. The caller waits a short time for it; longer work continues after the response. A last
  * error is logged.
  *
+ * An undo of what a client can see is not repeated: it would change the state after the client has seen it.
+ *
  * @param what completes "… failed" in the log
  */
 export async function bestEffort(what: string, work: () => Promise<unknown>, repetitions = REPETITIONS): Promise<void> {
