@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { Signatures, newSecret } from '../../foundation/platform/crypto';
+import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { DeviceCookie } from '../../request/http/refresh-cookie';
 import { type CompleteSignIn, NO_DEVICE, type RecordedDevice, SignInDevices } from '../sessions/sign-ins';
@@ -12,9 +12,6 @@ import { NewSignInMails } from './new-sign-in-mails';
 const MOST_USERS = 4;
 
 const PART = /^([0-9a-f]{64})\.([0-9a-f]{64})$/;
-
-/** Minimum length of a root in bytes, the same as that of refresh tokens. */
-const ROOT_BYTES = 32;
 
 /**
  * Makes and reads the tokens of devices. A token has a part for each of the last users of the device: a random id, and its
@@ -33,8 +30,7 @@ export class DeviceTokens {
   ) {
     const { secret, previousSecrets } = realm.options;
     // The roots of the refresh tokens: the first one signs, and all of them verify.
-    const texts = [key, secret, ...previousKeys, ...previousSecrets].map((text = '') => text);
-    const roots = texts.filter((text) => Buffer.byteLength(text) >= ROOT_BYTES);
+    const roots = rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
     this.signatures = new Signatures(roots, `svc:device:${realm.guard}`);
   }
 

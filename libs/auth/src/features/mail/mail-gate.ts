@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { domainToASCII } from 'node:url';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
-import { Signatures, newSecret } from '../../foundation/platform/crypto';
+import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { MAIL_CLASSES, type Mail, type MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
@@ -56,9 +56,6 @@ export interface AdmittedMail {
   end(isCounted: boolean): Promise<void>;
 }
 
-/** Minimum length of a root in bytes, the same as that of refresh tokens. */
-const ROOT_BYTES = 32;
-
 /** Seconds for which one job prepares a mail: more than the time limit of one mail. */
 const CLAIM_SECONDS = 120;
 
@@ -80,8 +77,7 @@ export class MailGate {
     @Inject(AUTH_CONFIG) { encryption, guards }: AuthConfig,
   ) {
     // The roots of the refresh tokens, of the default guard, so that all guards count together.
-    const texts = [encryption.key, guards.find(({ isDefault }) => isDefault)?.secret].map((text = '') => text);
-    const root = texts.find((text) => Buffer.byteLength(text) >= ROOT_BYTES);
+    const [root] = rootsAmong([encryption.key, guards.find(({ isDefault }) => isDefault)?.secret]);
     this.signatures = new Signatures([root ?? newSecret()], 'svc:mail-recipient');
   }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Mail, withQuery } from '../../foundation/ports/mail';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -70,6 +71,7 @@ export class PasswordResets {
 export class ResetLinks {
   constructor(
     private readonly tokens: ResetTokens,
+    private readonly users: TimedUserProvider,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly realm: Realm,
@@ -84,7 +86,7 @@ export class ResetLinks {
    * @throws StoreUnavailable
    */
   async request(address: string, isOwners = false): Promise<void> {
-    await this.tokens.requireUserStore();
+    await this.users.requireAnswer();
     this.queue.add('passwordReset', () => this.draftFor(address, isOwners));
   }
 

@@ -297,9 +297,6 @@ export interface IssuedToken {
   readonly token: string;
 }
 
-/** An address that no account has: `invalid` is no domain (RFC 6761). */
-const NOBODY = 'nobody@invalid';
-
 /** A consumed token and its account. */
 export interface Redeemed {
   readonly account: ResetAccount;
@@ -327,11 +324,6 @@ export class ResetTokens {
     private readonly users: TimedUserProvider,
     private readonly store: ResetTokenStore,
   ) {}
-
-  /** The same look-up for every request: one of the requested address would take longer if it has an account. @throws StoreUnavailable */
-  async requireUserStore(): Promise<void> {
-    await this.users.findByEmail(NOBODY);
-  }
 
   /** The account that a mail to an address resets; null for none. */
   accountOf(address: string): Promise<ResetAccount | null> {

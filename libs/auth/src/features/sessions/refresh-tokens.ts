@@ -1,15 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type KeyObject, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { rootsAmong } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 
 const VERSION = 1;
 const [FAMILY_BYTES, GENERATION_BYTES, MAC_BYTES] = [16, 4, 32];
 const MAC_AT = 1 + FAMILY_BYTES + GENERATION_BYTES;
-
-/** Minimum length of a root in bytes, the same as for an HS256 secret (RFC 7518 §3.2). */
-const ROOT_BYTES = 32;
 
 /** Length of a refresh token in characters. */
 const LENGTH = Math.ceil(((MAC_AT + MAC_BYTES) * 4) / 3);
@@ -63,8 +61,8 @@ export class RefreshTokens {
     const { secret, previousSecrets } = realm.options;
     // The HS256 secrets remain roots after an encryption key is added, so that adding one ends no sessions. A short text,
     // such as an empty variable, is not a root: an attacker with the database could guess it.
-    const texts = [key, secret, ...previousKeys, ...previousSecrets].map((text = '') => Buffer.from(text, 'utf8'));
-    this.roots = texts.filter(({ length }) => length >= ROOT_BYTES).map((root) => createSecretKey(root));
+    const texts = rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    this.roots = texts.map((root) => createSecretKey(Buffer.from(root, 'utf8')));
     this.info = `svc.refresh:${realm.guard}`;
   }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
+import { type Sql, canonicalId } from '../../foundation/platform/database';
 import { REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { Denylist } from '../../identity/denylist/denylist';
 import type { Caller } from '../../identity/tokens/caller';
 import { type EndedRow, type PageStart, SessionStore } from './session.store';
-import { type Deny, Sessions } from './sessions';
+import { type Deny, Sessions, rowId } from './sessions';
 
 /** Ends and erases the sessions of a user whose account is deleted. */
 @Injectable()
@@ -23,7 +23,7 @@ export class SessionErasure {
    */
   async endForDeletion({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<void> {
     await this.sessions.endChallenges('erased', userId);
-    const own = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : null;
+    const own = rowId(familyId) ?? null;
     const page = (start: PageStart | null, deny: Deny) => this.store.endOthersPage(userId, own, start, deny);
     await this.sessions.inPages('erased', page, Infinity, REPETITIONS);
     await repeatWhileUnavailable(() => this.sessions.requireAlive({ userId, familyId }));

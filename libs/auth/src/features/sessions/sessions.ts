@@ -40,6 +40,10 @@ const SALT_BYTES = 32;
  */
 const ENDING_MS = 10_000;
 
+/** The id of a session's row. A co-issuer's session id that is not a UUID has no row. */
+export const rowId = (familyId: string | null): string | undefined =>
+  familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
+
 /** Denies the access tokens of sessions, before the commit of their end. */
 export type Deny = (familyIds: string[]) => Promise<void>;
 
@@ -189,13 +193,11 @@ export class Sessions {
    * Ends every session of the user on this guard, in committed pages, the newest first.
    *
    * @param own the session of the request, which ends last, so that the client can repeat a request that was answered 503
-   * @returns `own` if this call ended that session and it has a row, `foreign` for a co-issuer's session, null if another
-   * call ended it. Of two concurrent calls for few sessions, one ends its session
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended
    */
-  async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<'own' | 'foreign' | null> {
+  async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<void> {
     const throwUnrecorded = await this.endChallenges(reason, userId);
-    const last = own !== null && isUuid(own) ? canonicalId(own) : undefined;
+    const last = rowId(own);
     let isEnded = false;
     await this.inPages(reason, async (start, deny) => {
       const page = await this.store.endPage({ userId, own: last }, start, deny);
@@ -203,10 +205,8 @@ export class Sessions {
       return page;
     });
     // The session of a co-issuer has no row here.
-    const isForeign = !isEnded && own !== null && (await this.end(own, reason));
+    if (!isEnded && own !== null) await this.end(own, reason);
     throwUnrecorded();
-    if (isEnded) return 'own';
-    return isForeign ? 'foreign' : null;
   }
 
   /**
@@ -228,15 +228,14 @@ export class Sessions {
    */
   async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
     const throwUnrecorded = await this.endChallenges(reason, userId);
-    // A co-issuer's session id that is not a UUID has no row.
-    const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
+    const except = rowId(familyId);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
     throwUnrecorded();
   }
 
   /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
   endOfPasskey({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, passkeyId: string): Promise<void> {
-    const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
+    const except = rowId(familyId);
     return this.inPages('passkey_removed', (start, deny) =>
       this.store.endPage({ userId, except, passkeyId }, start, deny),
     );

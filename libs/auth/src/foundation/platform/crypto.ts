@@ -15,6 +15,13 @@ export const newSecret = (): string => randomBytes(32).toString('hex');
 /** SHA-256 of the UTF-8 text as 64 hex characters. At rest it protects only values of full entropy. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
+/** Minimum length in bytes of a text from which keys are derived, the same as for an HS256 secret (RFC 7518 §3.2). */
+const ROOT_BYTES = 32;
+
+/** The texts that are long enough to derive keys from. An empty variable is not. */
+export const rootsAmong = (texts: readonly (string | undefined)[]): string[] =>
+  texts.filter((text) => text !== undefined && Buffer.byteLength(text) >= ROOT_BYTES) as string[];
+
 /**
  * Signs values that a client returns later, such as a mailed link: HMAC-SHA256 under keys derived from the configured
  * texts (RFC 5869). The first key signs, every key verifies.

@@ -15,6 +15,9 @@ import {
   UserProvider,
 } from '../../foundation/ports/user-provider';
 
+/** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
+const NO_ADDRESS = 'none@invalid';
+
 /**
  * Calls the realm's user provider with a time limit on every call to a store: `storeTimeoutMs`, less the time that the
  * request has already waited.
@@ -43,6 +46,16 @@ export class TimedUserProvider {
   spellingOf(identifier: string): string {
     const given = identifier.trim();
     return given && (this.provider.comparedForm(given) ?? keptAs(this.realm.options.username, given));
+  }
+
+  /**
+   * Throws if the user store does not answer. The same look-up for every request: one of a requested address would take longer if
+   * it has an account.
+   *
+   * @throws StoreUnavailable
+   */
+  async requireAnswer(): Promise<void> {
+    await this.findByEmail(NO_ADDRESS);
   }
 
   findByEmail(email: string): Promise<object | null> {
