@@ -273,11 +273,11 @@ const loseEnd =
     session.revoked = true;
     const [path] = PATHS[session.guard];
     for (const { token } of session.accessTokens) await t.get(path, token).expect(401);
-    // An otherwise acceptable token ends the session again. Without one, the row is restored as ended.
-    if (acceptable) {
-      await t.refresh(acceptable.secret, session.guard).expect(401);
+    if (acceptable) await t.refresh(acceptable.secret, session.guard).expect(401);
+    // The first denied token of the session writes the end again. Without such a token, the row is restored as ended.
+    if (acceptable || session.accessTokens.some(({ expiresAt }) => expiresAt + 5 > model.now))
       model.events.push(`ended ${session.fid} revoked`);
-    } else await t.database.query('UPDATE svc_sessions SET revoked_at = now() WHERE id = $1', [session.fid]);
+    else await t.database.query('UPDATE svc_sessions SET revoked_at = now() WHERE id = $1', [session.fid]);
   };
 
 const wait =

@@ -50,7 +50,7 @@ export async function measureAccesses(client: Client, statement: Statement, kind
 }
 
 /**
- * Runs a statement and rolls it back.
+ * Runs a statement and rolls it back. It may not sort, so that it uses the index of its order whatever the statistics are.
  *
  * @returns the blocks that its scans of an index read, as a share of the blocks of the index. Above 1 if they also read rows
  */
@@ -59,6 +59,7 @@ export async function shareOfIndexRead(connectionString: string, statement: Stat
   await client.connect();
   try {
     await client.query('BEGIN');
+    await client.query('SET LOCAL enable_sort = off');
     const plans = await explained(client, statement, 'generic', 'ANALYZE, BUFFERS, FORMAT JSON');
     const scans = plans.flatMap(nodesIn).filter((node) => node['Index Name'] === index);
     if (!scans.length) throw new Error(`the statement does not use ${index}`);
