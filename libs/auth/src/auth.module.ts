@@ -1,4 +1,11 @@
-import { type DynamicModule, type FactoryProvider, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Module,
+  type NestModule,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -28,6 +35,7 @@ import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
+import { refuseRequestScope } from './foundation/realm/request-scope';
 import { type RealmStructure, RealmModule } from './realm.module';
 import { SchemaCheck } from './tools/migrations/missing-schema';
 import { PruneSchedule } from './tools/retention/prune-schedule';
@@ -43,13 +51,8 @@ import { Pruning } from './tools/retention/pruning';
 export class AuthModule implements NestModule, OnModuleInit {
   constructor(
     private readonly moduleRef: ModuleRef,
-    private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
-    private readonly realms: Realms,
     private readonly application: ApplicationConfig,
-    private readonly securityLog: SecurityLog,
-    private readonly store: SecurityStore,
-    private readonly redis: OwnRedis,
   ) {
     if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
       throw new AuthConfigError(
@@ -61,16 +64,29 @@ export class AuthModule implements NestModule, OnModuleInit {
 
   /** Nest calls this method before it mounts routes, and only in an application with an HTTP server. */
   configure(): void {
+    this.refuseRequestScope();
     this.moduleRef.get(ResponseProtection).install();
     keepAnswersOfHandlers(this.application);
   }
 
   /** Nest calls it before that of the modules of the application that are not global. */
   async onModuleInit(): Promise<void> {
-    refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
-    forwardEvents(this.events, this.moduleRef);
-    observeEvents(this.events, this.securityLog, this.realms);
-    await openStore(this.store, this.redis, isProduction());
+    this.refuseRequestScope();
+    const [realms, events] = [this.shared(Realms), this.shared(AuthEvents)];
+    refuseRoutes(this.modules, new MetadataScanner(), realms, this.application);
+    forwardEvents(events, this.moduleRef);
+    observeEvents(events, this.shared(SecurityLog), realms);
+    await openStore(this.shared(SecurityStore), this.shared(OwnRedis), isProduction());
+  }
+
+  private refuseRequestScope(): void {
+    const isRealm = (type: unknown): boolean => (type as Type).prototype instanceof RealmModule;
+    refuseRequestScope(this.modules, (type) => type === AuthCoreModule, isRealm);
+  }
+
+  /** Not injected: Nest would not make this module either if the host's providers were made for each request. */
+  private shared<T>(type: Type<T> | (abstract new (...args: never[]) => T)): T {
+    return this.moduleRef.get<T>(type as Type<T>, { strict: false });
   }
 
   /**
