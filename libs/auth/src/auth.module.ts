@@ -1,8 +1,11 @@
 import {
   type DynamicModule,
+  type BeforeApplicationShutdown,
   type FactoryProvider,
+  Logger,
   Module,
   type NestModule,
+  type OnApplicationShutdown,
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
@@ -17,6 +20,7 @@ import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
+import { BackgroundWork } from './foundation/platform/background-work';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
 import { ConfirmationGuard } from './features/step-up/require-confirmation';
@@ -41,6 +45,9 @@ import { SchemaCheck } from './tools/migrations/missing-schema';
 import { PruneSchedule } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
 
+/** Longest wait for the work of requests when the application shuts down, in milliseconds: before and after the requests end. */
+const SHUTDOWN_MS = 10_000;
+
 /**
  * Registers token authentication in a Nest application: routes, guards, stores and events.
  *
@@ -48,7 +55,7 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements NestModule, OnModuleInit {
+export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly modules: ModulesContainer,
@@ -77,6 +84,17 @@ export class AuthModule implements NestModule, OnModuleInit {
     forwardEvents(events, this.moduleRef);
     observeEvents(events, this.shared(SecurityLog), realms);
     await openStore(this.shared(SecurityStore), this.shared(OwnRedis), isProduction());
+  }
+
+  /** Running requests may still start work, so the application waits both before and after they end. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.shared(BackgroundWork).settled(SHUTDOWN_MS);
+  }
+
+  /** Nest calls it before that of the modules with the connections. */
+  async onApplicationShutdown(): Promise<void> {
+    if (await this.shared(BackgroundWork).settled(SHUTDOWN_MS)) return;
+    new Logger('Auth').warn(`Mails, listeners or other work did not end in ${SHUTDOWN_MS / 1000} s, and is lost.`);
   }
 
   private refuseRequestScope(): void {

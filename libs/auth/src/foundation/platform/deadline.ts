@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundWork } from './background-work';
 import { AuthException, StoreUnavailable } from './errors';
 
 /** Minimum of each wait in milliseconds: enough for a healthy store after another store has used up the deadline. */
@@ -226,6 +227,7 @@ export async function bestEffort(what: string, work: () => Promise<unknown>, rep
   const done = repeatWhileUnavailable(work, repetitions).catch((error: unknown) =>
     new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`),
   );
+  BackgroundWork.ofProcess.add(done);
   await Promise.race([done, sleep(BEST_EFFORT_WAIT_MS, undefined, { ref: false })]);
 }
 
