@@ -20,7 +20,7 @@ import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
-import { BackgroundWork } from './foundation/platform/background-work';
+import { BackgroundWork } from './foundation/platform/deadline';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
 import { ConfirmationGuard } from './features/step-up/require-confirmation';

@@ -18,7 +18,7 @@ import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
-import { BackgroundWork } from './foundation/platform/background-work';
+import { BackgroundWork } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
 import { UsernameChangeFlow } from './features/username-change/username-change.controller';
 import type { TokenBody } from './foundation/ports/presenter';

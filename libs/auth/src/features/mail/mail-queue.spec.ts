@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BackgroundWork } from '../../foundation/platform/background-work';
+import { BackgroundWork } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { MAIL_CLASSES, MAIL_KINDS, type Mail, type MailKind } from '../../foundation/ports/mail';

@@ -1,8 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BackgroundWork } from '../../foundation/platform/background-work';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
+import { BackgroundWork, RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { MAIL_CLASSES, type MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';

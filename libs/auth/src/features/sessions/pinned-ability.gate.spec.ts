@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { BackgroundWork } from '../../foundation/platform/background-work';
+import { BackgroundWork } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { recordCaller } from '../../identity/tokens/caller';
 import { Grant } from '../../identity/users/grant';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BackgroundWork } from '../platform/background-work';
+import { BackgroundWork } from '../platform/deadline';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import type { SecurityLine } from '../platform/catalogue';
 

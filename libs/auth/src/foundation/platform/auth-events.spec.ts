@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { EventEmitter } from 'node:events';
 import { setImmediate as tick } from 'node:timers/promises';
-import { BackgroundWork } from './background-work';
+import { BackgroundWork } from './deadline';
 import { AuthEvents } from './auth-events';
 
 class SessionStarted {

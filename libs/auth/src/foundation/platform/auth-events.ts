@@ -1,7 +1,7 @@
 import { Injectable, Logger, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { EventEmitter } from 'node:events';
-import { BackgroundWork } from './background-work';
+import { BackgroundWork } from './deadline';
 import { optionalPeer } from './optional-peer';
 
 /** A second destination of events, after the listeners of {@link AuthEvents}. `EventEmitter2` has this shape. */
