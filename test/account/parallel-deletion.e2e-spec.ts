@@ -1,11 +1,19 @@
-import { AccountDeleted, AccountDeleting, type AuthHooks, type AuthModuleOptions } from '@svc/auth';
-import type { TestApp } from '../support/app';
+import { ForbiddenException, type HttpException } from '@nestjs/common';
+import {
+  AccountDeleted,
+  AccountDeleting,
+  AuthEvents,
+  type AuthHooks,
+  type AuthModuleOptions,
+  SessionEnded,
+} from '@svc/auth';
+import { type TestApp, claimsOf } from '../support/app';
 import { PausePoint } from '../support/pause-point';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { RACES_MS, rounds } from '../support/rounds';
 import { member, membersForFile } from '../support/members';
-import type { Member } from '../support/user-entities';
+import { Member, PASSWORD } from '../support/user-entities';
 import { userProvidersOf } from '../support/user-reads';
 
 const AT_ONCE = 20;
@@ -244,5 +252,80 @@ describe('with a pool of two connections, deletions', () => {
     atWork.resume();
     expect(await running).toBe(204);
     await second!().expect(204);
+  });
+});
+
+describe('two deletions of an account at two guards with the same users', () => {
+  const { t } = membersForFile({ guards: { admin: { users: { entity: Member } } } });
+  const ADA = 'ada@example.com';
+  const paths = { api: '/private', admin: '/staff' };
+  type Guard = keyof typeof paths;
+
+  /** The deletion through one session at a guard. The route is at the default guard; the other one has the server call. */
+  async function deletionAt(guard: Guard) {
+    const { body } = await t.login(ADA, undefined, guard).expect(200);
+    const auth = t.auth.guard(guard);
+    const bearer = { ip: '203.0.113.9', headers: { authorization: `Bearer ${body.access_token}` } };
+    const headers = {
+      ...bearer.headers,
+      [CONFIRMATION_HEADER.toLowerCase()]: await auth.confirmation.byPassword(PASSWORD, bearer),
+    };
+    const run = (): Promise<number> =>
+      auth.account.delete({ ...bearer, headers }).then(
+        () => 204,
+        (error: HttpException) => error.getStatus(),
+      );
+    const isLive = async (): Promise<boolean> => (await t.get(paths[guard], body.access_token)).status === 200;
+    return { run, isLive, familyId: String(claimsOf(body.access_token).fid) };
+  }
+
+  const isWaitedFor = (count: number) => async (): Promise<boolean> => {
+    const waiting = await t.database.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return waiting.length === count;
+  };
+
+  it('delete it once, whatever their order', async () => {
+    for (let round = 0; round < rounds(4); round++) {
+      const deleted = t.recorded(AccountDeleted);
+      await member(t, ADA);
+      const deletions = [await deletionAt('api'), await deletionAt('admin')];
+      // Both have begun, and neither has ended a session.
+      const runner = t.database.createQueryRunner();
+      await runner.startTransaction();
+      await runner.query('SELECT 1 FROM svc_sessions FOR UPDATE');
+      const answers = deletions.map(({ run }) => run());
+      await eventually(isWaitedFor(2));
+      await runner.commitTransaction();
+      await runner.release();
+      expect((await Promise.all(answers)).toSorted()).toEqual([204, 401]);
+      expect(deleted).toHaveLength(1);
+      expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
+      expect(await t.database.query("SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL OR user_id <> ''")).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('leave the sessions of the other guard alive if they fail, and end them with the account', async () => {
+    const ended = t.recorded(SessionEnded);
+    await member(t, ADA);
+    const [one, other] = [await deletionAt('api'), await deletionAt('admin')];
+    const stop = t.app.get(AuthEvents).on(AccountDeleting, () => {
+      throw new ForbiddenException();
+    });
+    expect(await one.run()).toBe(403);
+    expect([await one.isLive(), await other.isLive()]).toEqual([true, true]);
+    stop();
+    expect(await one.run()).toBe(204);
+    expect([await one.isLive(), await other.isLive()]).toEqual([false, false]);
+    const seen = ended.map(({ guard, familyId, reason }) => [guard, familyId, reason]);
+    expect(seen.toSorted()).toEqual(
+      [
+        ['admin', other.familyId, 'erased'],
+        ['api', one.familyId, 'erased'],
+      ].toSorted(),
+    );
   });
 });

@@ -69,6 +69,7 @@ export declare const app: INestApplication;
 export declare const provider: { verify(code: string, userId: string): Promise<void> };
 export declare const audience: string;
 export declare const auth: Auth;
+export declare function waitUntil(work: Promise<unknown>): void;
 export declare const cache: SecurityStore;
 export declare const customers: { create(fields: object): Promise<object | null> };
 export declare const hasher: PasswordHasher;

@@ -1,4 +1,14 @@
-import { type DynamicModule, type FactoryProvider, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type BeforeApplicationShutdown,
+  type FactoryProvider,
+  Logger,
+  Module,
+  type NestModule,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -10,6 +20,7 @@ import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
+import { BackgroundWork } from './foundation/platform/deadline';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
 import { ConfirmationGuard } from './features/step-up/require-confirmation';
@@ -28,10 +39,14 @@ import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
+import { refuseRequestScope } from './foundation/realm/request-scope';
 import { type RealmStructure, RealmModule } from './realm.module';
 import { SchemaCheck } from './tools/migrations/missing-schema';
 import { PruneSchedule } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
+
+/** Longest wait for the work of requests when the application shuts down, in milliseconds: before and after the requests end. */
+const SHUTDOWN_MS = 10_000;
 
 /**
  * Registers token authentication in a Nest application: routes, guards, stores and events.
@@ -40,16 +55,11 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements NestModule, OnModuleInit {
+export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     private readonly moduleRef: ModuleRef,
-    private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
-    private readonly realms: Realms,
     private readonly application: ApplicationConfig,
-    private readonly securityLog: SecurityLog,
-    private readonly store: SecurityStore,
-    private readonly redis: OwnRedis,
   ) {
     if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
       throw new AuthConfigError(
@@ -61,16 +71,40 @@ export class AuthModule implements NestModule, OnModuleInit {
 
   /** Nest calls this method before it mounts routes, and only in an application with an HTTP server. */
   configure(): void {
+    this.refuseRequestScope();
     this.moduleRef.get(ResponseProtection).install();
     keepAnswersOfHandlers(this.application);
   }
 
   /** Nest calls it before that of the modules of the application that are not global. */
   async onModuleInit(): Promise<void> {
-    refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
-    forwardEvents(this.events, this.moduleRef);
-    observeEvents(this.events, this.securityLog, this.realms);
-    await openStore(this.store, this.redis, isProduction());
+    this.refuseRequestScope();
+    const [realms, events] = [this.shared(Realms), this.shared(AuthEvents)];
+    refuseRoutes(this.modules, new MetadataScanner(), realms, this.application);
+    forwardEvents(events, this.moduleRef);
+    observeEvents(events, this.shared(SecurityLog), realms);
+    await openStore(this.shared(SecurityStore), this.shared(OwnRedis), isProduction());
+  }
+
+  /** Running requests may still start work, so the application waits both before and after they end. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.shared(BackgroundWork).settled(SHUTDOWN_MS);
+  }
+
+  /** Nest calls it before that of the modules with the connections. */
+  async onApplicationShutdown(): Promise<void> {
+    if (await this.shared(BackgroundWork).settled(SHUTDOWN_MS)) return;
+    new Logger('Auth').warn(`Mails, listeners or other work did not end in ${SHUTDOWN_MS / 1000} s, and is lost.`);
+  }
+
+  private refuseRequestScope(): void {
+    const isRealm = (type: unknown): boolean => (type as Type).prototype instanceof RealmModule;
+    refuseRequestScope(this.modules, (type) => type === AuthCoreModule, isRealm);
+  }
+
+  /** Not injected: Nest would not make this module either if the host's providers were made for each request. */
+  private shared<T>(type: Type<T> | (abstract new (...args: never[]) => T)): T {
+    return this.moduleRef.get<T>(type as Type<T>, { strict: false });
   }
 
   /**

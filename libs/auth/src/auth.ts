@@ -18,6 +18,7 @@ import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
+import { BackgroundWork } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
 import { UsernameChangeFlow } from './features/username-change/username-change.controller';
 import type { TokenBody } from './foundation/ports/presenter';
@@ -57,6 +58,9 @@ export const FLOWS = [
   AccountFlow,
 ];
 
+/** Longest wait of {@link Auth.settled} in milliseconds. The library gives up its own work after half a minute; a mail, after one. */
+const SETTLED_MS = 60_000;
+
 /** Options of {@link Auth.startSession}; see {@link SessionStart}. */
 export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
   /** Not an option: abilities are the third argument of {@link Auth.startSession}. */
@@ -78,11 +82,14 @@ export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
 export class Auth {
   private name?: string;
 
-  constructor(private readonly realms: Realms) {}
+  constructor(
+    private readonly realms: Realms,
+    private readonly background: BackgroundWork,
+  ) {}
 
   /** Returns an `Auth` for another guard. @throws AuthConfigError for a guard that is not declared */
   guard(name: string): Auth {
-    const bound = new Auth(this.realms);
+    const bound = new Auth(this.realms, this.background);
     bound.name = this.realms.get(name).realm.guard;
     return bound;
   }
@@ -334,6 +341,18 @@ export class Auth {
   guardConfig(name?: string): PublicGuardConfig {
     const { realm } = this.realms.named(name) ?? this.scope;
     return publicConfig(realm.options);
+  }
+
+  /**
+   * Waits until what the requests before this call have started, and do not wait for, has ended or failed, for all guards: mails,
+   * listeners of events, lines of the security log, and cleanups after a change. Call it before the process may be frozen or
+   * ended. It does not wait for the later attempts of a mail that was refused. Never rejects.
+   *
+   * @param timeoutMs longest wait in milliseconds
+   * @returns whether everything has ended
+   */
+  settled(timeoutMs = SETTLED_MS): Promise<boolean> {
+    return this.background.settled(timeoutMs);
   }
 
   private get userSessions(): UserSessions {

@@ -12,6 +12,7 @@ import { FEATURES } from './features';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
+import { BackgroundWork } from './foundation/platform/deadline';
 import { AuthEvents } from './foundation/platform/auth-events';
 import { Clock } from './foundation/platform/clock';
 import { Database, onPostgres } from './foundation/platform/database';
@@ -82,6 +83,7 @@ export class AuthCoreModule {
       TransportErrors,
       Clock,
       AuthEvents,
+      BackgroundWork,
       Realms,
       EndedSessions,
       StoreContinuity,

@@ -22,7 +22,6 @@ import type { EndedRow } from '../sessions/session.store';
 import { SessionErasure } from '../sessions/session-erasure';
 import { Sessions } from '../sessions/sessions';
 import { LoginLocks } from '../../request/lockout/lockout.store';
-import { UserSessions } from '../sessions/user-sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -133,9 +132,10 @@ interface EndedAtGuard {
 }
 
 /**
- * Deletes an account (`DELETE /account`), with its data at every guard of the source. The other sessions end first, and stay ended
- * even if the deletion fails. The session of the request ends in the transaction that deletes all other data, so that the client
- * can repeat a request that failed. The rows of sessions keep only the id, the guard and the time of the end.
+ * Deletes an account (`DELETE /account`), with its data at every guard of the source. The other sessions of this guard end first,
+ * and stay ended even if the deletion fails. The session of the request, and those of the other guards, end in the transaction
+ * that deletes all other data: the client can repeat a request that failed, and of two deletions at two guards one succeeds. The
+ * rows of sessions keep only the id, the guard and the time of the end.
  */
 @Injectable()
 export class AccountDeletion {
@@ -147,7 +147,6 @@ export class AccountDeletion {
     private readonly accountLock: AccountLock,
     private readonly sessions: Sessions,
     private readonly erasure: SessionErasure,
-    private readonly userSessions: UserSessions,
     private readonly guards: SourceGuards,
     private readonly events: AuthEvents,
     private readonly database: Database,
@@ -166,8 +165,9 @@ export class AccountDeletion {
       const { guard } = this.realm;
       const spellings = await Promise.all(this.guards.all(LoginLocks).map((locks) => locks.erasedSpellingOf(userId)));
       const account = { userId, identifier, spellings, email: this.timedUsers.emailOf(user) };
+      for (const sessions of this.guards.all(Sessions)) await sessions.endChallenges('erased', userId);
+      // At this guard only. A session of another guard may delete the account at the same time, and the transaction decides.
       await this.erasure.endForDeletion(caller);
-      await this.userSessions.endElsewhere(account.userId, 'erased');
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));

@@ -62,7 +62,8 @@ export class EmailChangeRequests {
     const { user, userId, familyId: sessionId } = caller;
     const [id, token, to] = [randomUUID(), newSecret(), foldedIdentifier(email)];
     const fingerprint = fingerprintFor(id, await this.users.passwordHashOf(userId));
-    const [from, wasVerified] = [this.users.emailOf(user), !this.verifiedEmails.isMissing(user)];
+    const from = this.users.emailOf(user);
+    const wasVerified = !(await this.verifiedEmails.isMissing(user));
     const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
     await this.accountLock.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
@@ -183,7 +184,7 @@ export class EmailChangeConfirmation {
     // A user store without transactions has the new email already, after a request that failed later.
     const isStored = this.users.emailOf(user) === to;
     // An address that was never verified may belong to another person, who must not get access to the account.
-    const isVerified = isStored ? wasVerified : !this.verifiedEmails.isMissing(user);
+    const isVerified = isStored ? wasVerified : !(await this.verifiedEmails.isMissing(user));
     const undo = from !== null && isVerified ? { hash: sha256(undoToken), email: from } : null;
     const current = isStored ? to : from;
     // The user has asked for the change. A user of whom no person was known stays one, unless a session confirms the change.

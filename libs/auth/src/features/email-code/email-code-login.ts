@@ -3,7 +3,6 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
 import { valueIf } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
@@ -46,7 +45,6 @@ interface ProvedAccount {
 export class UnprovedAccounts {
   constructor(
     private readonly verifiedEmails: VerifiedEmails,
-    private readonly provider: UserProvider,
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
@@ -57,7 +55,7 @@ export class UnprovedAccounts {
 
   /** Whether no person has proved the address of the user, and one can. */
   async has(user: object): Promise<boolean> {
-    return this.provider.verifiesEmails() && !(await this.verifiedEmails.isProved(user));
+    return !(await this.verifiedEmails.isProved(user));
   }
 
   /** A hash that replaces a password, of a password that is not known to any person. @throws HasherBusy */

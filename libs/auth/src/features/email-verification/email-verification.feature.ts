@@ -1,5 +1,5 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { VerifiedEmails, NoVerifiedEmails, StoredVerifiedEmails } from './verified-emails';
+import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -19,13 +19,14 @@ export const emailVerification: Feature = {
     VerificationLinks,
     EmailVerification,
     VerifiedAnswer,
-    { provide: VerifiedEmails, useClass: StoredVerifiedEmails },
+    StoredVerifiedEmails,
+    VerifiedEmails,
     { provide: VerificationMails, useClass: QueuedVerificationMails },
   ],
   whenOff: [
     // Rows from the time when the feature was on are still pruned.
     EmailDeliveries,
-    { provide: VerifiedEmails, useClass: NoVerifiedEmails },
+    VerifiedEmails,
     { provide: VerificationMails, useClass: NoVerificationMails },
   ],
 };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
+import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
 import type { EmailProof } from '../mail/mail-limits.policy';
@@ -17,43 +18,25 @@ export class Verified {
   constructor(readonly user: object) {}
 }
 
-/** Reads and records which email addresses are verified, and which of them a person has proved: see {@link isProvedByPerson}. */
-export abstract class VerifiedEmails {
-  /** Whether the user's email address still has to be verified, according to this user object. True if it is not known. */
-  abstract isMissing(user: object): boolean;
-
-  /** Whether a person has proved the user's address, according to this user object. */
-  abstract isProved(user: object): Promise<boolean>;
-
-  /** Whether a person has proved an address that the user has now, or had before. */
-  abstract wasProved(userId: string, email: string | null, isVerified: boolean): Promise<boolean>;
-
-  /**
-   * Marks the address as verified by a link that was opened without a session of the user, if it is still the user's address
-   * and was not verified. Returns whether it did so.
-   */
-  abstract recordDelivery(user: object, email: string): Promise<boolean>;
-
-  /** Records that a person has proved the address, and marks it as verified if it is still the user's address. */
-  abstract recordPerson(user: object, email: string): Promise<void>;
-
-  /** Records in a transaction that stores another address as verified whether a person has proved it. */
-  abstract recordChange(sql: Sql, userId: string, email: string, isProved: boolean): Promise<void>;
-
-  /** What is known of the recipient of a mail to the user's address. `person` where no address is verified. */
-  abstract proofOf(user: object): Promise<EmailProof>;
-}
-
-/** Reads and records verified addresses in the user store of the realm. */
+/** Reads and records verified addresses in the user store of a guard that verifies them. See {@link VerifiedEmails}. */
 @Injectable()
-export class StoredVerifiedEmails extends VerifiedEmails {
+export class StoredVerifiedEmails {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
     private readonly deliveries: EmailDeliveries,
-  ) {
-    super();
+    readonly realm: Realm,
+  ) {}
+
+  /** Whether the user store of this guard knows which addresses are verified. */
+  get isKnown(): boolean {
+    return this.users.verifiesEmails();
+  }
+
+  /** The user as this guard reads it; null if there is none. */
+  read(userId: string): Promise<object | null> {
+    return this.users.findById(userId);
   }
 
   isMissing(user: object): boolean {
@@ -61,7 +44,6 @@ export class StoredVerifiedEmails extends VerifiedEmails {
   }
 
   async proofOf(user: object): Promise<EmailProof> {
-    if (!this.users.verifiesEmails()) return 'person';
     if (this.isMissing(user)) return 'none';
     return (await this.isProved(user)) ? 'person' : 'delivery';
   }
@@ -104,30 +86,74 @@ export class StoredVerifiedEmails extends VerifiedEmails {
   }
 }
 
-/** Used when `features.emailVerification` is off: no address needs a verification. */
+/**
+ * Reads and records which email addresses are verified, and which of them a person has proved: see {@link isProvedByPerson}. Both are
+ * facts of the user: where this guard does not verify addresses, another guard with the same users is asked. Without one, no
+ * address needs a verification.
+ */
 @Injectable()
-export class NoVerifiedEmails extends VerifiedEmails {
-  isMissing(): boolean {
-    return false;
+export class VerifiedEmails {
+  constructor(
+    private readonly guards: SourceGuards,
+    private readonly users: TimedUserProvider,
+    private readonly realm: Realm,
+  ) {}
+
+  /** Whether the user's email address still has to be verified. True if it is not known. */
+  isMissing(user: object): Promise<boolean> {
+    return this.ask(user, false, async (emails, same) => emails.isMissing(same));
   }
 
-  async proofOf(): Promise<EmailProof> {
-    return 'person';
+  /** Whether a person has proved the user's address. */
+  isProved(user: object): Promise<boolean> {
+    return this.ask(user, true, (emails, same) => emails.isProved(same));
   }
 
-  async isProved(): Promise<boolean> {
-    return true;
+  /** Whether a person has proved an address that the user has now, or had before. */
+  async wasProved(userId: string, email: string | null, isVerified: boolean): Promise<boolean> {
+    return (await this.verifying?.wasProved(userId, email, isVerified)) ?? true;
   }
 
-  async wasProved(): Promise<boolean> {
-    return true;
+  /** What is known of the recipient of a mail to the user's address. `person` where no address is verified. */
+  proofOf(user: object): Promise<EmailProof> {
+    return this.ask<EmailProof>(user, 'person', (emails, same) => emails.proofOf(same));
   }
 
-  async recordDelivery(): Promise<boolean> {
-    return false;
+  /**
+   * Marks the address as verified by a link that was opened without a session of the user, if it is still the user's address
+   * and was not verified. Returns whether it did so.
+   */
+  recordDelivery(user: object, email: string): Promise<boolean> {
+    return this.ask(user, false, (emails, same) => emails.recordDelivery(same, email));
   }
 
-  async recordPerson(): Promise<void> {}
+  /** Records that a person has proved the address, and marks it as verified if it is still the user's address. */
+  recordPerson(user: object, email: string): Promise<void> {
+    return this.ask(user, undefined, (emails, same) => emails.recordPerson(same, email));
+  }
 
-  async recordChange(): Promise<void> {}
+  /** Records in a transaction that stores another address as verified whether a person has proved it. */
+  async recordChange(sql: Sql, userId: string, email: string, isProved: boolean): Promise<void> {
+    await this.verifying?.recordChange(sql, userId, email, isProved);
+  }
+
+  /** @param otherwise the answer where no address is verified, and for a user that does not exist any more */
+  private async ask<T>(
+    user: object,
+    otherwise: T,
+    question: (emails: StoredVerifiedEmails, user: object) => Promise<T>,
+  ): Promise<T> {
+    const { verifying } = this;
+    if (!verifying) return otherwise;
+    // Another guard may have another class for the rows of the users.
+    const isOwn = verifying.realm === this.realm;
+    const same = isOwn ? user : await verifying.read(this.users.idOf(user));
+    return same ? question(verifying, same) : otherwise;
+  }
+
+  /** Those of this guard, or else of another guard with the same users. */
+  private get verifying(): StoredVerifiedEmails | undefined {
+    const known = this.guards.all(StoredVerifiedEmails).filter(({ isKnown }) => isKnown);
+    return known.find(({ realm }) => realm === this.realm) ?? known[0];
+  }
 }

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BackgroundWork } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { MAIL_CLASSES, MAIL_KINDS, type Mail, type MailKind } from '../../foundation/ports/mail';
@@ -13,12 +14,13 @@ const MAIL: Mail = { to: 'ada@example.com', subject: 'Hello', text: 'A text' };
 /** A queue with a mailer, and with limits that are counted in memory. */
 function queueOf(send: (mail: Mail) => Promise<unknown>) {
   const failed: MailFailed[] = [];
-  const events = new AuthEvents();
+  const background = new BackgroundWork();
+  const events = new AuthEvents(background);
   events.on(MailFailed, (event) => failed.push(event));
   const realm = { guard: 'api', options: { mail: { mailer: { send } } } } as unknown as Realm;
   const config = { encryption: {}, guards: [{ isDefault: true, secret: 'x'.repeat(32) }] } as never;
   const gate = new MailGate(new MemorySecurityStore(new Clock()), realm, new Clock(), config);
-  return { queue: new MailQueue(realm, events, gate), failed };
+  return { queue: new MailQueue(realm, events, gate, background), failed, background };
 }
 
 /** A mail of any kind; `proof` is for the kinds that inform the owner of an account. */
@@ -33,7 +35,7 @@ describe('the mail queue', () => {
     let release = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (release = resolve));
     const send = jest.fn(() => hanging);
-    const { queue, failed } = queueOf(send);
+    const { queue, failed, background } = queueOf(send);
     const add = (i: number): void => queue.add('passwordReset', async () => draftTo(`${i}@example.com`, false));
     for (let i = 0; i < 4; i++) add(i);
     while (send.mock.calls.length < 4) await nextTurn();
@@ -44,7 +46,7 @@ describe('the mail queue', () => {
     await expect(reserved()).rejects.toMatchObject({ code: 'too_many_requests' });
     expect(change).not.toHaveBeenCalled();
     release();
-    await queue.beforeApplicationShutdown();
+    expect(await background.settled(60_000)).toBe(true);
     expect(send).toHaveBeenCalledTimes(1004);
   });
 

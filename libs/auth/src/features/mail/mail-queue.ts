@@ -1,7 +1,7 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
+import { BackgroundWork, RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { MAIL_CLASSES, type MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
@@ -31,8 +31,6 @@ const MAX_WAITING = 1000;
 /** Time limit in milliseconds of one mail, from its queries to the confirmation of the mail server. */
 const TIMEOUT_MS = 60_000;
 
-const DRAIN = { totalMs: 10_000, stepMs: 20 };
-
 /**
  * Milliseconds after which a failed mail to the owner of an account is tried again. A mail that a person has requested is not:
  * the person can request another one.
@@ -50,10 +48,10 @@ interface Job {
 
 /**
  * Prepares and sends mails after the response, each through the {@link MailGate}. So a response does not show whether a mail
- * was sent, failed or took long. The queue is in memory; the application waits up to 10 seconds for it when it shuts down.
+ * was sent, failed or took long. The queue is in memory: see {@link BackgroundWork}.
  */
 @Injectable()
-export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class MailQueue implements OnApplicationShutdown {
   private readonly logger = new Logger('Auth');
   private readonly waiting: Job[] = [];
   private readonly retries = new Set<NodeJS.Timeout>();
@@ -63,6 +61,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     private readonly realm: Realm,
     private readonly events: AuthEvents,
     private readonly gate: MailGate,
+    private readonly background: BackgroundWork,
   ) {}
 
   /** @param prepare finds the recipient, and decides what the mail is; null if there is no mail to send */
@@ -85,14 +84,8 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     return this.gate.withReserved(kind, to, change, isMade, this.isFull);
   }
 
-  /** Running requests may still add mails, so the queue is drained both before and after they end. */
-  beforeApplicationShutdown(): Promise<void> {
-    return this.drain();
-  }
-
-  onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): void {
     for (const retry of this.retries) clearTimeout(retry);
-    return this.drain();
   }
 
   private get isFull(): boolean {
@@ -103,7 +96,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     if (this.isFull) return this.failed(job, new Error('too many mails wait'));
     this.waiting.push(job);
     // Deferred, so that the response of this request is sent first.
-    RequestScope.detached(() => setImmediate(() => void this.work()));
+    this.background.add(RequestScope.detached(() => nextTurn().then(() => this.work())));
   }
 
   private async work(): Promise<void> {
@@ -185,11 +178,5 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     // The message may quote the address, or the link.
     this.logger.error(`a mail (${kind}) was not sent: ${[code ?? name, responseCode].filter(Boolean).join(' ')}`);
     this.events.emit(new MailFailed(kind, this.realm.guard, error));
-  }
-
-  private async drain(): Promise<void> {
-    for (let waited = 0; waited < DRAIN.totalMs && this.waiting.length + this.running > 0; waited += DRAIN.stepMs) {
-      await sleep(DRAIN.stepMs);
-    }
   }
 }

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { BackgroundWork } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { recordCaller } from '../../identity/tokens/caller';
 import { Grant } from '../../identity/users/grant';
@@ -20,7 +21,7 @@ async function passes(handler: () => void, abilities: string[], gateAuthRoutes: 
   const gate = new PinnedAbilityGate(
     realm as never,
     new PinnedSessions({ isPinned: async () => false } as never),
-    new AbilityDenials(new AuthEvents()),
+    new AbilityDenials(new AuthEvents(new BackgroundWork())),
   );
   const request = {};
   const caller = { guard: 'api', userId: '1', familyId: 'f', grant: new Grant(abilities), claims: { pin: true } };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Sql, canonicalId } from '../../foundation/platform/database';
-import { REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { Denylist } from '../../identity/denylist/denylist';
 import type { Caller } from '../../identity/tokens/caller';
 import { type EndedRow, type PageStart, SessionStore } from './session.store';
@@ -22,17 +22,16 @@ export class SessionErasure {
    * @throws Unauthenticated when the session of the caller has ended; StoreUnavailable as `Sessions.endAll` does
    */
   async endForDeletion({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<void> {
-    await this.sessions.endChallenges('erased', userId);
     const own = rowId(familyId) ?? null;
     const page = (start: PageStart | null, deny: Deny) => this.store.endOthersPage(userId, own, start, deny);
-    await this.sessions.inPages('erased', page, Infinity, REPETITIONS);
+    await this.sessions.inPages('erased', page, 'later');
     await repeatWhileUnavailable(() => this.sessions.requireAlive({ userId, familyId }));
   }
 
   /** Removes all personal data from the rows of the user's ended sessions on this guard. In pages, which are tried again. */
   async eraseEnded(userId: string): Promise<void> {
     const page = (start: PageStart | null, deny: Deny) => this.store.erasePage(userId, start, deny);
-    await this.sessions.inPages('erased', page, Infinity, REPETITIONS, true);
+    await this.sessions.inPages('erased', page, 'all');
   }
 
   /**
@@ -41,18 +40,21 @@ export class SessionErasure {
    */
   async eraseAll(userId: string): Promise<void> {
     const page = (start: PageStart | null, deny: Deny) => this.store.endPage({ userId }, start, deny);
-    await this.sessions.inPages('erased', page, Infinity, REPETITIONS, true);
+    await this.sessions.inPages('erased', page, 'all');
     await this.eraseEnded(userId);
   }
 
   /**
-   * Ends and erases all sessions of the user, as part of the transaction that deletes the account. They are not denied: a
-   * denial of the session that deletes the account would refuse the repeated request if the commit failed.
+   * Ends and erases all sessions of the user, as part of the transaction that deletes the account, and denies them. That of the
+   * caller is not denied: a denial would refuse the repeated request if the commit failed.
    *
    * @returns the sessions that were live: see {@link denyErased}
    */
-  eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
-    return this.store.eraseRest(userId, familyId && canonicalId(familyId), sql);
+  async eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
+    const own = familyId && canonicalId(familyId);
+    const ended = await this.store.eraseRest(userId, own, sql);
+    await this.denylist.deny(ended.map(({ id }) => id).filter((id) => id !== own));
+    return ended;
   }
 
   /** Denies sessions, and that of the caller, after the commit of the transaction that has erased them. */

@@ -47,6 +47,9 @@ export const rowId = (familyId: string | null): string | undefined =>
 /** Denies the access tokens of sessions, before the commit of their end. */
 export type Deny = (familyIds: string[]) => Promise<void>;
 
+/** The pages of an end of sessions that are tried again while a store is unavailable. With them the end has no time limit. */
+export type RetriedPages = 'none' | 'later' | 'all';
+
 /** Describes the session to start. */
 export interface SessionStart extends SessionLifeRequest {
   userId: string;
@@ -288,7 +291,7 @@ export class Sessions {
       count += ended.ended.length;
       return ended;
     };
-    await this.inPages(reason, page, Infinity, REPETITIONS);
+    await this.inPages(reason, page, 'later');
     throwUnrecorded();
     return count;
   }
@@ -315,18 +318,15 @@ export class Sessions {
   /**
    * Ends or erases sessions in committed pages.
    *
-   * @param ms time limit
-   * @param retries how often a page after the first one is tried again
-   * @param isUnderway whether the first page is tried again, too, and has no deadline of a request
+   * @param retried the pages that are tried again while a store is unavailable
    */
   async inPages(
     reason: SessionEndReason,
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
-    ms = ENDING_MS,
-    retries = 0,
-    isUnderway = false,
+    retried: RetriedPages = 'none',
   ): Promise<void> {
-    const end = performance.now() + ms;
+    const end = performance.now() + (retried === 'none' ? ENDING_MS : Infinity);
+    const repetitions = retried === 'none' ? 0 : REPETITIONS;
     let start: PageStart | null = null;
     do {
       if (performance.now() > end) throw new StoreUnavailable('PostgreSQL');
@@ -337,7 +337,8 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null && !isUnderway ? ending() : repeatWhileUnavailable(ending, retries));
+      const isFirst: boolean = from === null && retried !== 'all';
+      start = await (isFirst ? ending() : repeatWhileUnavailable(ending, repetitions));
     } while (start !== null);
   }
 

@@ -22,11 +22,6 @@ export class UserSessions {
   /** Ends every session except one of this guard; see `Sessions.endOthers`. @throws StoreUnavailable as {@link endAll} does */
   async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
     await this.sessions.endOthers(userId, familyId, reason);
-    await this.endElsewhere(userId, reason);
-  }
-
-  /** Ends every session of the other guards. @throws StoreUnavailable as {@link endAll} does */
-  async endElsewhere(userId: string, reason: SessionEndReason): Promise<void> {
     for (const sessions of this.guards.others(Sessions)) await sessions.endAll(userId, reason);
   }
 }

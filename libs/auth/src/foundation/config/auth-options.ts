@@ -1400,8 +1400,8 @@ export interface SecurityLogOptions {
   maxPerMinute?: number;
 
   /**
-   * Receives the lines instead of Nest's logger. Called after the response; a promise that it returns is not awaited.
-   * An error that it throws is logged and has no other effect.
+   * Receives the lines instead of Nest's logger. Called after the response. No request waits for a promise that it returns;
+   * `auth.settled()` and the shutdown of the application do. An error that it throws is logged and has no other effect.
    *
    * @default Nest's logger, with the context `AuthSecurity`
    */

@@ -1,4 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BackgroundWork } from '../platform/deadline';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import type { SecurityLine } from '../platform/catalogue';
 
@@ -94,7 +96,10 @@ export class SecurityLog implements OnApplicationShutdown {
   private readonly budget: LineBudget;
   private settling?: NodeJS.Timeout;
 
-  constructor(@Inject(AUTH_CONFIG) { securityLog }: AuthConfig) {
+  constructor(
+    @Inject(AUTH_CONFIG) { securityLog }: AuthConfig,
+    private readonly background: BackgroundWork,
+  ) {
     this.options = securityLog;
     this.budget = new LineBudget(securityLog.maxPerMinute);
   }
@@ -105,7 +110,7 @@ export class SecurityLog implements OnApplicationShutdown {
     this.settleLater();
     if (suppressed === null) return;
     // After the response: the response time must not depend on the write.
-    setImmediate(() => this.emit(severity, suppressed ? { ...line, suppressed } : line));
+    this.background.add(nextTurn().then(() => this.emit(severity, suppressed ? { ...line, suppressed } : line)));
   }
 
   onApplicationShutdown(): void {
@@ -121,14 +126,14 @@ export class SecurityLog implements OnApplicationShutdown {
   private settle(until?: number): void {
     for (const [kind, suppressed] of this.budget.settle(until)) {
       const [severity, line] = JSON.parse(kind) as [Severity, SecurityLine];
-      this.emit(severity, { ...line, suppressed });
+      this.background.add(this.emit(severity, { ...line, suppressed }));
     }
     if (!this.budget.isEmpty) return;
     clearInterval(this.settling);
     this.settling = undefined;
   }
 
-  private emit(severity: Severity, line: SecurityLine): void {
+  private async emit(severity: Severity, line: SecurityLine): Promise<void> {
     const entries = Object.entries(line).filter(([, value]) => value !== undefined);
     const written = Object.fromEntries(
       entries.map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]),
@@ -136,7 +141,7 @@ export class SecurityLog implements OnApplicationShutdown {
     const { sink } = this.options;
     if (!sink) return severity === 'info' ? this.logger.log(written) : this.logger.warn(written);
     try {
-      Promise.resolve(sink(written, severity)).catch((error) => this.report(error));
+      await sink(written, severity);
     } catch (error) {
       this.report(error);
     }

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { EventEmitter } from 'node:events';
 import { setImmediate as tick } from 'node:timers/promises';
+import { BackgroundWork } from './deadline';
 import { AuthEvents } from './auth-events';
 
 class SessionStarted {
@@ -14,7 +15,7 @@ describe('AuthEvents', () => {
   let logged: jest.SpyInstance;
 
   beforeEach(() => {
-    events = new AuthEvents();
+    events = new AuthEvents(new BackgroundWork());
     logged = jest.spyOn(Logger.prototype, 'error').mockImplementation();
   });
 

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { EventEmitter } from 'node:events';
+import { BackgroundWork } from './deadline';
 import { optionalPeer } from './optional-peer';
 
 /** A second destination of events, after the listeners of {@link AuthEvents}. `EventEmitter2` has this shape. */
@@ -30,6 +31,8 @@ export class AuthEvents {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private sink?: EventSink;
 
+  constructor(private readonly background: BackgroundWork) {}
+
   /** Calls `listener` for every event of this class. Returns a function that removes the listener. */
   on<E extends object>(event: Type<E>, listener: (event: E) => unknown): () => void {
     this.emitter.on(event.name, listener);
@@ -46,21 +49,25 @@ export class AuthEvents {
   emit(event: object): void {
     const name = event.constructor.name;
     for (const listener of this.listeners(name)) this.guarded(name, () => listener(event));
-    if (this.sink) this.guarded(name, () => this.sink?.emit(name, event));
+    this.guarded(name, () => this.forward(name, event));
   }
 
   /** Calls the listeners one after the other and waits for each. Rejects with the first error of a listener. */
   async announce(event: object): Promise<void> {
     const name = event.constructor.name;
     for (const listener of this.listeners(name)) await listener(event);
-    const { sink } = this;
-    // A sink without `emitAsync` receives the event too. It can still reject it by a synchronous throw.
-    await (sink?.emitAsync ?? sink?.emit)?.call(sink, name, event);
+    await this.forward(name, event);
   }
 
   /** @internal */
   forwardTo(sink: EventSink): void {
     this.sink = sink;
+  }
+
+  /** A sink without `emitAsync` receives the event too. It can still reject it by a synchronous throw. */
+  private forward(name: string, event: object): unknown {
+    const { sink } = this;
+    return (sink?.emitAsync ?? sink?.emit)?.call(sink, name, event);
   }
 
   private listeners(name: string): Function[] {
@@ -70,7 +77,8 @@ export class AuthEvents {
   private guarded(name: string, call: () => unknown): void {
     const report = (error: unknown): void => this.logger.error(`a listener of ${name} failed`, (error as Error)?.stack);
     try {
-      Promise.resolve(call()).catch(report);
+      const result = call() as PromiseLike<unknown> | undefined;
+      if (typeof result?.then === 'function') this.background.add(Promise.resolve(result).catch(report));
     } catch (error) {
       report(error);
     }

@@ -1,6 +1,6 @@
-import { Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AuthException, StoreUnavailable } from './errors';
 
 /** Minimum of each wait in milliseconds: enough for a healthy store after another store has used up the deadline. */
@@ -174,6 +174,50 @@ export function callHost<T>(name: string, call: () => T | Promise<T>): Promise<T
 /** The deadline of the current request; undefined outside a request or after its response. */
 export const currentDeadline = (): RequestDeadline | undefined => RequestScope.current?.deadline;
 
+/**
+ * Work that requests have started and do not wait for: mails, listeners of events, lines of the security log, and what completes
+ * or undoes a change after the response. A process that is frozen or ends loses it.
+ */
+@Injectable()
+export class BackgroundWork {
+  /** Work of the library that belongs to no application of the process: see `bestEffort`. */
+  static readonly ofProcess = new BackgroundWork();
+
+  private readonly running = new Set<Promise<unknown>>();
+
+  /** Counts work until it has ended. The caller handles its errors. */
+  add(work: Promise<unknown>): void {
+    const ended: Promise<unknown> = work
+      .catch(() => undefined)
+      .then(() => {
+        this.running.delete(ended);
+      });
+    this.running.add(ended);
+  }
+
+  /**
+   * Waits until no work is left, also none that the work has started. Never rejects.
+   *
+   * @param ms longest wait in milliseconds
+   * @returns whether no work is left
+   */
+  async settled(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, true)));
+    try {
+      for (;;) {
+        // What follows a response in the same turn starts first.
+        await nextTurn();
+        const left = [...this.running, ...BackgroundWork.ofProcess.running];
+        if (left.length === 0) return true;
+        if (await Promise.race([timeout, Promise.all(left).then(() => false)])) return false;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
 /** Milliseconds. The client receives the 503 within one second, and the store timeout uses most of it. */
 const BEST_EFFORT_WAIT_MS = 150;
 
@@ -226,6 +270,7 @@ export async function bestEffort(what: string, work: () => Promise<unknown>, rep
   const done = repeatWhileUnavailable(work, repetitions).catch((error: unknown) =>
     new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`),
   );
+  BackgroundWork.ofProcess.add(done);
   await Promise.race([done, sleep(BEST_EFFORT_WAIT_MS, undefined, { ref: false })]);
 }
 

@@ -25,7 +25,7 @@ export abstract class Denylist {
   abstract readonly lifetime: number;
 
   /**
-   * Denies every token of these sessions, in one round trip, before their end commits. Such a denial lasts as long as a
+   * Denies every token of these sessions before their end commits, in one round trip for each {@link AT_ONCE} of them. Such a denial lasts as long as a
    * session can be refreshed, in case that the commit does not happen: see `UnfinishedEnds`.
    *
    * @throws StoreUnavailable
@@ -96,7 +96,8 @@ export class StoredDenylist extends Denylist {
 
   private async write(familyIds: readonly string[], seconds: number): Promise<void> {
     const keys = familyIds.map((id) => familyKey(id, this.store));
-    if (keys.length) await this.store.setMany(keys, 'true', seconds);
+    for (let at = 0; at < keys.length; at += AT_ONCE)
+      await this.store.setMany(keys.slice(at, at + AT_ONCE), 'true', seconds);
   }
 
   async denyToken(jti: unknown): Promise<boolean> {
@@ -179,6 +180,9 @@ export class NoDenylist extends Denylist {
     return false;
   }
 }
+
+/** The largest number of denials in one call of the store: each call has the timeout of the store. */
+const AT_ONCE = 1000;
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';
 
