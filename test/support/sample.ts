@@ -58,10 +58,15 @@ export class SampleProcess extends Sample {
     for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
   }
 
-  static async launch(env: Record<string, string>): Promise<SampleProcess> {
+  /** @param args what Node runs in `cwd` */
+  static async launch(
+    env: Record<string, string>,
+    args: readonly string[] = [...FROM_SOURCES, MAIN],
+    cwd = directory(),
+  ): Promise<SampleProcess> {
     const port = await freePort();
-    const child = spawn(process.execPath, [...FROM_SOURCES, MAIN], {
-      cwd: directory(),
+    const child = spawn(process.execPath, args, {
+      cwd,
       env: { PATH: process.env.PATH!, PORT: String(port), ...UNHURRIED, ...env },
     });
     return new SampleProcess(child, `http://127.0.0.1:${port}`);
