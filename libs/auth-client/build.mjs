@@ -1,7 +1,6 @@
-// Builds the client. `node libs/auth-client/build.mjs` writes the package into `dist`, or into a folder that is given: modules
-// and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. With
-// files (`*.js`), it writes the module of the client there, or with a file `*account.js` that of the account, readable, and needs
-// only TypeScript.
+// Builds the client. Each argument is a folder or a file; without arguments it is the folder `dist`. The folder gets the package:
+// modules and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. A
+// file (`*.js`) gets the module of the client, or a file `*account.js` that of the account, readable. Files need only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,9 +9,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [target = join(here, 'dist'), ...others] = process.argv.slice(2);
-const isFile = target.endsWith('.js');
-const folder = isFile ? mkdtempSync(join(tmpdir(), 'svc-client-')) : target;
+const targets = process.argv.length > 2 ? process.argv.slice(2) : [join(here, 'dist')];
+const files = targets.filter((name) => name.endsWith('.js'));
+const target = targets.find((name) => !files.includes(name));
+const folder = target ?? mkdtempSync(join(tmpdir(), 'svc-client-'));
 
 rmSync(folder, { recursive: true, force: true });
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -36,8 +36,9 @@ const client = `${text}\nexport { AuthError, createAuthClient };\n`;
 // It imports only types.
 const account = readFileSync(join(folder, 'account.js'), 'utf8');
 
-if (isFile) {
-  for (const file of [target, ...others]) writeFileSync(file, file.endsWith('account.js') ? account : client);
+for (const file of files) writeFileSync(file, file.endsWith('account.js') ? account : client);
+
+if (target === undefined) {
   rmSync(folder, { recursive: true });
 } else {
   const { minify } = await import('@swc/core');

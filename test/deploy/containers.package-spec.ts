@@ -97,6 +97,8 @@ describeWithNginx('the container files, run without a container engine', () => {
     expect(packages.filter((name) => existsSync(join(app, 'node_modules', name)))).toEqual([]);
     const files = readdirSync(join(app, 'dist'), { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => /(?<!\.d)\.ts$|spec\.js$|\.map$|\.env/.test(name))).toEqual([]);
+    const page = readdirSync(join(ROOT, 'apps/sample/src/web/app')).toSorted();
+    expect(readdirSync(join(app, 'dist/apps/sample/apps/sample/src/web/app')).toSorted()).toEqual(page);
   });
 
   it('an instance does not start before the migrations, whose command is the same in both deployments', async () => {

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
-import { buildSample } from '../support/built-sample';
 import { createTemplate } from '../support/database';
+import { buildClientOfPage } from '../support/page-client';
 import { RedisServer, redisBinary } from '../support/redis';
 
 declare global {
@@ -11,11 +11,11 @@ declare global {
   var stores: { directory?: string; postgres?: EmbeddedPostgres; redis?: RedisServer };
 }
 
-/** Builds the sample, and starts the stores that the tests run on, or uses those of `DATABASE_URL` and `REDIS_URL`. */
+/** Builds the client of the sample's page, and starts the stores that the tests run on, or uses those of `DATABASE_URL` and `REDIS_URL`. */
 export default async function globalSetup(): Promise<void> {
   globalThis.stores = {};
   globalThis.startedAt = performance.now();
-  buildSample();
+  buildClientOfPage();
   process.env.TEST_DATABASE_URL = process.env.DATABASE_URL || (await startPostgres());
   const redisUrl = process.env.REDIS_URL || (redisBinary && (await startRedis()));
   if (redisUrl) process.env.TEST_REDIS_URL = redisUrl;

@@ -1,10 +1,5 @@
-import { join } from 'node:path';
-import type * as application from '../../apps/sample/src/application';
-import type * as environment from '../../apps/sample/src/environment';
-
-const BUILT = join(__dirname, '../../dist/apps/sample/apps/sample/src');
-const { startApplication }: typeof application = require(join(BUILT, 'application.js'));
-const { readEnvironment }: typeof environment = require(join(BUILT, 'environment.js'));
+import { startApplication } from '../../apps/sample/src/application';
+import { readEnvironment } from '../../apps/sample/src/environment';
 
 let stop = async (): Promise<void> => undefined;
 

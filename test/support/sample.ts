@@ -8,7 +8,10 @@ import { eventually } from './eventually';
 import { PASSWORD } from './user-entities';
 import { type Answer, send } from './processes';
 
-const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');
+const MAIN = join(__dirname, '../../apps/sample/src/main.ts');
+
+/** Node runs the sample from its sources, as `npm start` does. */
+const FROM_SOURCES = ['--require', join(__dirname, 'register-ts.cjs')];
 
 /** Limits of the sample that no test on a busy machine reaches. Tests of silent stores set their own. */
 const UNHURRIED = { SVC_STORE_TIMEOUT: '30000', STORES_TIMEOUT: '600' };
@@ -44,7 +47,7 @@ export class Sample {
   }
 }
 
-/** The built sample as `npm start` runs it, in its own process. */
+/** The sample as `npm start` runs it, in its own process. */
 export class SampleProcess extends Sample {
   private output = '';
   private constructor(
@@ -55,10 +58,15 @@ export class SampleProcess extends Sample {
     for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
   }
 
-  static async launch(env: Record<string, string>): Promise<SampleProcess> {
+  /** @param args what Node runs in `cwd` */
+  static async launch(
+    env: Record<string, string>,
+    args: readonly string[] = [...FROM_SOURCES, MAIN],
+    cwd = directory(),
+  ): Promise<SampleProcess> {
     const port = await freePort();
-    const child = spawn(process.execPath, [MAIN], {
-      cwd: directory(),
+    const child = spawn(process.execPath, args, {
+      cwd,
       env: { PATH: process.env.PATH!, PORT: String(port), ...UNHURRIED, ...env },
     });
     return new SampleProcess(child, `http://127.0.0.1:${port}`);
@@ -86,11 +94,11 @@ export class SampleProcess extends Sample {
 /** What tests use of a {@link SampleHost}. */
 export type RunningHost = Pick<SampleHost, 'start' | 'stop' | 'log'>;
 
-/** Runs the built sample with several configurations in one process: loading its code takes most of a start. */
+/** Runs the sample with several configurations in one process: loading its code takes most of a start. */
 export class SampleHost {
   private readonly child = fork(join(__dirname, 'sample-host.ts'), {
     cwd: directory(),
-    execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
+    execArgv: FROM_SOURCES,
     silent: true,
   });
   private output = '';
