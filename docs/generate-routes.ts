@@ -127,7 +127,7 @@ interface Capability {
 }
 
 /** A route with its description. */
-interface Described {
+export interface Described {
   readonly route: MountedRoute;
   readonly capability: Capability;
   readonly operation: Operation;
@@ -302,7 +302,8 @@ export async function routesPage(): Promise<string> {
   return pageOf([...all, ...more], document);
 }
 
-async function describedWith(flags: readonly string[], username = 'email') {
+/** The routes of an application with these features, their OpenAPI description, and the application, which is not started. */
+export async function describedWith(flags: readonly string[], username = 'email') {
   const testing = await Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
@@ -340,7 +341,7 @@ async function describedWith(flags: readonly string[], username = 'email') {
     const limits = limitsOf(route, realms, needs.includes(NEEDS.authentication!));
     return { route, capability, operation, needs, limits };
   });
-  return { all, document };
+  return { all, document, app };
 }
 
 function pageOf(all: readonly Described[], document: Document): string {

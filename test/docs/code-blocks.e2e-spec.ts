@@ -3,7 +3,8 @@ import * as ts from 'typescript';
 import { createDatabase } from '../support/database';
 import { type Block, PAGES, SHOWN, blocksOf, codeAt, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
-import { consoleCommands, sampleRoutes } from './known-names';
+import { consoleCommands } from './console-commands';
+import { sampleRoutes } from './known-names';
 import { mistakesOf as mistakesOfTypeScript } from './typescript';
 
 const BROKEN = blocksOf(

@@ -1,12 +1,11 @@
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DevModule } from '../../apps/sample/src/dev/dev.module';
 import { readEnvironment } from '../../apps/sample/src/environment';
 import { routesOfRouter } from '../support/adapter';
 import { createEmptyDatabase } from '../support/database';
-import { ROOT } from './blocks';
 
 /** The routes that the sample mounts with its default settings: `POST /auth/login`. */
 export async function sampleRoutes(): Promise<string[]> {
@@ -27,17 +26,4 @@ export async function sampleRoutes(): Promise<string[]> {
     rmSync(directory, { recursive: true });
     await database.drop();
   }
-}
-
-/** The commands of the console, alone and with each of their flags: `svc:prune --lockout-days`. */
-export function consoleCommands(): string[] {
-  const folder = join(ROOT, 'libs/auth/src/tools/console');
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.command.ts'))
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .flatMap((source) => {
-      const name = /name: '(svc:[\w-]+)'/.exec(source)![1]!;
-      const flags = [...source.matchAll(/flags: '([^']+)'/g)].flatMap(([, given]) => given!.match(/--?[\w-]+/g)!);
-      return [name, ...flags.map((flag) => `${name} ${flag}`)];
-    });
 }

@@ -141,12 +141,43 @@ describe('the documentation', () => {
   it('names options that exist', () => {
     const options = new Set([...read('docs/options.md').matchAll(/^\| `([\w.]+)`/gm)].map(([, option]) => option!));
     const blocks = new Set([...options].filter((option) => option.includes('.')).map((option) => option.split('.')[0]));
+    // The first column of this page has the names of the original interface.
+    const here = (page: string): string =>
+      page === 'docs/specification.md' ? read(page).replaceAll(/^\|[^|]*\|/gm, '|') : read(page);
     const unknown = PAGES.flatMap((page) =>
-      [...read(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`/g)]
+      [...here(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`/g)]
         .filter(([, block, rest]) => blocks.has(block) && rest !== 'ts' && !options.has(`${block}.${rest}`))
         .map(([text]) => `${page}: ${text}`),
     );
     expect(unknown).toEqual([]);
+  });
+
+  it('names for each built-in ability the routes that need it', () => {
+    const needs = rowsOf(read('docs/routes.md')).flatMap(([route, , , needed]) =>
+      [...(/pinned session: (`[\w.]+`)/.exec(needed ?? '') ?? [])].slice(1).map((ability) => [ability, route!]),
+    );
+    const table = rowsOf(read('docs/abilities.md')).filter(([ability]) => ability!.startsWith('`svc.'));
+    const named = table.flatMap(([ability, routes]) =>
+      [...routes!.matchAll(/`[A-Z]+ \/[^`]*`/g)].map(([route]) => [ability, route]),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.toSorted()).toEqual(needs.toSorted());
+  });
+
+  it('has as many cells in each row of a table as in its head', () => {
+    const uneven = [...PAGES, ...EXAMPLE_PAGES].flatMap((page) => {
+      const cells = (line: string): number => line.match(/(?<!\\)\|/g)?.length ?? 0;
+      const lines = read(page)
+        .replaceAll(/```[\s\S]*?```/g, '')
+        .split('\n')
+        .map((line) => line.trim());
+      return lines
+        .filter(
+          (line, i) => line.startsWith('|') && lines[i - 1]?.startsWith('|') && cells(line) !== cells(lines[i - 1]!),
+        )
+        .map((line) => `${page}: ${line}`);
+    });
+    expect(uneven).toEqual([]);
   });
 
   it('has every page in its index', () => {
