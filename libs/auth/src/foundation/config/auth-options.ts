@@ -1133,8 +1133,8 @@ export interface AuthHooks {
   tokenClaims?: (userId: string, context: HookContext) => object | null | Promise<object | null>;
 
   /**
-   * Returns the abilities of a token, at login and at each refresh. A single string is one ability. With this hook,
-   * abilities are in use.
+   * Returns the abilities of a token, at login and at each refresh. A single string is one ability. An empty list grants
+   * nothing; an invalid or empty name fails the request. With this hook, abilities are in use.
    */
   abilities?: (userId: string, context: HookContext) => Iterable<string> | string | Promise<Iterable<string> | string>;
 
