@@ -496,7 +496,7 @@ export interface TwoFactorOptions {
   issuer?: string;
 
   /**
-   * Steps of 30 seconds accepted before and after the current one, 0 to 10.
+   * Steps of 30 seconds accepted before and after the current one, 0 or 1. More than 1 is refused.
    *
    * @default 1
    * @env SVC_2FA_WINDOW
