@@ -159,7 +159,7 @@ export class LockoutStore {
       [guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
     );
     return removed.map(({ purpose, subject, ...lock }) => {
-      const wasLocked = features.lockout && secondsHeld(lock, lockout.releaseAfter) > 0;
+      const wasLocked = features.lockout && lock.lockedAt !== null && secondsHeld(lock, lockout.releaseAfter) > 0;
       return { purpose, subject, lockedGuards: wasLocked ? [guard] : [] };
     });
   }
