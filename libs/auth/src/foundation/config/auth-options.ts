@@ -1257,8 +1257,8 @@ export interface AuthValues {
   graceSeconds?: number;
 
   /**
-   * Number of times that one refresh token may be issued before `RefreshFamilyForked` is emitted. It is issued once,
-   * and again for every replay inside the grace period. At least 2.
+   * Number of holders that a refresh token may have: requests that are answered with it. They are one rotation and every
+   * replay inside the grace period. One holder more emits `RefreshFamilyForked`, once for each token. At least 2.
    *
    * @default 3
    * @env SVC_FORK_THRESHOLD
