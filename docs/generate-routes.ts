@@ -285,7 +285,8 @@ Generated from the manifests and the OpenAPI description of the library, with ev
   refresh cookie answer 403 to [pages of other origins](deployment.md#cookie-mode). A [pinned session](abilities.md) needs
   the named ability.
 - **Body** lists the fields of the JSON body. A field in square brackets is optional. The login field is \`email\`
-  (option \`username\`).
+  (option \`username\`). A body of another type is read where the application has a parser for it, such as a form; otherwise the
+  answer is 415, also of a route without fields. A request without a body needs no type.
 - **Answers** lists the statuses with the default options, each with its body or its text. Besides, a sign-in answers 401 with
   \`hooks.canSignIn\`, 403 with \`emailVerification.blockUnverifiedLogin\`, 202 with \`registration.concealExisting\`, and
   [\`AuthEnrolment\`](#authenrolment) with \`twoFactor.required\`, which also lets \`DELETE /two-factor\` answer 409. The limits on failed attempts and the lockout are not in

@@ -1,12 +1,15 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import {
   Abilities,
+  AbilitiesGuard,
   AnyAbility,
+  AnyAbilityGuard,
   AuthConfigError,
   Authenticated,
   type Caller,
   CurrentCaller,
   Public,
+  RequireAbilityIfPinned,
   TokenAbilityDenied,
   tokenCan,
 } from '@svc/auth';
@@ -29,7 +32,7 @@ class Orders {
   }
 
   @Get('listed')
-  @Abilities('orders.read, orders.export,')
+  @Abilities('orders.read, orders.export')
   listed() {
     return {};
   }
@@ -220,14 +223,23 @@ describe('a route that requires abilities', () => {
 });
 
 describe('an ability requirement that no token can meet', () => {
-  it.each<[unknown[]]>([[['']], [[' , ']], [['orders read']], [['a"b']], [['é']], [['x'.repeat(129)]], [[7]], [[]]])(
-    'throws for %j when the class is loaded',
-    (names) => {
-      for (const decorator of [Abilities, AnyAbility]) {
-        expect(() => decorator(...(names as [string]))).toThrow(AuthConfigError);
-      }
-    },
-  );
+  it.each<[unknown[]]>([
+    [['']],
+    [['a', '']],
+    [['a,']],
+    [[' , ']],
+    [['orders read']],
+    [['a"b']],
+    [['é']],
+    [['x'.repeat(129)]],
+    [[7]],
+    [[]],
+  ])('throws for %j when the class is loaded', (names) => {
+    const decorators = [Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, RequireAbilityIfPinned];
+    for (const decorator of decorators) {
+      expect(() => decorator(...(names as [string]))).toThrow(AuthConfigError);
+    }
+  });
 
   it('appears truncated in the error message', () => {
     const long = (): unknown => Abilities('x'.repeat(100_000));

@@ -194,6 +194,10 @@ const MISTAKES: readonly Mistake[] = [
   // Environment
   ['an invalid duration', env({ SVC_ACCESS_TTL: '15min' }), 'accessTtl (SVC_ACCESS_TTL) is "15min"', 'ms, s, m, h, d'],
   ['a negative number', env({ SVC_LEEWAY: '-1' }), 'leeway (SVC_LEEWAY) is "-1"', 'from 0 to 300'],
+  ['a wide window of codes', env({ SVC_2FA_WINDOW: '2' }), 'twoFactor.window (SVC_2FA_WINDOW) is "2"', 'from 0 to 1'],
+  ['a wide window of codes at a guard', options(second({ twoFactor: { window: 2 } })), 'guards.admin.twoFactor.window (SVC_ADMIN_2FA_WINDOW) is 2', 'from 0 to 1'],
+  ['a fork threshold of one', env({ SVC_FORK_THRESHOLD: '1' }), 'forkThreshold (SVC_FORK_THRESHOLD) is "1"', 'from 2 to'],
+  ['a lockout after more than 100 failures', env({ SVC_LOCKOUT_MAX_ATTEMPTS: '101' }), 'lockout.maxAttempts (SVC_LOCKOUT_MAX_ATTEMPTS) is "101"', 'from 1 to 100'],
   ['an answer that is no boolean', env({ SVC_COOKIE_MODE: 'cookie' }), 'cookieMode (SVC_COOKIE_MODE) is "cookie"', 'true or false'],
   ['an algorithm in lower case', env({ SVC_ALGORITHM: 'hs256' }), 'algorithm (SVC_ALGORITHM) is "hs256"', 'Use HS256'],
   ['a blank secret', env({ SVC_SECRET: ' ' }), 'secret (SVC_SECRET) is missing', 'npx svc-auth secret'],

@@ -20,10 +20,12 @@ describe('the commands that act on data', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let client: Client;
   let ada: string;
+  let settings: string;
 
   beforeAll(async () => {
     database = await createEmptyDatabase();
-    place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=\n`);
+    settings = `DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=\n`;
+    place.write(settings);
     expect((await place.run('svc:prune')).status).toBe(0);
     client = new Client({ connectionString: database.url });
     await client.connect();
@@ -82,6 +84,47 @@ describe('the commands that act on data', () => {
         stdout: 'Released idn:北京 (login, guard api).\n',
       });
       expect(await left()).toEqual([]);
+    });
+
+    it.each([
+      ['login', 'ada@example.com', () => `id:${ada}`],
+      ['two_factor', '7', () => '7'],
+      ['confirm', '7', () => '7'],
+    ])('clears failures that have locked nothing, and exits with 1: %s', async (purpose, subject, counter) => {
+      await lock(purpose, counter(), 'api', '0 days', false);
+      expect(await place.run('svc:release', subject, `--purpose=${purpose}`)).toEqual({
+        status: 1,
+        stdout: `Cleared the failures of ${counter()} (${purpose}), which was not locked.\n`,
+        stderr: `Nothing was released: "${subject}" is not locked for ${purpose}.\n`,
+      });
+      expect(await left()).toEqual([]);
+    });
+
+    it('exits with 1 for a lock that has expired, and with 0 for one that has not', async () => {
+      place.write(`${settings}SVC_LOCKOUT_RELEASE_AFTER=2d\n`);
+      try {
+        await lock('confirm', '7', 'api', '3 days');
+        await lock('confirm', '8', 'api', '1 day');
+        expect(await place.run('svc:release', '7', '--purpose=confirm')).toMatchObject({
+          status: 1,
+          stdout: 'Cleared the failures of 7 (confirm), which was not locked.\n',
+        });
+        expect((await place.run('svc:release', '8', '--purpose=confirm')).status).toBe(0);
+      } finally {
+        place.write(settings);
+      }
+    });
+
+    it('exits with 0 when one of several counters was locked', async () => {
+      await lock('login', 'mail:ada@example.com');
+      await lock('login', 'idn:mail:ada@example.com', 'api', '0 days', false);
+      const { status, stdout, stderr } = await place.run('svc:release', 'mail:ada@example.com');
+      expect([status, stderr]).toEqual([0, '']);
+      expect(stdout.split('\n').toSorted()).toEqual([
+        '',
+        'Cleared the failures of idn:mail:ada@example.com (login), which was not locked.',
+        'Released mail:ada@example.com (login, guard api).',
+      ]);
     });
 
     it('uses the subject of other purposes unchanged', async () => {

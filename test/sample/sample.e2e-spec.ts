@@ -157,7 +157,8 @@ describeWithRedis('the sample, configured by environment alone', () => {
       expect((await issue(request)).status).toBe(423);
       const { body } = await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token);
       const confirmed = { 'X-Svc-Confirmation': body.confirmation_token };
-      expect((await issue({ label: 'CI', abilities: ['users.read'] }, confirmed)).status).toBe(400);
+      for (const abilities of [['users.read'], ['orders.read', 'users.read'], ['orders.read', ''], []])
+        expect((await issue({ label: 'CI', abilities }, confirmed)).status).toBe(400);
       const { access_token: machine } = (await issue(request, confirmed)).body;
       expect((await s.call('GET', '/orders', undefined, machine)).status).toBe(200);
       expect((await s.call('POST', '/orders', { item: 'tea' }, machine)).status).toBe(403);

@@ -82,7 +82,7 @@ class Model {
     }
     if (verdict === 'replay') {
       session.holders++;
-      if (session.holders > FORKS) this.events.push(`forked ${session.fid} ${session.holders}`);
+      if (session.holders === FORKS + 1) this.events.push(`forked ${session.fid} ${session.holders}`);
       return session.generation;
     }
     if (verdict !== 'current' && verdict !== 'ahead') return null;
@@ -368,7 +368,7 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
       t.on(SessionEnded, ({ familyId, reason }) => seen.push(`ended ${familyId} ${reason}`));
       t.on(SessionRecovered, ({ familyId, lost }) => seen.push(`recovered ${familyId} ${lost}`));
       t.on(RefreshTokenReused, ({ familyId }) => seen.push(`reused ${familyId}`));
-      t.on(RefreshFamilyForked, ({ familyId, liveTokens }) => seen.push(`forked ${familyId} ${liveTokens}`));
+      t.on(RefreshFamilyForked, ({ familyId, holders }) => seen.push(`forked ${familyId} ${holders}`));
     }
   });
   afterAll(async () => {

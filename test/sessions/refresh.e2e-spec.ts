@@ -67,15 +67,29 @@ describe('a refresh token', () => {
     await t.refresh(first).expect(401);
   });
 
-  it('reports a fork at its third replay, when four requests have exchanged it', async () => {
+  it('reports a fork at its third replay, when four requests have exchanged it, and at no later one', async () => {
     const forked = t.recorded(RefreshFamilyForked);
     const { refresh_token, access_token } = await t.session();
+    const { sub, fid } = claimsOf(access_token);
+    const fork = { userId: sub, familyId: fid, holders: 4, guard: 'api' };
     for (const _ of [1, 2, 3]) await t.refresh(refresh_token).expect(200);
     expect(forked).toEqual([]);
     await t.refresh(refresh_token).expect(200);
-    expect(forked).toEqual([
-      { userId: claimsOf(access_token).sub, familyId: claimsOf(access_token).fid, liveTokens: 4, guard: 'api' },
-    ]);
+    expect(forked).toEqual([fork]);
+    const { body } = await t.refresh(refresh_token).expect(200);
+    await Promise.all([1, 2, 3].map(() => t.refresh(refresh_token).expect(200)));
+    expect(forked).toEqual([fork]);
+    // The next token has its own holders.
+    for (const _ of [1, 2, 3, 4, 5]) await t.refresh(body.refresh_token).expect(200);
+    expect(forked).toEqual([fork, fork]);
+  });
+
+  it('reports one fork when replays cross the threshold concurrently', async () => {
+    const forked = t.recorded(RefreshFamilyForked);
+    const { refresh_token } = await t.session();
+    await t.refresh(refresh_token).expect(200);
+    await Promise.all(Array.from({ length: 8 }, () => t.refresh(refresh_token).expect(200)));
+    expect(forked).toMatchObject([{ holders: 4 }]);
   });
 
   it('reports no fork when the replays belong to several rotations', async () => {

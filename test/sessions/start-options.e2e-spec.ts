@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { type AuthHooks, type AuthModuleOptions, RefreshTokenReused, UnusableClaim } from '@svc/auth';
+import { AuthConfigError, type AuthHooks, type AuthModuleOptions, RefreshTokenReused, UnusableClaim } from '@svc/auth';
+import { actAs } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
 import { PausePoint, whilePaused } from '../support/pause-point';
 
@@ -60,7 +61,7 @@ describe('host callbacks', () => {
   });
 
   it('derive abilities for each access token', async () => {
-    let granted: Iterable<string> | string = ['orders.read', '', 'orders.read', 'orders.write'];
+    let granted: Iterable<string> | string = ['orders.read', 'orders.read', 'orders.write'];
     const calls: unknown[] = [];
     hooks.abilities = (userId, context) => (calls.push([userId, context]), granted);
     const { access_token: access, refresh_token: refresh } = await t.session();
@@ -171,6 +172,20 @@ describe('host callbacks', () => {
     await t.refresh(refresh).expect(200);
   });
 
+  it.each<[unknown]>([[['']], [['orders.read', '']], [''], [' '], [['a b']], [['a,b']], [['a', 7]]])(
+    'that derive %j issue no token: no session starts, and nothing is consumed',
+    async (abilities) => {
+      const { refresh_token: refresh } = await t.session();
+      const before = await sessions();
+      hooks.abilities = () => abilities as string[];
+      await t.login('ada@example.com').expect(500);
+      await t.refresh(refresh).expect(500);
+      expect(await sessions()).toBe(before);
+      hooks = {};
+      await t.refresh(refresh).expect(200);
+    },
+  );
+
   it('run without a lock, so that other requests of the session continue', async () => {
     const session = await t.session();
     const slow = new PausePoint();
@@ -244,10 +259,26 @@ describe('a pinned session', () => {
         const { body } = await t.refresh(tokens.refreshToken).expect(200);
         Object.assign(tokens, { accessToken: body.access_token, refreshToken: body.refresh_token });
       }
-      await expect(t.auth.startSession(1, {}, ['a,b'])).rejects.toThrow(/comma/);
-      await expect(t.auth.startSession(1, {}, [`x${'y'.repeat(500)}`])).rejects.toThrow(/^.{1,220}$/);
     },
   );
+
+  it.each<[unknown]>([
+    [['']],
+    [['orders.read', '']],
+    [''],
+    [[' ']],
+    [['a,b']],
+    [['a b']],
+    [['a', null]],
+    [null],
+    [[`x${'y'.repeat(500)}`]],
+  ])('cannot start with the abilities %j', async (abilities) => {
+    const list = abilities as string[];
+    await expect(t.auth.startSession(1, {}, list)).rejects.toThrow(/^.{1,220}$/);
+    await expect(t.auth.startSession(1, {}, list)).rejects.toBeInstanceOf(AuthConfigError);
+    await expect(actAs(t.app, 1, { abilities: list })).rejects.toBeInstanceOf(AuthConfigError);
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+  });
 });
 
 describe('each core flag has its effect when it is off', () => {

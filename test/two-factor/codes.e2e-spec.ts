@@ -53,28 +53,22 @@ describe('a code with a window of 0', () => {
   acceptsCodes({ t, ada }, [0], [-2, -1, 1, 2]);
 });
 
-describe('a code with a window of 2', () => {
-  const host = enrolledForFile({ twoFactor: { window: 2 } });
-  const { t, ada } = host;
-  stopLater(t);
-  acceptsCodes(host, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]);
-
-  it('is refused when its step is not later than that of the last code', async () => {
-    const step = currentStep(t);
-    expect((await answer(t, codeAt(ada.secret, step + 1))).status).toBe(200);
-    for (const earlier of [step + 1, step, step - 1, step - 2]) {
-      expect((await answer(t, codeAt(ada.secret, earlier))).status).toBe(422);
-    }
-    expect((await answer(t, codeAt(ada.secret, step + 2))).status).toBe(200);
-  });
-});
-
 describe('with the default window', () => {
   const { t, ada } = enrolledForFile({ twoFactor: { window: undefined } });
 
   describe('a code', () => {
     stopLater(t);
     acceptsCodes({ t, ada }, [-1, 0, 1], [-3, -2, 2, 3]);
+
+    it('is refused when its step is not later than that of the last code', async () => {
+      const step = currentStep(t);
+      expect((await answer(t, codeAt(ada.secret, step + 1))).status).toBe(200);
+      for (const earlier of [step + 1, step, step - 1]) {
+        expect((await answer(t, codeAt(ada.secret, earlier))).status).toBe(422);
+      }
+      t.clock.advance(30);
+      expect((await answer(t, codeAt(ada.secret, step + 2))).status).toBe(200);
+    });
 
     it('is accepted once', async () => {
       const code = codeOf(t, ada.secret);

@@ -211,15 +211,25 @@ describeWithRedis('what ends or protects a user of two guards', () => {
       await t.login(ADA, NEXT, 'admin').expect(200);
     });
 
-    it('the command svc:release clears both', async () => {
-      await lock();
+    it('the command svc:release clears both, and says at which guards there was a lock', async () => {
+      const released = t.recorded(AccountReleased);
       const application = { get: t.app.get.bind(t.app), close: async () => undefined };
       const module = AuthConsoleModule.forApplication(async () => application);
-      const run = () => CommandFactory.run(module, ['error']);
-      expect(await runInProcess(run, ['svc:release', ADA])).toMatchObject({
-        stdout: `Released id:${app.id} (login, guard api).\n`,
+      const release = () => runInProcess(() => CommandFactory.run(module, ['error']), ['svc:release', ADA]);
+      await lock();
+      expect(await release()).toMatchObject({
+        status: 0,
+        stdout: `Released id:${app.id} (login, guards admin, api).\n`,
       });
+      await t.login(ADA, 'wrong', 'admin').expect(422);
+      expect(await release()).toMatchObject({
+        status: 1,
+        stdout: `Cleared the failures of id:${app.id} (login), which was not locked.\n`,
+      });
+      expect(await release()).toMatchObject({ status: 1, stdout: '' });
       expect(await counters()).toEqual([]);
+      // One event for each counter that was cleared, locked or not.
+      expect(released).toEqual(Array(2).fill({ purpose: 'login', subject: `id:${app.id}`, guard: 'api' }));
     });
 
     it('an attempt that a fault of the store interrupts counts at neither', async () => {

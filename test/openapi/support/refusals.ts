@@ -49,8 +49,7 @@ const LARGE = JSON.stringify('x'.repeat(onFastify ? 1024 * 1024 : 200_000));
 /** Expects 400, 413 and 415 from every operation, before any other check. */
 export async function checkUnreadableBodies(t: TestApp, contract: DocumentChecker): Promise<void> {
   const json = { 'Content-Type': 'application/json' };
-  // Express ignores other content types, and Fastify ignores content encodings.
-  const unsupported = onFastify ? { 'Content-Type': 'text/none' } : { ...json, 'Content-Encoding': 'none' };
+  const unsupported = { 'Content-Type': 'text/plain' };
   for (const { id, method, path } of contract.operations) {
     if (path.includes('{')) await contract.expect(t, id, 400, { params: BROKEN });
     if (method === 'get' || method === 'head') continue;

@@ -16,6 +16,8 @@ import { IsNull, Not, type Repository } from 'typeorm';
 import { names, tokenCan } from '../orders/abilities';
 import { User } from './user.entity';
 
+const isDeclared = (name: unknown): name is (typeof names)[number] => names.includes(name as (typeof names)[number]);
+
 @Controller('user')
 @ApiSecurity('api_access_token')
 @Authenticated()
@@ -45,8 +47,9 @@ export class UserController {
   @Header('Cache-Control', 'no-store')
   @RequireConfirmation()
   async issue(@CurrentCaller() caller: Caller, @Body('label') label: unknown, @Body('abilities') abilities: unknown) {
-    const wanted = names.filter((name) => Array.isArray(abilities) && abilities.includes(name));
-    if (typeof label !== 'string' || !wanted.length)
+    const wanted: unknown[] = Array.isArray(abilities) ? abilities : [];
+    // An unknown name is refused and not left out: the client would not notice that it lacks an ability.
+    if (typeof label !== 'string' || !wanted.length || !wanted.every(isDeclared))
       throw new BadRequestException(`label must be a text, abilities a list of ${names.join(', ')}`);
     // A token cannot issue abilities that it does not have.
     if (!wanted.every((name) => tokenCan(caller, name)))

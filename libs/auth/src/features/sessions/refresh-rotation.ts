@@ -12,7 +12,7 @@ import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
-import { type Verdict, endOfSession, endsSession, refreshVerdict } from './rotation.policy';
+import { type Verdict, crossesForkThreshold, endOfSession, endsSession, refreshVerdict } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
 type Accepted = 'current' | 'replay' | 'ahead';
@@ -167,7 +167,7 @@ export class RefreshRotation {
   }
 
   private reportFork({ userId, familyId }: FoundSession, holders: number): void {
-    if (holders <= this.realm.options.forkThreshold) return;
+    if (!crossesForkThreshold(holders, this.realm.options.forkThreshold)) return;
     this.events.emit(new RefreshFamilyForked(userId, familyId, holders, this.realm.guard));
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   type SessionState,
   type Verdict,
+  crossesForkThreshold,
   endOfSession,
   endsSession,
   idleTimeoutOf,
@@ -198,5 +199,12 @@ describe('a verdict', () => {
   ])('of "%s" ends the session: %s; never without reuse detection', (verdict, ends) => {
     expect(endsSession(verdict, true)).toBe(ends);
     expect(endsSession(verdict, false)).toBe(false);
+  });
+});
+
+describe('the holders of a refresh token', () => {
+  it.each([2, 3, 100])('cross the threshold of %d once', (threshold) => {
+    const holders = Array.from({ length: 2 * threshold }, (_, i) => i + 1);
+    expect(holders.filter((count) => crossesForkThreshold(count, threshold))).toEqual([threshold + 1]);
   });
 });

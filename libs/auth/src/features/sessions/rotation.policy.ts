@@ -98,6 +98,14 @@ export function recentChange(session: SessionState, generation: number, graceSec
 export const endsSession = (verdict: Verdict, reuseDetection: boolean): boolean =>
   verdict === 'reuse' && reuseDetection;
 
+/**
+ * Whether a replay is the one at which the current refresh token of a session has too many holders. Pure. It is true at most
+ * once for each token: the holders are counted one by one, and a rotation counts from 1 again.
+ *
+ * @param holders the requests that were answered with the token, including this replay
+ */
+export const crossesForkThreshold = (holders: number, forkThreshold: number): boolean => holders === forkThreshold + 1;
+
 /** How long a session may live. Each part only shortens what the options of the guard allow. */
 export interface SessionLifeRequest {
   /**

@@ -354,7 +354,7 @@ interface Exchange extends RecentChange {
   seen: number;
   /** The new generation; unchanged without a rotation. */
   generation: number;
-  /** Added to the number of times that the current token was returned. */
+  /** Added to the holders of the current token. */
   more: number;
   /** Latest time of the response to the client, by the database's clock. */
   until: number;

@@ -98,8 +98,8 @@ export class SessionRecovered {
 }
 
 /**
- * The current refresh token of a session was returned more often than `forkThreshold`, because replaced tokens were used
- * again within the grace period. The cause is a client that retries in a loop, or a fast attacker with a stolen token.
+ * The current refresh token of a session has more than `forkThreshold` holders, because replaced tokens were used again within
+ * the grace period. Emitted once for each refresh token, at the replay that exceeds the threshold. The cause is a client that retries in a loop, or a fast attacker with a stolen token.
  *
  * @publicApi
  */
@@ -107,8 +107,8 @@ export class RefreshFamilyForked {
   constructor(
     readonly userId: string,
     readonly familyId: string,
-    /** Number of times that the current refresh token was returned. */
-    readonly liveTokens: number,
+    /** Number of requests that were answered with the current refresh token: `forkThreshold` and one. */
+    readonly holders: number,
     readonly guard: string,
   ) {}
 }

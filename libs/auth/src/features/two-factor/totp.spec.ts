@@ -77,7 +77,6 @@ describe('TOTP', () => {
   it.each([
     [0, [0]],
     [1, [-1, 0, 1]],
-    [3, [-3, -2, -1, 0, 1, 2, 3]],
   ])('with a window of %d accepts the steps %j', (window, steps) => {
     const accepted = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5].filter((ahead) =>
       [1_000_000 * 30, 1_000_000 * 30 + 29].every((now) => {

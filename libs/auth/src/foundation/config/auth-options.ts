@@ -496,7 +496,7 @@ export interface TwoFactorOptions {
   issuer?: string;
 
   /**
-   * Steps of 30 seconds accepted before and after the current one, 0 to 10.
+   * Steps of 30 seconds accepted before and after the current one, 0 or 1. More than 1 is refused.
    *
    * @default 1
    * @env SVC_2FA_WINDOW
@@ -1133,8 +1133,8 @@ export interface AuthHooks {
   tokenClaims?: (userId: string, context: HookContext) => object | null | Promise<object | null>;
 
   /**
-   * Returns the abilities of a token, at login and at each refresh. A single string is one ability. With this hook,
-   * abilities are in use.
+   * Returns the abilities of a token, at login and at each refresh. A single string is one ability. An empty list grants
+   * nothing; an invalid or empty name fails the request. With this hook, abilities are in use.
    */
   abilities?: (userId: string, context: HookContext) => Iterable<string> | string | Promise<Iterable<string> | string>;
 
@@ -1257,8 +1257,8 @@ export interface AuthValues {
   graceSeconds?: number;
 
   /**
-   * Number of times that one refresh token may be issued before `RefreshFamilyForked` is emitted. It is issued once,
-   * and again for every replay inside the grace period. At least 2.
+   * Number of holders that a refresh token may have: requests that are answered with it. They are one rotation and every
+   * replay inside the grace period. One holder more emits `RefreshFamilyForked`, once for each token. At least 2.
    *
    * @default 3
    * @env SVC_FORK_THRESHOLD

@@ -50,8 +50,8 @@ export const BOUNDS: Readonly<Record<string, Bounds>> = {
   'lockout.releaseAfter': seconds(0, TEN_YEARS),
   'rateLimits.ipv6Prefix': count(32, 128),
   ...Object.fromEntries(limits),
-  // At most 5 minutes before and after. A larger window lets an observed code be replayed.
-  'twoFactor.window': count(0, 10),
+  // RFC 6238 §5.2 recommends one step at most. A larger window gives an observed code, and a guess, more time.
+  'twoFactor.window': count(0, 1),
   'twoFactor.recoveryCodes': count(1, 100),
   'twoFactor.challengeTtl': seconds(1, DAY),
   'twoFactor.enrolmentTtl': seconds(1, DAY),

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { Reason } from './catalogue';
-import { type Text, type Translator, inEnglish } from './messages';
+import { type MessageKey, type Text, type Translator, inEnglish } from './messages';
 
 /** The response to a failed request. */
 export interface Failure {
@@ -120,6 +120,29 @@ export class Unauthenticated extends AuthException {
 export class ValidationFailed extends AuthException {
   constructor(errors: Failure['errors']) {
     super('validation_failed', { status: 422, errors });
+  }
+}
+
+/** Status and message of the response to an unreadable request. */
+export interface Unreadable {
+  readonly status: 400 | 413 | 415;
+  readonly key: MessageKey;
+}
+
+/** The media type or the encoding of the body is none that a parser of the application reads (RFC 9110 §15.5.16). */
+export const UNSUPPORTED: Unreadable = { status: 415, key: 'request.unsupported' };
+
+/** All kinds of {@link Unreadable}. */
+export const UNREADABLE: readonly Unreadable[] = [
+  { status: 400, key: 'request.unreadable' },
+  { status: 413, key: 'request.too_large' },
+  UNSUPPORTED,
+];
+
+/** The request could not be read: 400, 413 or 415. The response quotes nothing of the request. */
+export class UnreadableRequest extends AuthException {
+  constructor({ status, key }: Unreadable) {
+    super('unreadable_request', { status, text: { key } });
   }
 }
 

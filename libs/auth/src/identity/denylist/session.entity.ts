@@ -52,7 +52,7 @@ export class Session {
 
   /**
    * Number of requests that were answered with the current refresh token: 1 after a rotation, and one more for each replay
-   * within the grace period. Above `forkThreshold`, `RefreshFamilyForked` is emitted.
+   * within the grace period. One more than `forkThreshold` emits `RefreshFamilyForked`.
    */
   @Column({ type: 'int', default: 1 })
   holders!: number;

@@ -5,9 +5,8 @@ import { scopeOf } from './requirement';
 describe('a list of abilities', () => {
   it.each<[string, Iterable<unknown> | string, string]>([
     ['keeps its order', ['b', 'a', 'c.*'], 'b a c.*'],
-    ['drops empty strings and duplicates', ['b', '', 'a', 'b', ''], 'b a'],
+    ['contains each name once', ['b', 'a', 'b', new String('a')], 'b a'],
     ['may be empty', [], ''],
-    ['may contain only empty strings', ['', ''], ''],
     ['may be a Set', new Set(['a', 'b']), 'a b'],
     [
       'may be a generator',
@@ -20,12 +19,18 @@ describe('a list of abilities', () => {
     ['may contain String objects', [new String('a'), 'a', new String('b')], 'a b'],
     ['may be one ability', 'orders.read', 'orders.read'],
     ['may be one String object', new String('orders.read') as string, 'orders.read'],
-    ['may be the empty string', '', ''],
     ['keeps "0"', ['0'], '0'],
   ])('%s', (_, abilities, scope) => expect(scopeOf(abilities)).toBe(scope));
 
   it.each<[string, unknown, RegExp]>([
     ['a single string of two', 'orders.read orders.write', /scope-token/],
+    ['an empty name', [''], /must not be empty/],
+    ['an empty name among others', new Set(['a', '', 'b']), /must not be empty/],
+    ['an empty String object', [new String('')], /must not be empty/],
+    ['an empty string', '', /must not be empty/],
+    ['a name of spaces', [' '], /scope-token/],
+    ['a name with a space around it', ['a '], /scope-token/],
+    ['a line break', '\n', /scope-token/],
     ['a list with commas', 'orders.read,orders.write', /scope-token/],
     ['a name with a space', ['orders read'], /scope-token/],
     ['a name with a quote', ['a"b'], /scope-token/],

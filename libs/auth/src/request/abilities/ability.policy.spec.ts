@@ -13,7 +13,8 @@ describe('an ability name', () => {
   ])('may be %s', (name) => expect(flawOf(name)).toBeUndefined());
 
   it.each([
-    ['empty', ''],
+    ['of spaces', '  '],
+    ['with a space around it', ' orders'],
     ['two words', 'orders read'],
     ['a list', 'orders.read,orders.write'],
     ['quoted', '"orders"'],
@@ -28,6 +29,8 @@ describe('an ability name', () => {
   ])('may not be %s', (_, name) =>
     expect(flawOf(name)).toMatch(/characters outside RFC 6749's scope-token, or a comma/),
   );
+
+  it('may not be empty', () => expect(flawOf('')).toMatch(/must not be empty/));
 
   it('may not have 129 bytes', () => expect(flawOf('x'.repeat(129))).toMatch(/longer than 128 bytes/));
 

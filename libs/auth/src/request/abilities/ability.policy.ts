@@ -8,6 +8,7 @@ const NAME = /^[\x21\x23-\x2B\x2D-\x5B\x5D-\x7E]+$/;
 /** Returns the fault of one ability name, or undefined. */
 export function flawOf(name: unknown): string | undefined {
   if (typeof name !== 'string') return `An ability must be a string, not ${name === null ? 'null' : typeof name}.`;
+  if (name === '') return 'An ability must not be empty. To grant no ability, use an empty list.';
   if (name.length > MAX_NAME_BYTES) return `The ability "${shown(name)}" is longer than ${MAX_NAME_BYTES} bytes.`;
   if (!NAME.test(name))
     return `The ability "${shown(name)}" has characters outside RFC 6749's scope-token, or a comma.`;

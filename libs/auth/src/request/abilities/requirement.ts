@@ -15,13 +15,13 @@ const NO_ABILITY =
  * Parses the arguments of a decorator. A comma separates names: `'a,b'` means two abilities, because no token can have
  * an ability with a comma.
  *
- * @throws AuthConfigError for an invalid name, or without any name: no token can meet such a requirement
+ * @throws AuthConfigError for an invalid name, or without any name: no token can meet such a requirement. An empty name is
+ * not left out, because a requirement with one name less admits more tokens
  */
 export function requirement(given: readonly unknown[], met: Requirement['met']): Requirement {
-  const names = given.flatMap((item) =>
+  const abilities = given.flatMap((item) =>
     typeof item === 'string' ? item.split(',').map((name) => name.trim()) : [item],
   );
-  const abilities = names.filter((name) => name !== '');
   const flaw = abilities.length ? abilities.map(flawOf).find(Boolean) : NO_ABILITY;
   if (flaw) throw new AuthConfigError(flaw);
   return { abilities: [...new Set(abilities as string[])], met };
@@ -32,19 +32,13 @@ export const isMet = ({ abilities, met }: Requirement, grant: Grant): boolean =>
   abilities.length > 0 && abilities[met]((ability) => grant.covers(ability));
 
 /**
- * Converts a list of abilities from the host to the `scope` text that is stored and signed. Empty strings and
- * duplicates are dropped. A single string is one ability, not a list.
+ * Converts a list of abilities from the host to the `scope` text that is stored and signed. Duplicates count once. A single
+ * string is one ability, not a list.
  *
- * @throws AuthConfigError for a value that is not a list, an invalid name, or a name or scope that is too long
+ * @throws AuthConfigError for a value that is not a list, an invalid or empty name, or a name or scope that is too long
  */
 export function scopeOf(abilities: Iterable<unknown> | string): string {
-  const names = [
-    ...new Set(
-      listOf(abilities)
-        .map(asText)
-        .filter((name) => name !== ''),
-    ),
-  ];
+  const names = [...new Set(listOf(abilities).map(asText))];
   const scope = names.join(' ');
   const flaw = names.map(flawOf).find(Boolean) ?? flawOfScope(scope);
   if (flaw) throw new AuthConfigError(flaw);

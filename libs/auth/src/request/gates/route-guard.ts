@@ -9,9 +9,11 @@ import {
   type ArgumentsHost,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import { AuthConfigError, UNSUPPORTED, UnreadableRequest } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { GateRefusalLog } from './request-log';
@@ -60,8 +62,15 @@ export class RouteGuard implements CanActivate {
     const remaining = passed ? plan.gates.filter((gate) => !passed.has(gate)) : plan.gates;
     if (!remaining.length) return true;
     if (!plan.isMounted) return this.checkGates(remaining, plan.guard, context);
-    const scope = RequestScope.of(context.switchToHttp().getRequest());
-    return scope.run(() => this.checkGates(remaining, plan.guard, context));
+    return this.checkMounted(remaining, plan.guard, context);
+  }
+
+  /** Checks the gates of a route of the library. */
+  private async checkMounted(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
+    const request = context.switchToHttp().getRequest<Received>();
+    // Before every gate, like a body that a parser refuses.
+    if (!context[PASSED] && (await hasUnparsedBody(request))) throw new UnreadableRequest(UNSUPPORTED);
+    return RequestScope.of(request).run(() => this.checkGates(gates, guard, context));
   }
 
   private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
@@ -102,6 +111,47 @@ export class RouteGuard implements CanActivate {
     this.plans.set(controller, ofController.set(handler, plan));
     return plan;
   }
+}
+
+/** What both adapters have of a request. */
+interface Received {
+  readonly method?: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As a parser of the application has read it. */
+  readonly body?: unknown;
+  /** Node's request on Fastify. */
+  readonly raw?: IncomingMessage;
+}
+
+/**
+ * Whether a request has a body of which no parser of the application has made a value: it would count as one without fields.
+ * Parsers of texts and of bytes do not read fields either. A text in JSON is a wrong value, which the validation refuses.
+ *
+ * A body of unknown length that nothing has read may be empty, so this waits for its first byte.
+ */
+export async function hasUnparsedBody(request: Received): Promise<boolean> {
+  const { method, headers, body } = request;
+  // A body has no meaning there (RFC 9110 §9.3.1), and Fastify does not read it.
+  if (method === 'GET' || method === 'HEAD') return false;
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    return body.length > 0 && !/^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '');
+  if (body instanceof Readable) return true;
+  if (body !== undefined) return false;
+  if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0) > 0;
+  return hasBytes(request.raw ?? (request as unknown as IncomingMessage));
+}
+
+/** Whether a byte arrives of a body that nothing has read. The rest is discarded. */
+async function hasBytes(request: IncomingMessage): Promise<boolean> {
+  if (request.readableEnded || request.destroyed) return false;
+  await new Promise<void>((resolve) => {
+    // Also emitted at the end of the stream.
+    request.once('readable', resolve);
+    request.once('close', resolve);
+  });
+  const isPresent = request.readableLength > 0;
+  request.resume();
+  return isPresent;
 }
 
 /**

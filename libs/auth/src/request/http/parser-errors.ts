@@ -1,8 +1,7 @@
 import { type HttpServer, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AuthException } from '../../foundation/platform/errors';
-import type { MessageKey } from '../../foundation/platform/messages';
+import { type AuthException, UNREADABLE, type Unreadable, UnreadableRequest } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { type Chosen, type LibraryRoute, libraryRoutes } from '../gates/library-routes';
 import { nameLanguage } from '../gates/transport-errors';
@@ -42,26 +41,6 @@ export function prependErrorHandler(adapter: HttpServer | undefined, answer: Ans
 /** Node's request or response, which Fastify wraps. */
 const nodeOf = <T>(message: object): T => ((message as { raw?: T }).raw ?? message) as T;
 
-/** The request could not be read: 400, 413 or 415. The response quotes nothing of the request. */
-export class UnreadableRequest extends AuthException {
-  constructor({ status, key }: Unreadable) {
-    super('unreadable_request', { status, text: { key } });
-  }
-}
-
-/** Status and message of the response to an unreadable request. */
-export interface Unreadable {
-  readonly status: 400 | 413 | 415;
-  readonly key: MessageKey;
-}
-
-/** All kinds of {@link Unreadable}. */
-export const UNREADABLE: readonly Unreadable[] = [
-  { status: 400, key: 'request.unreadable' },
-  { status: 413, key: 'request.too_large' },
-  { status: 415, key: 'request.unsupported' },
-];
-
 /**
  * Classifies an error that occurred before routing. Null for an error that is not about reading the request: the host
  * handles it. Pure.
@@ -76,8 +55,8 @@ export function unreadable(error: unknown): Unreadable | null {
 }
 
 /**
- * Answers unreadable requests to the library's routes: a body that is not JSON, is too large, or has an unknown
- * encoding. Parsers run before handlers, so a controller's exception filter does not see their errors, and the
+ * Answers the requests to the library's routes of which a parser refuses the body: it is not JSON, is too large, or has an
+ * unknown encoding. `RouteGuard` answers a body that no parser has read. Parsers run before handlers, so a controller's exception filter does not see their errors, and the
  * framework's own response may quote the body. Errors of the host's routes are left to the host.
  */
 @Injectable()

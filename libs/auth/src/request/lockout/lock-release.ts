@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { AccountLockout } from './lockout';
-import { type LockKey, type LockPurpose, mailLock, mailOf, userLock, LoginLocks } from './lockout.store';
+import { type LockKey, type LockPurpose, type Released, mailLock, mailOf, userLock, LoginLocks } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
@@ -14,11 +14,11 @@ export class LockRelease {
   ) {}
 
   /**
-   * Clears a counter, and resolves to the cleared keys.
+   * Clears a counter, locked or not, and resolves to what was cleared.
    *
    * @param subject the identifier for `login`, otherwise the user's id, compared exactly
    */
-  async release(purpose: LockPurpose, subject: string): Promise<LockKey[]> {
+  async release(purpose: LockPurpose, subject: string): Promise<Released[]> {
     return this.lockout.release(purpose === 'login' ? await this.ofLogin(subject) : [userLock(purpose, subject)]);
   }
 

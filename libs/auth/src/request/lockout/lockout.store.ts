@@ -5,13 +5,17 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import type { Lock } from './lockout.policy';
+import { type Lock, secondsHeld } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
 import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
+
+/** The columns of a {@link Lock}. The fourth parameter is the offset of the clock. */
+const LOCK = `extract(epoch FROM locked_at)::float8 AS "lockedAt",
+              extract(epoch FROM clock_timestamp() + $4::interval)::float8 AS now`;
 
 /** An attempt that was counted at one guard. */
 export interface Reserved {
@@ -48,9 +52,7 @@ export class LockoutStore {
   /** The counter of this guard; null without one. */
   async find({ purpose, subject }: LockKey): Promise<Lock | null> {
     const [lock] = await this.database.query<Lock>(
-      `SELECT extract(epoch FROM locked_at)::float8 AS "lockedAt",
-              extract(epoch FROM clock_timestamp() + $4::interval)::float8 AS now
-         FROM ${this.table()} WHERE purpose = $1 AND subject = $2 AND guard = $3`,
+      `SELECT ${LOCK} FROM ${this.table()} WHERE purpose = $1 AND subject = $2 AND guard = $3`,
       [purpose, subject, this.realm.guard, this.clock.offset],
     );
     return lock ?? null;
@@ -130,25 +132,36 @@ export class LockoutStore {
     });
   }
 
-  /** Deletes counters at all guards of the source, and resolves to the keys that existed. */
-  async remove(keys: readonly LockKey[]): Promise<LockKey[]> {
-    const { names } = this.realm.source;
-    if (names.length === 1) return this.removeAt(names[0]!, keys, this.database.query);
+  /** Deletes counters at all guards of the source, and resolves to those that existed. */
+  async remove(keys: readonly LockKey[]): Promise<Released[]> {
+    const { guards } = this.realm.source;
+    if (guards.length === 1) return this.removeAt(guards[0]!, keys, this.database.query);
     return this.database.transaction(async (sql) => {
-      const removed = new Map<string, LockKey>();
-      for (const guard of names)
-        for (const key of await this.removeAt(guard, keys, sql)) removed.set(JSON.stringify(key), key);
+      const removed = new Map<string, Released>();
+      for (const guard of guards)
+        for (const { lockedGuards, ...key } of await this.removeAt(guard, keys, sql)) {
+          const before = removed.get(JSON.stringify(key))?.lockedGuards ?? [];
+          removed.set(JSON.stringify(key), { ...key, lockedGuards: [...before, ...lockedGuards] });
+        }
       return [...removed.values()];
     });
   }
 
-  private removeAt(guard: string, keys: readonly LockKey[], sql: Sql): Promise<LockKey[]> {
-    return sql<LockKey>(
+  private async removeAt(
+    { guard, features, lockout }: GuardConfig,
+    keys: readonly LockKey[],
+    sql: Sql,
+  ): Promise<Released[]> {
+    const removed = await sql<LockKey & Lock>(
       `DELETE FROM ${this.table()}
         WHERE guard = $1 AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
-       RETURNING purpose, subject`,
-      [guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject)],
+       RETURNING purpose, subject, ${LOCK}`,
+      [guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
     );
+    return removed.map(({ purpose, subject, ...lock }) => {
+      const wasLocked = features.lockout && lock.lockedAt !== null && secondsHeld(lock, lockout.releaseAfter) > 0;
+      return { purpose, subject, lockedGuards: wasLocked ? [guard] : [] };
+    });
   }
 
   /**
@@ -204,6 +217,12 @@ export type LockPurpose = (typeof LOCK_PURPOSES)[number];
 export interface LockKey {
   readonly purpose: LockPurpose;
   readonly subject: string;
+}
+
+/** A counter that was cleared. */
+export interface Released extends LockKey {
+  /** The guards at which it was locked. None for a counter of fewer failures, and for a lock that had expired. */
+  readonly lockedGuards: readonly string[];
 }
 
 /**

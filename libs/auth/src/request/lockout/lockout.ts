@@ -6,7 +6,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 import { secondsHeld } from './lockout.policy';
-import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './lockout.store';
+import { type LockKey, type LockPurpose, LockoutStore, type Released, type Reserved } from './lockout.store';
 
 /**
  * Locks an account after too many consecutive failures. Every attempt is reserved before it is verified, so no more than
@@ -36,8 +36,8 @@ export abstract class AccountLockout {
    */
   abstract attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null>;
 
-  /** Clears counters, and resolves to the keys that existed. */
-  abstract release(keys: readonly LockKey[]): Promise<LockKey[]>;
+  /** Clears counters, locked or not, and resolves to those that existed. */
+  abstract release(keys: readonly LockKey[]): Promise<Released[]>;
 }
 
 /** Used when no guard of the source has `features.lockout`: counts and locks nothing. */
@@ -53,7 +53,7 @@ export class NoLockout extends AccountLockout {
     return verify();
   }
 
-  async release(): Promise<LockKey[]> {
+  async release(): Promise<Released[]> {
     return [];
   }
 }
@@ -114,7 +114,7 @@ export class PersistentLockout extends AccountLockout {
     }
   }
 
-  async release(keys: readonly LockKey[]): Promise<LockKey[]> {
+  async release(keys: readonly LockKey[]): Promise<Released[]> {
     const counted = keys.filter(({ subject }) => subject);
     const released = await this.unlessMissing(this.store.remove(counted), []);
     for (const { purpose, subject } of released) {
@@ -184,7 +184,7 @@ export class AccountLocked {
 }
 
 /**
- * A counter of failures was cleared: by a success, by a change of password, or by an operator. Every successful login
+ * A counter of failures was cleared, locked or not: by a success, by a change of password, or by `svc:release`. Every successful login
  * emits this event, because each attempt is counted before it is verified.
  *
  * @publicApi

@@ -1,5 +1,5 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
-import { LOCK_PURPOSES, type LockPurpose } from '../../request/lockout/lockout.store';
+import { LOCK_PURPOSES, type LockPurpose, type Released } from '../../request/lockout/lockout.store';
 import { LockRelease } from '../../request/lockout/lock-release';
 import { type RealmScope, Realms } from '../../foundation/realm/realm';
 import { Application, type OpenApplication } from './application';
@@ -10,7 +10,7 @@ interface ReleaseOptions {
   guard?: string;
 }
 
-/** Releases an account that was locked after failed attempts. */
+/** Releases an account that was locked after failed attempts. Exits with 1 if nothing was locked. */
 @Command({
   name: 'svc:release',
   arguments: '<subject>',
@@ -27,14 +27,13 @@ export class ReleaseCommand extends CommandRunner {
       if (!isPurpose(purpose)) {
         throw new CommandRefused(`"${purpose}" is no purpose. Use one of: ${LOCK_PURPOSES.join(', ')}.`);
       }
-      const released = await this.application.use(async (app) => {
-        const scope = scopeOf(app, guard);
-        const keys = await scope.get(LockRelease).release(purpose, subject);
-        return keys.map((key) => `Released ${key.subject} (${key.purpose}, guard ${scope.realm.guard}).\n`);
-      });
-      if (!released.length)
-        throw new CommandRefused(`Nothing was released: "${subject}" has no counter for ${purpose}.`);
-      process.stdout.write(released.join(''));
+      const cleared = await this.application.use((app) =>
+        scopeOf(app, guard).get(LockRelease).release(purpose, subject),
+      );
+      process.stdout.write(cleared.map(lineOf).join(''));
+      if (cleared.some(isRelease)) return;
+      const found = cleared.length ? 'is not locked' : 'has no counter';
+      throw new CommandRefused(`Nothing was released: "${subject}" ${found} for ${purpose}.`);
     });
   }
 
@@ -47,6 +46,14 @@ export class ReleaseCommand extends CommandRunner {
   guard(name: string): string {
     return name;
   }
+}
+
+const isRelease = ({ lockedGuards }: Released): boolean => lockedGuards.length > 0;
+
+function lineOf(cleared: Released): string {
+  const { purpose, subject, lockedGuards } = cleared;
+  if (!isRelease(cleared)) return `Cleared the failures of ${subject} (${purpose}), which was not locked.\n`;
+  return `Released ${subject} (${purpose}, guard${lockedGuards.length > 1 ? 's' : ''} ${lockedGuards.join(', ')}).\n`;
 }
 
 const isPurpose = (name: string): name is LockPurpose => LOCK_PURPOSES.some((purpose) => purpose === name);

@@ -12,7 +12,9 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import {
   type AuthException,
   StoreUnavailable,
+  UNREADABLE,
   Unauthenticated,
+  UnreadableRequest,
   ValidationFailed,
 } from '../../foundation/platform/errors';
 import { MESSAGES } from '../../foundation/platform/messages';
@@ -22,7 +24,6 @@ import { AuthenticationGate } from '../../request/gates/authenticated';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';
 import { type GateType, type RouteGate, detailOf, gateTypeOf } from '../../request/gates/route-plan';
-import { UNREADABLE, UnreadableRequest } from '../../request/http/parser-errors';
 import { ThrottleGate } from '../../request/throttling/limiters';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
 import { body } from './bodies';
