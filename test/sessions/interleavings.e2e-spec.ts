@@ -54,6 +54,9 @@ type Verdict = 'current' | 'replay' | 'ahead' | 'refused' | 'expired' | 'reuse';
 /** The number of occurrences of each verdict. */
 const verdictCounts = new Map<Verdict, number>();
 
+/** The number of replays that exceeded the threshold further. */
+let replaysAfterFork = 0;
+
 /** A reference model of the rules of a session. */
 class Model {
   now = 0;
@@ -82,6 +85,7 @@ class Model {
     }
     if (verdict === 'replay') {
       session.holders++;
+      if (session.holders > FORKS + 1) replaysAfterFork++;
       if (session.holders === FORKS + 1) this.events.push(`forked ${session.fid} ${session.holders}`);
       return session.generation;
     }
@@ -178,22 +182,34 @@ const login =
     await world.committed(session);
   };
 
-/** Presents any issued token at its own guard. */
+/** Presents a token at its own guard. */
+async function present(world: World, presented: IssuedRefresh): Promise<void> {
+  const { t, model } = world;
+  const { session } = presented;
+  const verdict = model.verdictOn(presented);
+  verdictCounts.set(verdict, (verdictCounts.get(verdict) ?? 0) + 1);
+  const answered = model.refresh(presented);
+  const { status, body } = await t.refresh(presented.secret, session.guard);
+  expect({ verdict, status }).toEqual({ verdict, status: answered === null ? 401 : 200 });
+  if (answered === null) return;
+  world.issue(session, body.access_token, body.refresh_token);
+  await world.committed(session);
+}
+
+/** Presents any issued token. */
 const refresh =
   (n: number): Step =>
   async (world) => {
-    const { t, model } = world;
-    const presented = pickLate(model.refreshTokens, n);
-    if (!presented) return;
-    const { session } = presented;
-    const verdict = model.verdictOn(presented);
-    verdictCounts.set(verdict, (verdictCounts.get(verdict) ?? 0) + 1);
-    const answered = model.refresh(presented);
-    const { status, body } = await t.refresh(presented.secret, session.guard);
-    expect({ verdict, status }).toEqual({ verdict, status: answered === null ? 401 : 200 });
-    if (answered === null) return;
-    world.issue(session, body.access_token, body.refresh_token);
-    await world.committed(session);
+    const presented = pickLate(world.model.refreshTokens, n);
+    if (presented) await present(world, presented);
+  };
+
+/** Presents one token several times, like a client that repeats a request in a loop. */
+const repeat =
+  (n: number, times: number): Step =>
+  async (world) => {
+    const presented = pickLate(world.model.refreshTokens, n);
+    if (presented) for (let i = 0; i < times; i++) await present(world, presented);
   };
 
 /** Presents a token at the other guard, or a forged token. Neither ends a session. */
@@ -313,7 +329,13 @@ const steps: fc.Arbitrary<Named> = fc.oneof(
       .map((a) => new Named(`login ${a}`, login(...a))),
     weight: 3,
   },
-  { arbitrary: fc.nat(50).map((n) => new Named(`refresh ${n}`, refresh(n))), weight: 12 },
+  { arbitrary: fc.nat(50).map((n) => new Named(`refresh ${n}`, refresh(n))), weight: 11 },
+  {
+    arbitrary: fc
+      .tuple(fc.nat(50), fc.integer({ min: 4, max: 2 * FORKS }))
+      .map((a) => new Named(`repeat ${a}`, repeat(...a))),
+    weight: 1,
+  },
   {
     arbitrary: fc
       .tuple(fc.nat(50), fc.constantFrom('guard', 'generation', 'mac'))
@@ -423,6 +445,7 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
         'replay',
         'reuse',
       ]);
+      expect(replaysAfterFork).toBeGreaterThan(0);
     },
     RACES_MS,
   );

@@ -139,6 +139,8 @@ interface EndedAtGuard {
  */
 @Injectable()
 export class AccountDeletion {
+  private readonly listeners: ((user: object) => void)[] = [];
+
   constructor(
     private readonly users: UserProvider,
     private readonly timedUsers: TimedUserProvider,
@@ -152,6 +154,14 @@ export class AccountDeletion {
     private readonly database: Database,
     private readonly realm: Realm,
   ) {}
+
+  /**
+   * Calls `listener` with the user as it was before, after the commit of its deletion. It is not in {@link AccountDeleted}, because
+   * a listener of the host may keep an event.
+   */
+  onDeleted(listener: (user: object) => void): void {
+    this.listeners.push(listener);
+  }
 
   /**
    * @throws Unauthenticated when another request has deleted the account, or deletes it with another session
@@ -178,7 +188,9 @@ export class AccountDeletion {
         this.denyErased(caller, ended),
       );
       await this.logged('rows of concurrent requests may remain', () => this.sweepAgain(account));
-      if (isDeleted) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard, caller.user));
+      if (!isDeleted) return;
+      this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
+      for (const listener of this.listeners) listener(caller.user);
     });
   }
 

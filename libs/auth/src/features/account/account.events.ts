@@ -10,8 +10,6 @@ export class AccountDeleted {
     /** The identifier that the user signed in with; null when there was none. */
     readonly identifier: string | null,
     readonly guard: string,
-    /** The user as it was before the deletion. */
-    readonly user: object,
   ) {}
 }
 

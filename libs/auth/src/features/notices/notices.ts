@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { Injectable, type OnModuleInit, Optional, type Type } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import type { NoticeKind } from '../../foundation/ports/mail';
@@ -6,7 +6,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
-import { AccountDeleted } from '../account/account.events';
+import { AccountDeletion } from '../account/account-deletion';
 import { PasswordChanged } from '../change-password/change-password';
 import { DeviceTrusted } from '../login-challenge/trusted-devices';
 import { VerifiedEmails } from '../email-verification/verified-emails';
@@ -84,6 +84,8 @@ export class NoticeEvents implements OnModuleInit {
     private readonly users: TimedUserProvider,
     private readonly notices: Notices,
     private readonly realm: Realm,
+    /** Absent without `features.accountDeletion`. */
+    @Optional() private readonly deletion?: AccountDeletion,
   ) {}
 
   onModuleInit(): void {
@@ -99,10 +101,7 @@ export class NoticeEvents implements OnModuleInit {
     this.on('passkeyRemoved', PasskeyRemoved, ({ userId }) => userId);
     this.on('deviceTrusted', DeviceTrusted, ({ userId }) => userId);
     if (notices.isSent('accountLocked')) this.lockout.onLock((key) => this.sendLock(key));
-    if (!notices.isSent('accountDeleted')) return;
-    this.events.on(AccountDeleted, ({ guard, user }) => {
-      if (guard === this.realm.guard) notices.sendTo('accountDeleted', user);
-    });
+    if (notices.isSent('accountDeleted')) this.deletion?.onDeleted((user) => notices.sendTo('accountDeleted', user));
   }
 
   /** @param userOf the user to inform; null for none */

@@ -1278,7 +1278,8 @@ export interface AuthValues {
 
   /**
    * Accepted shape of `jti` and `fid` in access tokens, and of `fid` in confirmation tokens. `uuid`: canonical UUIDs, as
-   * this library issues them. `any`: any text, for tokens of another issuer with the same key. Both may be absent.
+   * this library issues them. `any`: any text, for tokens of another issuer with the same key. With both values, a token of
+   * such an issuer without `jti` or without `fid` is accepted: the option restricts the ids that are present.
    *
    * @default 'uuid'
    */

@@ -84,13 +84,37 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
   },
 };
 
+/** The commands of `AuthConsoleModule`, without those that are also commands of `npx svc-auth`. */
+const ON_DATA = `
+Commands on the data of your application, which start it:
+
+  svc:migrate        create or change the tables of the library on the option pool; --sql prints the statements
+  svc:release <subject>
+                     release a locked account
+  svc:prune          delete rows that are of no more use
+  svc:verification-link <identifier>
+                     mail an account another link to verify its email address
+
+  They are part of the package nest-commander, and need a file of your own, src/console.ts:
+
+    import { NestFactory } from '@nestjs/core';
+    import { AuthConsoleModule } from '@svc/auth/console';
+    import { AppModule } from './app.module.js';
+
+    void AuthConsoleModule.run(() => NestFactory.createApplicationContext(AppModule, { abortOnError: false }));
+
+  npm install nest-commander
+  npx nest start --entryFile console -- svc:prune    or, after a build: node dist/console.js svc:prune
+  npx nest start --entryFile console -- svc:release --help
+`;
+
 const HELP = `Usage: npx svc-auth <command> [options]
 ${Object.values(COMMANDS)
   .map(({ help }) => help)
   .join('')}
   <command> --help   print the options of one command
   --version          print the version of @svc/auth
-`;
+${ON_DATA}`;
 
 const helpOn = (name: string, { help, takesFile }: CliCommand): string =>
   `Usage: npx svc-auth ${name}${takesFile ? ' [file]' : ''} [options]\n${help}`;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync, readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -283,6 +283,24 @@ describe('svc-auth', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(usage)]);
     expect(stdout).not.toMatch(ofOthers);
     expect((await run(name, '-h')).stdout).toBe(stdout);
+  });
+
+  it('lists every command of the console, and says how a host runs those on its data', async () => {
+    const folder = join(ROOT, 'libs/auth/src/tools/console');
+    const files = readdirSync(folder).filter((file) => file.endsWith('.command.ts'));
+    const names = files.map((file) => /name: 'svc:([\w-]+)'/.exec(readFileSync(join(folder, file), 'utf8'))![1]!);
+    const { stdout } = await run('--help');
+    const listed = [...stdout.matchAll(/^ {2}(?:svc:)?([a-z][\w-]*)(?= |$)/gm)].map(([, name]) => name);
+    expect(listed).toEqual(expect.arrayContaining(names));
+    expect(names.length).toBeGreaterThan(5);
+    for (const text of [
+      'npm install nest-commander',
+      'AuthConsoleModule.run(',
+      'nest start --entryFile console -- svc:',
+    ])
+      expect(stdout).toContain(text);
+    // The help of a mistyped command, or of one that needs the application, is the same.
+    expect((await run('svc:prune')).stderr).toContain(stdout);
   });
 
   it('prints its version', async () => {
