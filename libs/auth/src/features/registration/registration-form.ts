@@ -18,6 +18,7 @@ import {
   ownField,
   trimmed,
 } from '../../request/http/request-body';
+import { RegistrationClass } from './registration-class';
 
 /**
  * Reads a value by its rule: of objects only the declared fields, texts in objects and lists trimmed. A value of another
@@ -58,10 +59,15 @@ export type RegistrationFields = Readonly<Record<string, unknown>>;
 /** Reads and validates the body of a registration. Fields that the rules do not declare are dropped. */
 @Injectable()
 export class RegistrationForm {
+  private readonly byClass: RegistrationClass | undefined;
+
   constructor(
     private readonly passwords: PasswordRules,
     private readonly realm: Realm,
-  ) {}
+  ) {
+    const { rules } = realm.options.registration;
+    this.byClass = rules && RegistrationClass.of(rules);
+  }
 
   /**
    * Reads no account, so its errors show none.
@@ -70,13 +76,7 @@ export class RegistrationForm {
    * @throws ValidationFailed
    */
   async read(request: { body?: unknown }, hasPassword = true): Promise<RegistrationFields> {
-    const all = this.rules(request);
-    const { password: _, ...withoutPassword } = all;
-    const rules = hasPassword ? all : withoutPassword;
-    const read = (name: string, rule: RegistrationField): unknown =>
-      declared(kept(name, ownField(request.body, name)), rule);
-    const fields = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, read(name, rule)]));
-    await this.refuseFaults(fields, rules);
+    const fields = await this.fieldsOf(request, (name) => hasPassword || name !== 'password');
     const { username } = this.realm.options;
     const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
     if (password !== null) {
@@ -90,14 +90,41 @@ export class RegistrationForm {
   /** Reads only the identifier, by its rule. @throws ValidationFailed */
   async readIdentifier(request: { body?: unknown }): Promise<string> {
     const { username } = this.realm.options;
-    const rule = this.rules(request)[username] ?? {};
-    const fields = { [username]: declared(kept(username, ownField(request.body, username)), rule) };
-    await this.refuseFaults(fields, { [username]: rule });
-    return fields[username] as string;
+    const fields = await this.fieldsOf(request, (name) => name === username);
+    if (Object.hasOwn(fields, username)) return fields[username] as string;
+    // The rules leave it out.
+    const value = { [username]: kept(username, ownField(request.body, username)) };
+    await this.refuseFaults(value, { [username]: {} });
+    return value[username] as string;
   }
 
-  /** Returns the rules for a request. @throws AuthConfigError, and every error of `hooks.registerRules` */
+  /** Reads and validates the fields whose names pass. */
+  private async fieldsOf(
+    request: { body?: unknown },
+    isWanted: (name: string) => boolean,
+  ): Promise<RegistrationFields> {
+    const { byClass } = this;
+    if (byClass) {
+      const { errors, fields } = await byClass.read(request.body, byClass.names.filter(isWanted), this.realm.options);
+      const faults = Object.entries(errors).slice(0, FIELDS_LISTED);
+      if (faults.length) throw new ValidationFailed(Object.fromEntries(faults));
+      return fields;
+    }
+    const rules = Object.fromEntries(Object.entries(this.rules(request)).filter(([name]) => isWanted(name)));
+    const read = (name: string, rule: RegistrationField): unknown =>
+      declared(kept(name, ownField(request.body, name)), rule);
+    const fields = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, read(name, rule)]));
+    await this.refuseFaults(fields, rules);
+    return fields;
+  }
+
+  /**
+   * Returns the rules for a request; of a class those that a document can describe.
+   *
+   * @throws AuthConfigError, and every error of `hooks.registerRules`
+   */
   rules(request: object): RegistrationRules {
+    if (this.byClass) return this.byClass.described();
     const { hooks, username } = this.realm.options;
     const rules = hooks.registerRules?.(request);
     if (!rules) return { name: {}, [username]: { email: username === 'email' }, password: {} };

@@ -1,10 +1,11 @@
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { PasskeyRegistrationController, RegisterController } from './registration.controller';
 import { PasskeyRegistration } from './passkey-registration';
+import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
@@ -32,10 +33,37 @@ function concealmentErrors({ guards }: AuthConfig): string[] {
   );
 }
 
+/** Why `registration.rules` cannot be used, each with the correction. */
+function rulesErrors({ guards }: AuthConfig): string[] {
+  return guards.filter(({ isDefault }) => isDefault).flatMap(ruleErrorsOf);
+}
+
+function ruleErrorsOf({ registration: { rules }, features, hooks, username, nameOf }: GuardConfig): string[] {
+  if (rules === undefined || !features.registration) return [];
+  const option = nameOf('registration.rules');
+  if (typeof rules !== 'function') return [`${option} must be a class with the decorators of class-validator.`];
+  if (hooks.registerRules) return [`${option} cannot be combined with hooks.registerRules. Remove one of them.`];
+  const byClass = RegistrationClass.of(rules);
+  if (!byClass) return [`${option} needs class-validator. Run: npm install class-validator`];
+  const { names } = byClass;
+  if (!names.length) {
+    return [
+      `${option}: the class ${rules.name} has no decorator of class-validator. Decorate its fields, and check with ` +
+        '"npm ls class-validator" that there is one copy of the package.',
+    ];
+  }
+  const optional = [username, 'password'].filter((name) => byClass.isOptional(name));
+  const missing = hooks.register ? [] : ['name', username, 'password'].filter((name) => !names.includes(name));
+  return [
+    ...optional.map((name) => `${option} makes ${name} optional. Remove the decorator, or the field.`),
+    ...missing.map((name) => `${option} has no field ${name}. Declare it, or set hooks.register.`),
+  ];
+}
+
 /** Registration of new accounts. */
 export const registration: Feature = {
   flags: ['registration'],
-  configErrors: concealmentErrors,
+  configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
 };

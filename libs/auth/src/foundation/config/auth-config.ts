@@ -102,7 +102,9 @@ export interface GuardConfig {
     Required<Omit<KnownDeviceOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
   >;
   readonly emailCode: Readonly<Required<Omit<EmailCodeOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }>;
-  readonly registration: Readonly<Required<RegistrationOptions>>;
+  readonly registration: Readonly<
+    Required<Omit<RegistrationOptions, 'rules'>> & { rules: RegistrationOptions['rules'] }
+  >;
   readonly passwords: {
     readonly minLength: number;
     /** In lower case. */

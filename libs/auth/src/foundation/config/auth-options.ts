@@ -937,6 +937,15 @@ export interface RegistrationOptions {
    * @env SVC_REGISTER_CONCEAL_EXISTING
    */
   concealExisting?: boolean;
+
+  /**
+   * The fields of `POST /register` as a class with the decorators of class-validator. It replaces all default fields, and
+   * `hooks.register` gets an instance of it. Needs class-validator; cannot be combined with `hooks.registerRules`, whose
+   * rules can depend on the request.
+   *
+   * @default the name, the identifier and the password
+   */
+  rules?: Type<object>;
 }
 
 /** Features, each on or off. They are structure: known when the module is declared. */
@@ -1156,7 +1165,7 @@ export interface AuthHooks {
 
   /**
    * The fields of `POST /register`. They replace all default fields. Without {@link register}, `name`, the identifier
-   * and `password` must be among them.
+   * and `password` must be among them. Rules that are the same for each request can be a class: `registration.rules`.
    */
   registerRules?: (request: unknown) => RegistrationRules;
 

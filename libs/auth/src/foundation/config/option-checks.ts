@@ -7,7 +7,7 @@ import { PER_MODULE } from './resolve-options';
 const WITHOUT_VARIABLE =
   'guard guards path presenter routes tokenIds refreshTokenFrom dataSource pool imports users.entity users.provider users.source requestOf ' +
   'hooks.authenticate hooks.tokenClaims hooks.abilities hooks.rateLimitKey hooks.register hooks.registerRules ' +
-  'hooks.canSignIn hooks.deleteUser keys.public cookie.refreshName rateLimits.limiters passwordReset.brokers ' +
+  'hooks.canSignIn hooks.deleteUser registration.rules keys.public cookie.refreshName rateLimits.limiters passwordReset.brokers ' +
   'passwords.blockList passwords.breached.check passwords.breached.onOutage mail.mailer mail.notices mail.language ' +
   'mail.texts mail.templates mail.accentColor languages messages ' +
   'hashing.verifiers cache stores securityLog.sink';

@@ -28,7 +28,6 @@ const PUBLIC_OPTIONS = [
   'emailChange',
   'knownDevices',
   'emailCode',
-  'registration',
 ] as const satisfies readonly (keyof GuardConfig)[];
 
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
@@ -47,6 +46,8 @@ export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBL
   readonly passkeys: Frozen<
     Omit<GuardConfig['passkeys'], 'required' | 'keepLast'> & { required: boolean | null; keepLast: boolean | null }
   >;
+  /** `rules` is a class, so it is not listed. */
+  readonly registration: Frozen<Omit<GuardConfig['registration'], 'rules'>>;
   readonly passwords: Frozen<Pick<GuardConfig['passwords'], 'minLength'>>;
   /** The limits of the library's own routes. `limiters` are functions, so they are not listed. */
   readonly rateLimits: Frozen<Omit<RateLimits, 'limiters'>>;
@@ -55,11 +56,13 @@ export interface PublicGuardConfig extends Frozen<Pick<GuardConfig, (typeof PUBL
 /** Returns the public part of a guard's configuration. */
 export function publicConfig(config: GuardConfig): PublicGuardConfig {
   const { twoFactor, passkeys, passwords, rateLimits } = config;
+  const { rules: _rules, ...registration } = config.registration;
   const { limiters: _limiters, ...limits } = rateLimits;
   return frozen({
     ...Object.fromEntries(PUBLIC_OPTIONS.map((name) => [name, config[name]])),
     twoFactor: { ...twoFactor, required: fixed(twoFactor.required) },
     passkeys: { ...passkeys, required: fixed(passkeys.required), keepLast: fixed(passkeys.keepLast) },
+    registration,
     passwords: { minLength: passwords.minLength },
     rateLimits: limits,
   }) as PublicGuardConfig;

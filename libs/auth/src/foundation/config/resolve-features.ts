@@ -119,6 +119,7 @@ export function resolveRegistration({
     login: registration?.login ?? fallback.login,
     // It also changes the login, so it has no effect where there is no registration.
     concealExisting: concealExisting && Boolean(features?.registration),
+    rules: registration?.rules,
   });
 }
 

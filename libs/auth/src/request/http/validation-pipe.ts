@@ -44,20 +44,30 @@ export class ValidationPipe extends NestValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const target = { ...metadata, metatype: this.expectedType ?? metadata.metatype };
     const isConverted = target.metatype !== undefined && this.toValidate(target);
-    refuse(isConverted ? fieldWith(value, cannotBeConverted) : null);
-    try {
-      return await super.transform(value, metadata);
-    } catch (error) {
-      // `isEmail` of class-validator throws for half a surrogate pair.
-      if (error instanceof URIError) refuse(fieldWith(value, isMalformed));
-      // class-transformer converts values with `String()`, `Number()` and `new Date()`, and reads members of list items.
-      if (error instanceof TypeError) refuse(fieldWith(value, cannotBeRead));
-      throw error;
-    }
+    return withoutUnreadable(value, isConverted, () => super.transform(value, metadata));
   }
 
   override createExceptionFactory() {
     return (errors: ValidationError[] = []): ValidationFailed => new ValidationFailed(textsOf(errors));
+  }
+}
+
+/**
+ * Converts and validates a body with class-transformer and class-validator.
+ *
+ * @param isConverted whether class-transformer reads the whole body
+ * @throws ValidationFailed for a body that these packages cannot read
+ */
+export async function withoutUnreadable<T>(body: unknown, isConverted: boolean, read: () => Promise<T>): Promise<T> {
+  refuse(isConverted ? fieldWith(body, cannotBeConverted) : null);
+  try {
+    return await read();
+  } catch (error) {
+    // `isEmail` of class-validator throws for half a surrogate pair.
+    if (error instanceof URIError) refuse(fieldWith(body, isMalformed));
+    // class-transformer converts values with `String()`, `Number()` and `new Date()`, and reads members of list items.
+    if (error instanceof TypeError) refuse(fieldWith(body, cannotBeRead));
+    throw error;
   }
 }
 
@@ -83,7 +93,7 @@ function fieldWith(body: unknown, test: Test): string | null {
 }
 
 /** The members of a parsed object or list. Instances of classes, such as uploaded files, have none. */
-function partsOf(value: unknown): [string, unknown][] {
+export function partsOf(value: unknown): [string, unknown][] {
   const isPlain = isRecord(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value));
   return isPlain || Array.isArray(value) ? Object.entries(value) : [];
 }
@@ -123,7 +133,8 @@ function reported(constraints: Record<string, string>): Record<string, string> {
   return first ? { [first]: constraints[first]! } : constraints;
 }
 
-function textsOf(errors: ValidationError[]): Record<string, (Text | string)[]> {
+/** The texts of the library for the errors of class-validator, by the path of the field. */
+export function textsOf(errors: readonly ValidationError[]): Record<string, (Text | string)[]> {
   const entries = brokenRules(errors).map(({ path, texts }) => {
     const field = path.join('.');
     return [field, Object.entries(texts).map(([rule, text]) => textOf(rule, text, path.at(-1)!, field))] as const;

@@ -105,13 +105,16 @@ function fieldOf(rule: RegistrationField, above: readonly RegistrationField[] = 
   const { type = 'string', maxLength = FIELD_MAX, email = false, fields: own = {}, items = {}, maxItems } = rule;
   const below = (part: RegistrationField): Schema => fieldOf(part, [...above, rule]);
   if (above.includes(rule)) return type === 'array' ? listOf({}) : OBJECT;
-  if (type === 'array') return { ...listOf(below(items)), maxItems: maxItems ?? ITEMS_MAX };
+  if (type === 'array') return { ...listOf(below(items)), ...limit('maxItems', maxItems ?? ITEMS_MAX) };
   if (type === 'object') {
     const schemas = Object.fromEntries(Object.entries(own).map(([name, part]) => [name, below(part)]));
     return fields(schemas, (name) => !own[name]!.optional);
   }
-  return { type, ...(type === 'string' && { maxLength }), ...(email && { format: 'email' }) };
+  return { type, ...(type === 'string' && limit('maxLength', maxLength)), ...(email && { format: 'email' }) };
 }
+
+/** A limit, if there is one: a class of the host may have none. */
+const limit = (name: string, max: number): Schema => (Number.isFinite(max) ? { [name]: max } : {});
 
 function fields(properties: Record<string, Schema>, isRequired: (field: string) => boolean): Schema {
   const required = Object.keys(properties).filter(isRequired);

@@ -29,7 +29,7 @@ export function webauthnOnDemand(isInstalled: (name: string) => boolean = hasPee
 
 /** @throws AuthConfigError when the optional peer is not installed */
 export function loadWebauthn(load: (name: string) => unknown = optionalPeer): Webauthn {
-  const [server, helpers] = [load(PEER), load(HELPERS)];
+  const [server, helpers] = [load('@simplewebauthn/server'), load('@simplewebauthn/server/helpers')];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };
   throw notInstalled();
 }
