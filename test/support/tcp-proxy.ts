@@ -7,6 +7,8 @@ interface Pair {
   upstream: Socket;
   /** The peer is unreachable and the connection was not closed: all sent data is lost. */
   lost: boolean;
+  /** Whether the next data of the client resets the connection. */
+  forgotten: boolean;
 }
 
 /** Forwards connections between an application and a store and injects faults, one at a time. */
@@ -107,6 +109,11 @@ export class TcpProxy {
     }
   }
 
+  /** The peer of every connection forgets it, as after a long silence: the next data of the client resets it. */
+  forget(): void {
+    for (const pair of this.pairs) pair.forgotten = true;
+  }
+
   async close(): Promise<void> {
     this.heal();
     for (const { client, upstream } of this.pairs) {
@@ -120,7 +127,7 @@ export class TcpProxy {
     client.on('error', () => undefined);
     if (this.refusing) return void client.resetAndDestroy();
     const upstream = connect(this.target, '127.0.0.1');
-    const pair: Pair = { client, upstream, lost: false };
+    const pair: Pair = { client, upstream, lost: false, forgotten: false };
     this.pairs.add(pair);
     upstream.on('error', () => client.resetAndDestroy());
     upstream.on('close', () => !pair.lost && client.destroy());
@@ -136,6 +143,7 @@ export class TcpProxy {
   private pipe(pair: Pair, from: Socket, to: Socket): void {
     let last = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
+      if (pair.forgotten) return void pair.client.resetAndDestroy();
       if (to === pair.client) this.count();
       else this.inspect(chunk);
       const deadline = performance.now() + this.delayMs;

@@ -1,11 +1,11 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
 import { sha256 } from './crypto';
+import { type CancellableClient, cancelAndClose } from './pg-connection';
 
-interface Client extends PreparingClient, CancellableClient {
+export interface Client extends PreparingClient, CancellableClient {
   query(text: string): Promise<unknown>;
   query(...config: Parameters<PreparingClient['query']>): ReturnType<PreparingClient['query']>;
 }
@@ -57,6 +57,53 @@ function listenBetween({ driver }: DataSource): void {
   if (!master?.on || listenedTo.has(master)) return;
   listenedTo.add(master);
   master.on('connect', (client) => client.on('error', () => undefined));
+}
+
+/** Milliseconds without a statement after which a connection may have died: in a frozen process, or behind a firewall. */
+const SILENCE_MS = 5000;
+
+/** Longest wait for the answer of a connection that was silent, in milliseconds. */
+const QUESTION_MS = 400;
+
+/** The last use of each connection that the library has given back. By the clock that advances while the machine is suspended. */
+const lastUse = new WeakMap<Client, number>();
+
+/** When a silent connection of a data source was last found to be dead. */
+const lastDeath = new WeakMap<DataSource, number>();
+
+/**
+ * Takes a connection from the pool of the data source. One that was silent is asked first: a statement that is sent on a dead
+ * connection fails, and cannot be sent again if it may have had an effect. A dead one is closed, and so are, without a question,
+ * those that were silent for as long.
+ */
+export async function takeConnection(
+  source: DataSource,
+  timeoutMs: number,
+): Promise<{ runner: QueryRunner; client: Client }> {
+  listenBetween(source);
+  for (;;) {
+    const runner = source.createQueryRunner();
+    const client: Client = await runner.connect();
+    const used = lastUse.get(client) ?? Infinity;
+    if (used > Date.now() - SILENCE_MS) return { runner, client };
+    if (used > (lastDeath.get(source) ?? 0)) {
+      const answered = client.query('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+      const wait = Math.min(QUESTION_MS, timeoutMs / 2);
+      if (await Promise.race([answered, sleep(wait, false, { ref: false })])) return { runner, client };
+      lastDeath.set(source, Date.now());
+    }
+    void client.end().catch(() => undefined);
+    await runner.release().catch(() => undefined);
+  }
+}
+
+/** Gives a connection of {@link takeConnection} back to the pool. */
+export async function giveBack(runner: QueryRunner, client: Client): Promise<void> {
+  lastUse.set(client, Date.now());
+  await runner.release().catch(() => undefined);
 }
 
 /**
@@ -272,36 +319,29 @@ export class Database {
     const throwIfOver = (): void => {
       if (isOver) throw new StoreUnavailable('PostgreSQL');
     };
-    listenBetween(this.source);
-    const runner = this.source.createQueryRunner();
     let held: Client | undefined;
+    let closing: Promise<void> | undefined;
     const run = async (): Promise<T> => {
-      const client: Client = await runner.connect();
-      throwIfOver();
-      held = client;
-      const { manager } = runner;
+      const { runner, client } = await takeConnection(this.source, this.timeoutMs);
       try {
-        return await work({
-          client,
-          throwIfOver,
-          manager,
-          sql: this.statementsOn(runner, client, throwIfOver, prepares),
-        });
+        throwIfOver();
+        held = client;
+        const { manager } = runner;
+        const sql = this.statementsOn(runner, client, throwIfOver, prepares);
+        return await work({ client, throwIfOver, manager, sql });
       } catch (error) {
         // The pool opens a new connection in its place, which may reach the new primary.
         if (isReadOnly(error)) void client.end().catch(() => undefined);
         throw error;
+      } finally {
+        held = undefined;
+        // The pool must not reuse a connection that is being closed.
+        await closing;
+        await giveBack(runner, client);
       }
     };
-    let closing: Promise<void> | undefined;
-    const release = async (): Promise<void> => {
-      held = undefined;
-      // The pool must not reuse a connection that is being closed.
-      await closing;
-      await runner.release().catch(() => undefined);
-    };
     try {
-      return await withTimeout('PostgreSQL', this.timeoutMs, run().finally(release));
+      return await withTimeout('PostgreSQL', this.timeoutMs, run());
     } finally {
       isOver = true;
       // `statement_timeout` ends statements of a reachable server before this timer fires.
@@ -339,48 +379,6 @@ const STALE = new Set(['26000', '42P05', '0A000']);
 
 /** Whether a connection pooler (26000, 42P05) or a migration (0A000) made a prepared statement invalid. */
 export const isStale = (error: unknown): boolean => STALE.has((error as { code?: string } | null)?.code ?? '');
-
-/** The part of a node-postgres client that {@link cancelAndClose} uses. */
-export interface CancellableClient {
-  readonly host?: string;
-  readonly port?: number;
-  readonly processID?: number | null;
-  readonly secretKey?: number | Buffer | null;
-  end(): Promise<void>;
-}
-
-/** PostgreSQL's CancelRequest (protocol 3.0, "Canceling Requests in Progress"). */
-const CANCEL_CODE = 80877102;
-
-/**
- * Timeout of the cancel request in milliseconds, after which the connection is closed. No request waits for it, but the
- * connection keeps its place in the pool.
- */
-const CANCEL_TIMEOUT_MS = 250;
-
-/**
- * Closes a connection on which a statement was not answered, so that the pool opens a new one: the server may be
- * unreachable without an error on the connection. If the server is reachable, it cancels the statement first. Otherwise
- * the statement would wait until its lock is released, and so would the statement of every later connection. A pooler
- * cancels only the statement of a connection that is still open.
- */
-export async function cancelAndClose(client: CancellableClient): Promise<void> {
-  await cancel(client);
-  void client.end().catch(() => undefined);
-}
-
-function cancel({ host, port, processID, secretKey }: CancellableClient): Promise<void> {
-  if (!host || !port || typeof processID !== 'number' || typeof secretKey !== 'number') return Promise.resolve();
-  const request = Buffer.alloc(16);
-  [16, CANCEL_CODE, processID, secretKey].forEach((value, i) => request.writeInt32BE(value, i * 4));
-  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  return new Promise((resolve) => {
-    socket.on('error', () => undefined).on('close', () => resolve());
-    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy()).resume();
-    // The server closes the connection. A pooler forgets the request of a client that closes it first.
-    socket.write(request);
-  });
-}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { giveBack, takeConnection } from './database';
 import { StoreUnavailable } from './errors';
 import { withTimeout } from './deadline';
 
@@ -13,14 +14,13 @@ export async function unitOfWork<T>(
   ms: number,
   work: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
-  const runner = source.createQueryRunner();
   let isOver = false;
   // After the timeout the caller has received a 503. The transaction must not commit.
   const throwIfOver = (): void => {
     if (isOver) throw new StoreUnavailable('PostgreSQL');
   };
   const run = async (): Promise<T> => {
-    const client: { end(): Promise<void> } = await runner.connect();
+    const { runner, client } = await takeConnection(source, ms);
     let working = false;
     try {
       throwIfOver();
@@ -42,14 +42,12 @@ export async function unitOfWork<T>(
       // Host code that still runs must not continue outside the transaction: its connection is closed.
       await (working ? client.end() : runner.rollbackTransaction()).catch(() => undefined);
       throw error;
+    } finally {
+      await giveBack(runner, client);
     }
   };
   try {
-    return await withTimeout(
-      'PostgreSQL',
-      ms,
-      run().finally(() => runner.release().catch(() => undefined)),
-    );
+    return await withTimeout('PostgreSQL', ms, run());
   } finally {
     isOver = true;
   }
