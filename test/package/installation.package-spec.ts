@@ -213,6 +213,7 @@ describeWithRedis('the package, installed', () => {
           'passkeys',
           'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server',
         ],
+        ['rules', 'registration.rules needs class-validator. Run: npm install class-validator'],
         ['bcrypt', 'bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs'],
         ['console', '@svc/auth/console needs nest-commander. Run: npm install nest-commander'],
         ['mail', 'nodemailerMailer() needs nodemailer. Run: npm install nodemailer'],

@@ -45,6 +45,7 @@ const FEATURES: Record<string, () => Partial<AuthModuleOptions> | Promise<object
     features: { passkeys: true },
     passkeys: { rpId: 'localhost', origins: ['http://localhost:3000'] },
   }),
+  rules: () => ({ features: { registration: true }, registration: { rules: class Applicant {} } }),
   bcrypt: () => ({ hashing: { verifiers: [bcryptVerifier()] } }),
   // A separate entry point of the package.
   console: () => import('@svc/auth/console').then(() => ({})),
