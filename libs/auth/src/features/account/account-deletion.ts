@@ -253,8 +253,7 @@ export class AccountDeletion {
     account: DeletedAccount,
     work: (sql: Sql, manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
-      const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
+    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (sql, manager) => {
       if (!(await this.rows.lock(sql, account, MAX_WAIT_MS))) throw new DeletionBusy();
       return work(sql, manager);
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
-import { Database, LOCK_UNTIL_COMMIT, type Sql, isLockTimeout } from '../../foundation/platform/database';
+import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
+import { isLockTimeout } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { loginLock, mailLock, userLock } from '../../request/lockout/lockout.store';

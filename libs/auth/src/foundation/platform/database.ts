@@ -4,6 +4,7 @@ import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
 import { sha256 } from './crypto';
 import { type CancellableClient, cancelAndClose } from './pg-connection';
+import { isConflict, isReadOnly, isStale, isStatementPooling } from './pg-errors';
 
 export interface Client extends PreparingClient, CancellableClient {
   query(text: string): Promise<unknown>;
@@ -12,7 +13,7 @@ export interface Client extends PreparingClient, CancellableClient {
 
 interface Connection {
   client: Client;
-  sql: Sql;
+  sql: ParsedSql;
   manager: EntityManager;
   /** @throws StoreUnavailable after the caller has received its answer */
   throwIfOver: () => void;
@@ -20,6 +21,9 @@ interface Connection {
 
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
+
+/** @param types the parsers of the result; null for those of the host */
+type ParsedSql = <Row>(statement: string, params?: unknown[], types?: typeof OWN_TYPES | null) => Promise<Row[]>;
 
 /** SQL that waits for the lock named by a parameter, and holds it until the transaction ends. */
 export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
@@ -106,53 +110,6 @@ export async function giveBack(runner: QueryRunner, client: Client): Promise<voi
   await runner.release().catch(() => undefined);
 }
 
-/**
- * Returns the data source if it is on PostgreSQL; undefined for another one, which a service that only verifies may have for
- * its own tables.
- *
- * @throws AuthConfigError for another database if one is needed: its SQL and locks are different
- */
-export function onPostgres(source: DataSource | undefined, isNeeded: boolean): DataSource | undefined {
-  const type = source?.options?.type;
-  if (!source || type === 'postgres') return source;
-  if (!isNeeded) return undefined;
-  throw new AuthConfigError(
-    `The TypeORM data source has the type "${type}", and @svc/auth needs PostgreSQL. Name a data source ` +
-      `with type: 'postgres' in the option dataSource.`,
-  );
-}
-
-/** The parts of an error of node-postgres, of TypeORM around it, and of `StoreUnavailable` around either. */
-interface SqlError {
-  readonly code?: unknown;
-  readonly message?: string;
-  readonly driverError?: unknown;
-  readonly cause?: unknown;
-}
-
-/** Whether the error, or one that it wraps, has a property. `depth` ends a cycle of causes. */
-const someError = (error: unknown, has: (error: SqlError) => boolean, depth = 5): boolean => {
-  if (typeof error !== 'object' || error === null || depth === 0) return false;
-  const { driverError, cause } = error as SqlError;
-  return has(error) || someError(driverError, has, depth - 1) || someError(cause, has, depth - 1);
-};
-
-/**
- * Whether PostgreSQL has rolled work back because of other work at the same time: a serialization failure (40001) or a
- * deadlock (40P01). Nothing of it is committed, and the same work can succeed at once.
- */
-const isConflict = (error: unknown): boolean => someError(error, ({ code }) => code === '40001' || code === '40P01');
-
-/** Whether a statement waited for a lock for longer than `lock_timeout` (SQLSTATE 55P03). */
-export const isLockTimeout = (error: unknown): boolean => someError(error, ({ code }) => code === '55P03');
-
-/** SQLSTATE 25006. After a failover, the address of a connection may belong to a server that is not the primary. */
-const isReadOnly = (error: unknown): boolean => someError(error, ({ code }) => code === '25006');
-
-/** The error of PgBouncer to the first statement of a transaction. It has the SQLSTATE 08P01, as all its errors. */
-const isStatementPooling = (error: unknown): boolean =>
-  someError(error, ({ message }) => /statement pooling/i.test(message ?? ''));
-
 /** Longest pause before the first repetition after a conflict, and before each later one, in milliseconds. */
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [5, 80];
 
@@ -219,6 +176,9 @@ export class Database {
 
   /** Runs one statement on a connection of the pool. */
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
+
+  /** As {@link query}, for columns of the host: they are parsed as in the host's own statements. */
+  queryHost: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params, null));
 
   /**
    * Whether the server is a standby, whose data may be older than the primary's. False on an engine without standbys.
@@ -349,22 +309,70 @@ export class Database {
     }
   }
 
-  /** Prepares statements by name, because the planning of a join with a lock costs more than its execution. */
-  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): Sql {
-    return async <Row>(text: string, values: unknown[] = []) => {
+  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): ParsedSql {
+    const sql = sqlOn(this.source, runner, client, prepares);
+    return async (...statement) => {
       throwIfOver();
-      this.source.logger.logQuery(text, values, runner);
-      const { rows } = await client.query({ name: prepares ? statementName(text) : undefined, text, values });
+      const rows = await sql(...statement);
       throwIfOver();
-      return rows as Row[];
+      return rows as never[];
     };
   }
 }
 
+/** @param prepares whether statements are prepared by name: the planning of a join with a lock costs more than its execution */
+export function sqlOn({ logger }: DataSource, runner: QueryRunner, client: Client, prepares: boolean): ParsedSql {
+  return async (text, values = [], types = OWN_TYPES) => {
+    logger.logQuery(text, values, runner);
+    const name = prepares ? statementName(text) : undefined;
+    return (await client.query({ name, text, values, types: types ?? undefined })).rows as never[];
+  };
+}
+
 /** A client or pool of node-postgres. Unlike `query` of TypeORM, it can prepare a statement by name. */
 export interface PreparingClient {
-  query(config: { name?: string; text: string; values: unknown[] }): Promise<{ rows: Record<string, unknown>[] }>;
+  query(config: {
+    name?: string;
+    text: string;
+    values: unknown[];
+    types?: object;
+  }): Promise<{ rows: Record<string, unknown>[] }>;
 }
+
+const asNumber = (text: string): number => Number(text);
+const asJson = (text: string): unknown => JSON.parse(text);
+const ITEM = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/g;
+
+/** A byte of the output format `escape` of bytea. */
+const ESCAPED = /\\(\\|[0-7]{3})/g;
+const octet = (_: string, byte: string): string => (byte === '\\' ? byte : String.fromCharCode(parseInt(byte, 8)));
+
+/** How the library reads the types of PostgreSQL, by their OID. Every other type is a text. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  16: (text) => text === 't',
+  17: (text) =>
+    text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text.replaceAll(ESCAPED, octet), 'latin1'),
+  21: asNumber,
+  23: asNumber,
+  700: asNumber,
+  701: asNumber,
+  114: asJson,
+  3802: asJson,
+  // text[]
+  1009: (text) =>
+    Array.from(
+      text.matchAll(ITEM),
+      ([, quotes, plain]) => quotes?.replaceAll(/\\(.)/g, '$1') ?? (plain === 'NULL' ? null : plain),
+    ),
+  1114: (text) => new Date(text),
+  1184: (text) => new Date(text),
+};
+
+/**
+ * The parsers of the library's own statements. Without them, `types.setTypeParser` of the host would apply, as it does to the
+ * statements that read the host's tables.
+ */
+const OWN_TYPES = { getTypeParser: (type: number) => PARSERS[type] ?? String };
 
 const names = new Map<string, string>();
 
@@ -374,11 +382,6 @@ export function statementName(text: string): string {
   names.set(text, known);
   return known;
 }
-
-const STALE = new Set(['26000', '42P05', '0A000']);
-
-/** Whether a connection pooler (26000, 42P05) or a migration (0A000) made a prepared statement invalid. */
-export const isStale = (error: unknown): boolean => STALE.has((error as { code?: string } | null)?.code ?? '');
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

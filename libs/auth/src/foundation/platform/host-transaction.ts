@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { giveBack, takeConnection } from './database';
+import { type Sql, giveBack, sqlOn, takeConnection } from './database';
 import { StoreUnavailable } from './errors';
 import { withTimeout } from './deadline';
 
@@ -12,7 +12,7 @@ import { withTimeout } from './deadline';
 export async function unitOfWork<T>(
   source: DataSource,
   ms: number,
-  work: (manager: EntityManager) => Promise<T>,
+  work: (sql: Sql, manager: EntityManager) => Promise<T>,
 ): Promise<T> {
   let isOver = false;
   // After the timeout the caller has received a 503. The transaction must not commit.
@@ -30,7 +30,7 @@ export async function unitOfWork<T>(
       const result = await withTimeout(
         'PostgreSQL',
         ms,
-        work(runner.manager).finally(() => (working = false)),
+        work(sqlOn(source, runner, client, false), runner.manager).finally(() => (working = false)),
       );
       // After a failed statement PostgreSQL executes COMMIT as ROLLBACK and reports no error. Host code may have caught
       // the error of the statement. In that case this query throws.

@@ -67,6 +67,22 @@ export async function sourceOn(
   }
 }
 
+/**
+ * Returns the data source if it is on PostgreSQL; undefined for another one, which a service that only verifies may have for
+ * its own tables.
+ *
+ * @throws AuthConfigError for another database if one is needed: its SQL and locks are different
+ */
+export function onPostgres(source: DataSource | undefined, isNeeded: boolean): DataSource | undefined {
+  const type = source?.options?.type;
+  if (!source || type === 'postgres') return source;
+  if (!isNeeded) return undefined;
+  throw new AuthConfigError(
+    `The TypeORM data source has the type "${type}", and @svc/auth needs PostgreSQL. Name a data source ` +
+      `with type: 'postgres' in the option dataSource.`,
+  );
+}
+
 /** A constructor that returns the pool of the host, whatever its options are. */
 const ofHost = (pool: PostgresPool) =>
   function PoolOfHost(): PostgresPool {

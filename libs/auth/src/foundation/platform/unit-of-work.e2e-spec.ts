@@ -42,7 +42,7 @@ describe('host code in a transaction', () => {
   const write = (manager: EntityManager, what: string) => manager.query('INSERT INTO done VALUES ($1)', [what]);
 
   it('commits and returns its result', async () => {
-    expect(await unitOfWork(source, 10_000, (manager) => write(manager, 'one').then(() => 'answer'))).toBe('answer');
+    expect(await unitOfWork(source, 10_000, (_, manager) => write(manager, 'one').then(() => 'answer'))).toBe('answer');
     expect(await done()).toEqual(['one']);
   });
 
@@ -50,7 +50,7 @@ describe('host code in a transaction', () => {
     const hanging = new PausePoint();
     const outcomes: unknown[] = [];
     const ended = new PausePoint();
-    const work = async (manager: EntityManager): Promise<void> => {
+    const work = async (_: unknown, manager: EntityManager): Promise<void> => {
       await write(manager, 'before');
       await hanging.pass();
       outcomes.push(await write(manager, 'after').catch((error) => error));
@@ -71,7 +71,7 @@ describe('host code in a transaction', () => {
   it('that waits for a statement times out, and its next statement has no effect', async () => {
     const [waiting, ended] = [new PausePoint(), new PausePoint()];
     const outcomes: unknown[] = [];
-    const work = async (manager: EntityManager): Promise<void> => {
+    const work = async (_: unknown, manager: EntityManager): Promise<void> => {
       await write(manager, 'before');
       void waiting.pass();
       await manager.query('SELECT pg_sleep(60)').catch(() => undefined);
@@ -88,7 +88,7 @@ describe('host code in a transaction', () => {
   });
 
   it('that catches the error of a statement is rolled back, and the call rejects', async () => {
-    const work = async (manager: EntityManager): Promise<void> => {
+    const work = async (_: unknown, manager: EntityManager): Promise<void> => {
       await write(manager, 'before');
       await manager.query('SELEC').catch(() => undefined);
     };

@@ -49,7 +49,7 @@ export function rowReader(
       seen.set(id, occurrence + 1);
       const row = found[occurrence]!.get(id);
       if (!row) return null;
-      const ended = (row[ENDED] as string[] | null | undefined) ?? [];
+      const ended = String(row[ENDED] ?? '').split(',');
       const isEnded = familyId !== null && ended.includes(familyId);
       return { user: hydrate(source, metadata, columns, row), ended: isEnded };
     });
@@ -82,7 +82,7 @@ function byOccurrence(ids: readonly string[]): string[][] {
 /** Column alias of the id as PostgreSQL prints it. A subject "07" finds no user 7. */
 const KEY = 'svc_key';
 
-/** Column alias of the ended sessions among the requested ones. */
+/** Column alias of the ended sessions among the requested ones, as one text: the host may have a parser for arrays. */
 const ENDED = 'svc_ended';
 
 function rowsById(
@@ -98,10 +98,11 @@ function rowsById(
   const text = `SELECT ${selected}, ${id}::text AS ${KEY} ${where}`;
   // A sub-select that depends on no row is evaluated once for the whole statement.
   const withSessions = once(
-    () => `SELECT ${selected}, ${id}::text AS ${KEY}, (${endedAmong(database, '$2')}) AS ${ENDED} ${where}`,
+    () =>
+      `SELECT ${selected}, ${id}::text AS ${KEY}, array_to_string((${endedAmong(database, '$2')}), ',') AS ${ENDED} ${where}`,
   );
   return (ids, familyIds) =>
-    familyIds.length ? database.query<Row>(withSessions(), [ids, familyIds]) : database.query<Row>(text, [ids]);
+    familyIds.length ? database.queryHost<Row>(withSessions(), [ids, familyIds]) : database.queryHost<Row>(text, [ids]);
 }
 
 /** The columns that are selected by default, without the join columns of relations. */
@@ -236,7 +237,7 @@ export class CredentialRows<User extends ObjectLiteral> {
       const text = `SELECT ${selected}${from} WHERE ${quoted(column.databaseName)} = ANY($1)${isLive(metadata)}`;
       // An empty text names no user. As null it has any type, so the statement fails for no type of ids.
       const stored = values.map((value) => (value === '' ? null : source.driver.preparePersistentValue(value, column)));
-      const rows = await database.query<Row>(text, [stored]);
+      const rows = await database.queryHost<Row>(text, [stored]);
       return rows.map((row) => ({
         user: hydrate(source, metadata, columns, row) as User,
         passwordHash: source.driver.prepareHydratedValue(row[HASH], hash) ?? null,
