@@ -2,10 +2,12 @@ import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisClusterStore } from './redis-cluster-store';
-import { evictionProblem, RedisSecurityStore } from './redis-security-store';
+import { evictionProblem } from './eviction.policy';
+import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { OwnRedis } from './own-redis';
-import { clientProblem, connectionProblem, isCluster, redisClientOf } from './redis-client';
+import { OwnRedis, type RedisUrl } from './own-redis';
+import { clientProblem, connectionProblem, redisClientOf } from './first-connection';
+import { isCluster } from './redis-client';
 import { SecurityStore } from './security-store';
 
 /** The options of the host for its store. */
@@ -13,7 +15,7 @@ interface StoreChoice {
   /** A cache, a Redis client, a SecurityStore, or undefined. */
   store: unknown;
   /** The Redis to which the library connects itself. */
-  redisUrl: string | undefined;
+  redisUrl: RedisUrl | undefined;
   storeTimeoutMs: number;
   keyPrefix: string;
 }
@@ -80,8 +82,8 @@ async function storeOf(
 ): Promise<SecurityStore> {
   if (redisUrl !== undefined) {
     const client = own.create(redisUrl);
-    const isConnected = () => own.connected !== undefined;
-    return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, isConnected, () => own.open());
+    const mayConnect = () => own.connected !== undefined;
+    return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, { mayConnect, opened: () => own.open() });
   }
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);

@@ -4,7 +4,7 @@ import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
-import { evictionProblem, policyIn } from '../../foundation/security-store/redis-security-store';
+import { evictionProblem, policyIn } from '../../foundation/security-store/eviction.policy';
 import {
   MIGRATIONS,
   type MissingColumn,
