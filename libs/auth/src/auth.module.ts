@@ -1,4 +1,11 @@
-import { type DynamicModule, type FactoryProvider, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Inject,
+  Module,
+  type NestModule,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -50,6 +57,7 @@ export class AuthModule implements NestModule, OnModuleInit {
     private readonly securityLog: SecurityLog,
     private readonly store: SecurityStore,
     private readonly redis: OwnRedis,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
       throw new AuthConfigError(
@@ -70,7 +78,7 @@ export class AuthModule implements NestModule, OnModuleInit {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
-    await openStore(this.store, this.redis, isProduction());
+    await openStore(this.store, this.config, this.redis, isProduction());
   }
 
   /**

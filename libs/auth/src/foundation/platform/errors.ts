@@ -138,13 +138,10 @@ export function redisRefusal(error: unknown): string | undefined {
 /** Five characters, of which one is a digit. The codes of Prisma are not those of the server. */
 const SQLSTATE = /^(?!P[12])(?=.*\d)[0-9A-Z]{5}$/;
 
-/** What is known about a store that was not available: it refused with a code, or did not answer. */
-function outcomeOf(store: string, cause: unknown): string {
-  const refusal = redisRefusal(cause);
-  if (refusal !== undefined) return `${store} answered ${refusal}`;
-  const { code } = (cause ?? {}) as { code?: unknown };
-  if (typeof code === 'string' && SQLSTATE.test(code)) return `${store} answered ${code}`;
-  return `${store} did not answer`;
+/** The code with which Redis or PostgreSQL refuses what was sent; undefined if there was no such answer. */
+function refusalOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return redisRefusal(error) ?? (typeof code === 'string' && SQLSTATE.test(code) ? code : undefined);
 }
 
 /**
@@ -152,13 +149,17 @@ function outcomeOf(store: string, cause: unknown): string {
  * has the code of the refusal, and no other part of the error.
  */
 export class StoreUnavailable extends AuthException {
+  /** The code of the refusal; undefined if the store did not answer. */
+  readonly refusal: string | undefined;
+
   constructor(store: string, cause?: unknown) {
     super(
       'store_unavailable',
       { status: 503, text: { key: 'server.unavailable' }, headers: { 'Retry-After': '1' } },
       cause,
     );
-    this.message = outcomeOf(store, cause);
+    this.refusal = refusalOf(cause);
+    this.message = this.refusal === undefined ? `${store} did not answer` : `${store} answered ${this.refusal}`;
   }
 }
 

@@ -15,13 +15,6 @@ interface NodeRedis {
 /** A client of node-redis, of which each `connect` opens one connection. */
 type NodeClient = RedisClient & Required<Pick<RedisClient, 'connect'>> & { duplicate(options: object): NodeClient };
 
-/** A client, and what ends its connection also while it is opened. */
-interface Made {
-  readonly url: string;
-  readonly client: NodeClient;
-  readonly ending: AbortController;
-}
-
 /** `redis.url`: a URL, or a function that returns the URL for the next connection. */
 export type RedisUrl = string | (() => string | Promise<string>);
 
@@ -65,7 +58,7 @@ function addressIn(url: string): string {
 class OwnClient extends EventEmitter implements RedisClient {
   /** The host and the port of the last attempt. No other part of a URL, which may contain a password, is in a message. */
   address = '';
-  private made?: Made;
+  private last?: NodeClient;
   private current?: NodeClient;
   private stopping?: AbortController;
   private onLost = (): void => undefined;
@@ -123,8 +116,11 @@ class OwnClient extends EventEmitter implements RedisClient {
 
   /** Opens one connection, and resolves when it is lost. Rejects if it cannot be opened. */
   private async useOne(stop: AbortSignal): Promise<void> {
-    const { client, ending } = await this.clientOfUrl();
+    const url = await this.nextUrl();
     if (stop.aborted) return;
+    // For one connection only: a socket that could not connect stays a listener of its signal.
+    const ending = new AbortController();
+    const client = this.made(url, ending.signal);
     const end = (): void => ending.abort();
     stop.addEventListener('abort', end);
     const timer = setTimeout(end, HANDSHAKE_MS);
@@ -140,24 +136,25 @@ class OwnClient extends EventEmitter implements RedisClient {
       clearTimeout(timer);
       stop.removeEventListener('abort', end);
       // One that was closed while it connected can be ready by now.
-      if (stop.aborted) end();
+      end();
     }
   }
 
-  /** The client of the last connection, or another one for another URL. */
-  private async clientOfUrl(): Promise<Made> {
-    const { url: source, made } = this;
+  private async nextUrl(): Promise<string> {
+    const { url: source } = this;
     const url = typeof source === 'function' ? await callHost('redis.url', source).catch(withoutText) : source;
-    const fault = urlProblem(url);
-    if (fault !== null) throw new AuthConfigError(`redis.url ${fault}`);
+    const problem = urlProblem(url);
+    if (problem !== null) throw new AuthConfigError(`redis.url ${problem}`);
     this.address = addressIn(url);
-    if (made?.url === url && !made.ending.signal.aborted) return made;
-    const ending = new AbortController();
-    const options = optionsFor(url, ending.signal);
+    return url;
+  }
+
+  private made(url: string, signal: AbortSignal): NodeClient {
+    const options = optionsFor(url, signal);
     // `createClient` builds a class with all commands, and `duplicate` does not.
-    const client = made ? made.client.duplicate(options) : this.library.createClient(options);
+    const client = (this.last = this.last?.duplicate(options) ?? this.library.createClient(options));
     client.on('error', (error) => this.failed(client, error));
-    return (this.made = { url, client, ending });
+    return client;
   }
 
   /** An error that does not end the connection, or the first one after its end. */

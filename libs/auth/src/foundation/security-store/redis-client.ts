@@ -122,16 +122,19 @@ export class Connection {
     private readonly mayConnect: () => boolean,
   ) {
     this.wasReady = client.isReady === true;
-    if (isSentinel(client)) return;
-    client.on('ready', () => {
-      [this.wasReady, this.isReplacing, this.isLostInSilence] = [true, false, false];
-      for (const resume of this.waiting.splice(0)) resume();
-    });
-    client.on('error', () => {
-      if (!this.wasReady || client.isReady !== false) return;
-      this.wasReady = false;
-      this.isLostInSilence = machineTime() - this.answeredAt > SILENCE_MS;
-    });
+  }
+
+  /** The client has a new connection. */
+  ready(): void {
+    [this.wasReady, this.isReplacing, this.isLostInSilence] = [true, false, false];
+    for (const resume of this.waiting.splice(0)) resume();
+  }
+
+  /** The client has reported an error, after which it may have no connection. */
+  failed(): void {
+    if (!this.wasReady || this.client.isReady !== false) return;
+    this.wasReady = false;
+    this.isLostInSilence = machineTime() - this.answeredAt > SILENCE_MS;
   }
 
   /** Records when a reply arrives, also when the caller no longer waits for it. */

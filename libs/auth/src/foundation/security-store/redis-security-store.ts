@@ -109,8 +109,9 @@ const MINUTE_MS = 60_000;
 const QUIET_MS = 5000;
 
 /**
- * Logs the failures of a connection: the first one, then one line a minute with their number, and one line when Redis answers
- * again. While Redis is away, node-redis reports a failure for each attempt to connect, twice a second.
+ * Logs the failures of a connection: the first one, the first one with each code, then one line a minute with their number,
+ * and one line when Redis answers again. While Redis is away, node-redis reports a failure for each attempt to connect, twice a
+ * second.
  */
 class OutageLog {
   private failures = 0;
@@ -118,7 +119,8 @@ class OutageLog {
   private loggedAt = 0;
   private failedAt = 0;
   private isRefused = false;
-  /** The refusal of the server because of which there is no connection, such as that of a password. */
+  private readonly codes = new Set<string>();
+  /** The last refusal of the server because of which there is no usable connection. */
   cause?: Error;
 
   constructor(private readonly logger: Logger) {}
@@ -126,16 +128,21 @@ class OutageLog {
   /** The server refuses commands, and its connection is replaced. The next connection may lead to the same server. */
   refused(code: string): void {
     this.isRefused = true;
-    this.failed(`${code}. The connection is replaced.`);
+    this.failed(new Error(`${code} (the connection is replaced)`));
   }
 
   failed(error: Error | string): void {
-    if (typeof error !== 'string') this.cause = redisRefusal(error) === undefined ? undefined : error;
+    const text = typeof error === 'string' ? error : error.message;
+    const code = redisRefusal(error);
+    if (code !== undefined) this.cause = error as Error;
+    else if (!this.isRefused) this.cause = undefined;
     this.failedAt = performance.now();
     this.failures++;
-    if (this.failures > 1 && this.failedAt - this.loggedAt < MINUTE_MS) return void this.unlogged++;
+    const isKnown = this.failures > 1 && (code === undefined || this.codes.has(code));
+    if (code !== undefined) this.codes.add(code);
+    if (isKnown && this.failedAt - this.loggedAt < MINUTE_MS) return void this.unlogged++;
     const more = this.unlogged ? ` (${this.unlogged} more failures since the last line)` : '';
-    this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}${more}`);
+    this.logger.warn(`Redis: ${text}${more}`);
     [this.loggedAt, this.unlogged] = [this.failedAt, 0];
   }
 
@@ -145,12 +152,12 @@ class OutageLog {
   }
 
   connected(): void {
-    this.cause = undefined;
     if (!this.isRefused) this.recovered();
   }
 
   private recovered(): void {
-    this.isRefused = false;
+    [this.isRefused, this.cause] = [false, undefined];
+    this.codes.clear();
     if (this.failures > 0) this.logger.log(`Redis answers again. Failures since it was lost: ${this.failures}.`);
     [this.failures, this.unlogged] = [0, 0];
   }
@@ -200,12 +207,18 @@ export class RedisSecurityStore extends SecurityStore {
     this.servers = new ServerNames(() => !isClusterNode && this.refused(IS_REPLICA));
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
+      this.connection.failed();
       // The error of the first connection refuses the start, and has the same text.
       if (mayConnect()) this.outage.failed(error);
     });
     // Another master may have answered since, on a connection that stays open.
     if (isSentinel(client)) client.on('topology-change', () => this.servers.forget());
-    else client.on('ready', () => this.outage.connected());
+    else {
+      client.on('ready', () => {
+        this.connection.ready();
+        this.outage.connected();
+      });
+    }
   }
 
   override get instance(): string | null {
