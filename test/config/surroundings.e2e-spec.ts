@@ -173,7 +173,7 @@ describe('a cache that is no store', () => {
       /it throws RangeError/,
     ],
     ['a SecurityStore that swallows errors', () => new Swallowing(), /it loses what it is given/],
-    ['a client that swallows errors', () => swallowingClient, /it loses what it is given/],
+    ['a client that swallows errors', () => swallowingClient, /it throws TypeError/],
   ])('is refused by what it does, in development too: %s', async (_, cache, fault) => {
     const error = await start({ cache: cache() }).catch((e: Error) => e);
     expect(error).toMatchObject({ name: 'AuthConfigError', message: expect.stringMatching(fault) });

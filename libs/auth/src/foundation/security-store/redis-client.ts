@@ -139,9 +139,12 @@ export class Connection {
 
   /** Records when a reply arrives, also when the caller no longer waits for it. */
   watch(reply: Promise<unknown>): void {
-    const answered = (): void => void (this.answeredAt = machineTime());
-    const ended = (): void => void (this.silentSince = undefined);
-    reply.then(answered, (error) => redisRefusal(error) !== undefined && answered()).then(ended);
+    const replied = (error?: unknown): void => {
+      this.silentSince = undefined;
+      // The loss of the connection is no answer.
+      if (error === undefined || redisRefusal(error) !== undefined) this.answeredAt = machineTime();
+    };
+    reply.then(() => replied(), replied);
   }
 
   /** Records that a command sent at `at` was not answered in time. Reconnects after twice the timeout without any reply. */
