@@ -262,6 +262,8 @@ export class RedisSecurityStore extends SecurityStore {
 
   /** The role is read in the same round trip, after the keys: a former master that became a replica keeps the connection. */
   override async getWithInstance(keys: readonly string[]): Promise<InstanceRead> {
+    // Another connection, on which the server must give its name first.
+    if (this.connection.isDoubtful) await this.identify();
     const [read] = await Promise.all([super.getWithInstance(keys), this.run(() => this.servers.confirm())]);
     return this.instance === read.instance ? read : { ...read, instance: null };
   }
