@@ -104,6 +104,7 @@ const REPLACED = /^(READONLY|MASTERDOWN|MISCONF|LOADING|UNBLOCKED|NOAUTH|WRONGPA
 export class Connection {
   private silentSince?: number;
   private replacedAt = -Infinity;
+  private reopenedAt = -Infinity;
   private isReplacing = false;
   /** The time of the machine at the last answer. */
   private answeredAt = Infinity;
@@ -149,6 +150,8 @@ export class Connection {
 
   /** Records that a command sent at `at` was not answered in time. Reconnects after twice the timeout without any reply. */
   missed(at: number): void {
+    // Sent on an earlier connection.
+    if (at < this.reopenedAt) return;
     this.silentSince ??= at;
     if (performance.now() - this.silentSince < 2 * this.timeoutMs || this.client.isReady === false) return;
     this.silentSince = undefined;
@@ -224,7 +227,7 @@ export class Connection {
   /** Pending commands are rejected. The `reconnectStrategy` of the host applies to the new connection. */
   private reopen(client: RedisSource): void {
     if (isSentinel(client)) return;
-    this.isReplacing = true;
+    [this.isReplacing, this.reopenedAt] = [true, performance.now()];
     void client
       .disconnect?.()
       .then(() => (this.mayConnect() ? client.connect?.() : undefined))
