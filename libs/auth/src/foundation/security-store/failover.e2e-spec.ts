@@ -132,9 +132,9 @@ describeWithOwnRedis.each<[string, Open]>([
     else expect(read).toBe('Redis answered READONLY');
     // Known from here on: reads without the name are refused, too, until the next connection.
     await eventually(async () => {
-      const read = await store.getMany(['denied']).catch(() => null);
-      expect([undefined, 'true']).toContain(read?.[0]);
-      return read !== null;
+      const values = await store.getMany(['denied']).catch(() => null);
+      expect([undefined, 'true']).toContain(values?.[0]);
+      return values !== null;
     });
   });
 });
