@@ -6,7 +6,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { familyKey, longestLife, tokenKey } from '../../libs/auth/src/identity/denylist/denylist';
 import { limit } from '../../libs/auth/src/request/throttling/limiters';
 import { RedisSecurityStore } from '../../libs/auth/src/foundation/security-store/redis-security-store';
-import { redisClientOf } from '../../libs/auth/src/foundation/security-store/redis-client';
+import { redisClientOf } from '../../libs/auth/src/foundation/security-store/first-connection';
 import { RedisServer } from '../../test/support/redis';
 import type { Deployment } from '../growth/deployment';
 import { walPosition } from '../growth/writes';

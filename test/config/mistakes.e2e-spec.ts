@@ -167,7 +167,7 @@ const MISTAKES: readonly Mistake[] = [
   ['a name of a database of Redis', options({ redis: { url: 'redis://localhost/main' } }), 'redis.url (SVC_REDIS_URL) has a path that is not the number', 'redis://localhost:6379/0'],
   ['two stores', options({ redis: { url: 'redis://localhost' }, cache: {} }), 'redis.url (SVC_REDIS_URL) and cache are both set', 'Remove one of them'],
   ['no store in production', inProduction({}), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'Set redis.url to the URL of your Redis'],
-  ['a store in memory in production', inProduction({ cache: { stores: [{ store: new Map() }] } }), 'cache is not a shared store', 'Set redis.url'],
+  ['a cache that is no store', options({ cache: { stores: [{ store: new Map() }] } }), 'cache is no store: it has no method get', 'Set redis.url'],
   // Production
   ['the issuer of the example', inProduction({ issuer: undefined }), 'issuer (SVC_ISSUER) is the example', 'set it to the URL of your API'],
   ['the audience of the example', inProduction({ audience: undefined }), 'audience (SVC_AUDIENCE) has the example', 'set it to the URL of your API'],

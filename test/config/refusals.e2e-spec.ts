@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { AuthModule, type AuthModuleOptions, SecurityStore } from '@svc/auth';
+import { createCache } from 'cache-manager';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -28,8 +29,23 @@ class NullStore extends SecurityStore {
   settle = async () => undefined;
 }
 
-/** A store that declares itself shared. */
-const SHARED = Object.assign(new NullStore(), { shared: true });
+/** A store that declares itself shared, with what the start uses of it. */
+class SharedStore extends NullStore {
+  override readonly shared = true as boolean as false;
+  private readonly values = new Map<string, string>();
+
+  override getMany = async (keys: readonly string[]) => keys.map((key) => this.values.get(key) ?? null) as null[];
+  override add = async (key = '', value = '') => !this.values.has(key) && this.values.set(key, value) !== undefined;
+  override take = async (key = '') => {
+    const value = this.values.get(key) ?? null;
+    this.values.delete(key);
+    return value as null;
+  };
+  override count = async (limits: readonly { key: string }[] = []) => ({
+    admitted: await this.add(limits[0]!.key, '1'),
+    buckets: [],
+  });
+}
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
@@ -155,6 +171,11 @@ describe('the module refuses to start', () => {
       await expect(start({ ...PRODUCTION, cache: new NullStore() })).rejects.toThrow(/^cache is not a shared store/);
     });
 
+    it('with a cache in memory', async () => {
+      const error = await start({ ...PRODUCTION, cache: createCache() }).catch((e: Error) => e);
+      expect(String(error)).toMatch(/cache is not a shared store: .*Set redis\.url/);
+    });
+
     it.each(['Production', 'prod'])('also if NODE_ENV is %s', async (name) => {
       process.env.NODE_ENV = name;
       await expect(start({ ...PRODUCTION })).rejects.toThrow(/^Neither redis\.url/);
@@ -162,7 +183,7 @@ describe('the module refuses to start', () => {
     });
 
     it('unless the store declares itself shared', async () => {
-      await start({ ...PRODUCTION, cache: SHARED });
+      await start({ ...PRODUCTION, cache: new SharedStore() });
     });
   });
 

@@ -9,6 +9,7 @@ import type { DataSourceOptions, Repository } from 'typeorm';
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
 export { userProviderContract } from '@svc/auth/testing';
+export { readFile } from 'node:fs/promises';
 export { describe, it } from 'node:test';
 export { Pool } from 'pg';
 export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Req, Res, UseGuards } from '@nestjs/common';

@@ -94,7 +94,10 @@ describe('the health of PostgreSQL', () => {
       await reconnect();
       // The pool may have connections that the server has closed.
       await eventually(async () => (await reasonOf(t)) === 'failed');
-      expect(await newHealthOf(t)).toEqual({ status: 503, details: { ...UP, auth_postgres: down('failed', 'write') } });
+      expect(await newHealthOf(t)).toEqual({
+        status: 503,
+        details: { ...UP, auth_postgres: down('failed', 'write', '25006') },
+      });
       await t.login('ada@example.com').expect(503);
     } finally {
       await executed(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
@@ -116,7 +119,8 @@ describe('the health of PostgreSQL', () => {
       END $$;
       CREATE ${step === 'commit' ? 'CONSTRAINT ' : ''}TRIGGER svc_test_full ${kind} EXECUTE FUNCTION svc_test_full()`);
       try {
-        expect(await newHealthOf(t)).toEqual({ status: 503, details: { ...UP, auth_postgres: down('failed', step) } });
+        const details = { ...UP, auth_postgres: down('failed', step, '53100') };
+        expect(await newHealthOf(t)).toEqual({ status: 503, details });
         await t.login('ada@example.com').expect(503);
       } finally {
         await t.database.query('DROP FUNCTION svc_test_full CASCADE');

@@ -79,11 +79,12 @@ export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationSh
   /** Nest calls it before that of the modules of the application that are not global. */
   async onModuleInit(): Promise<void> {
     this.refuseRequestScope();
+    const config = this.moduleRef.get<AuthConfig>(AUTH_CONFIG, { strict: false });
     const [realms, events] = [this.shared(Realms), this.shared(AuthEvents)];
     refuseRoutes(this.modules, new MetadataScanner(), realms, this.application);
     forwardEvents(events, this.moduleRef);
     observeEvents(events, this.shared(SecurityLog), realms);
-    await openStore(this.shared(SecurityStore), this.shared(OwnRedis), isProduction());
+    await openStore(this.shared(SecurityStore), config, this.shared(OwnRedis), isProduction());
   }
 
   /** Running requests may still start work, so the application waits both before and after they end. */

@@ -21,6 +21,7 @@ import type {
   PasswordResetOptions,
   RateLimit,
   RateLimitsOptions,
+  RedisOptions,
   RegistrationOptions,
   ResetBrokerOptions,
   RetentionOptions,
@@ -138,7 +139,7 @@ export interface AuthConfig {
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
   /** The Redis to which the library connects itself. */
-  readonly redisUrl: string | undefined;
+  readonly redisUrl: RedisOptions['url'];
   /** The store that the host configured; undefined without one: then {@link redisUrl}, or the memory of this process. */
   readonly store: unknown;
 }

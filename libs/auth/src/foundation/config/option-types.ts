@@ -20,6 +20,9 @@ const ALSO: Readonly<Record<string, unknown>> = {
   'retention.schedule': false,
 };
 
+/** The text can also come from a function of the host, which is called later. */
+const TEXT_OR_FUNCTION = 'redis.url';
+
 const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[] = [
   [(value) => typeof (value as { then?: unknown }).then === 'function', 'a promise'],
   [(value) => Array.isArray(value), 'an array'],
@@ -49,6 +52,7 @@ export function typeFault(option: string, value: unknown): string | undefined {
   if (isPromise(value)) return 'is a promise: await it.';
   if (LISTS.includes(option)) return listFault(option, value);
   if (!TEXTS.includes(option) || typeof value === 'string') return undefined;
+  if (option === TEXT_OR_FUNCTION && typeof value === 'function') return undefined;
   const hasOther = Object.hasOwn(ALSO, option);
   if (hasOther && value === ALSO[option]) return undefined;
   return `is ${typeNameOf(value)}. Use a text${hasOther ? ` or ${String(ALSO[option])}` : ''}${cureOf(value)}.`;

@@ -1,3 +1,4 @@
+import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
 
 const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
@@ -76,29 +77,9 @@ const codePageFault = (url: string, production: boolean): string | null =>
 
 /** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
 export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[] {
-  const fault = redisUrl === undefined ? null : redisFault(redisUrl);
+  // A function is called before each connection, and what it returns is checked then.
+  const fault = redisUrl === undefined || typeof redisUrl === 'function' ? null : urlProblem(redisUrl);
   return fault === null ? [] : [`redis.url (SVC_REDIS_URL) ${fault}`];
-}
-
-/** What node-redis does not accept, although it may be a URL. */
-function redisFault(redisUrl: unknown): string | null {
-  const url = typeof redisUrl === 'string' && URL.canParse(redisUrl) ? new URL(redisUrl) : null;
-  if (!url?.hostname || !['redis:', 'rediss:'].includes(url.protocol)) {
-    return 'is not a URL of Redis. Set it to one, such as redis://localhost:6379.';
-  }
-  try {
-    decodeURIComponent(url.username + url.password);
-  } catch {
-    return (
-      'has a percent sign in its user or password that encodes no character. Encode both with encodeURIComponent: a ' +
-      'percent sign is %25.'
-    );
-  }
-  if (/^\/?\d*$/.test(url.pathname)) return null;
-  return (
-    'has a path that is not the number of a database. Set it to a URL such as redis://localhost:6379/0. In a password, a ' +
-    'slash is %2F.'
-  );
 }
 
 /** Returns the configuration errors of `keys.jwks`, each with its correction. */

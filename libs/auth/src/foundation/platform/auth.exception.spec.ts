@@ -98,4 +98,47 @@ describe('AuthException', () => {
     ]);
     expect(JSON.stringify(failure.getResponse())).not.toMatch(/Redis/);
   });
+
+  const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
+
+  it.each<[what: string, store: string, cause: unknown, message: string]>([
+    [
+      'a refusal of Redis',
+      'Redis',
+      new Error("READONLY You can't write against a read only replica."),
+      'answered READONLY',
+    ],
+    ['one of its rights', 'Redis', new Error('NOPERM No permissions to access the key svc:2fa:1'), 'answered NOPERM'],
+    ['one without a code', 'Redis', new Error("ERR unknown command 'GETDEL' with args 'svc:2fa:1'"), 'answered ERR'],
+    [
+      'one in a script, before Redis 7',
+      'Redis',
+      new Error('ERR Error running script (call to f_0a): @user_script:8: @user_script: 8: -READONLY No writes. '),
+      'answered READONLY',
+    ],
+    [
+      'one in a script, since Redis 7',
+      'Redis',
+      new Error('MISCONF Errors writing to the AOF file. script: 0a, on @user_script:8.'),
+      'answered MISCONF',
+    ],
+    ['an error of its client', 'Redis', new Error('Socket closed unexpectedly'), 'did not answer'],
+    [
+      'an error of the socket',
+      'Redis',
+      withCode('connect ECONNREFUSED 127.0.0.1:6379', 'ECONNREFUSED'),
+      'did not answer',
+    ],
+    ['an SQLSTATE', 'PostgreSQL', withCode('cannot execute INSERT (svc_sessions)', '25006'), 'answered 25006'],
+    ['an SQLSTATE with letters', 'PostgreSQL', withCode('terminating connection', '57P01'), 'answered 57P01'],
+    ['an error of TLS', 'PostgreSQL', withCode('SSL alert', 'EPROTO'), 'did not answer'],
+    ['an error of a broken pipe', 'PostgreSQL', withCode('write EPIPE', 'EPIPE'), 'did not answer'],
+    ['a code of Prisma', 'The user store', withCode('not reached', 'P1001'), 'did not answer'],
+    ['a text', 'Redis', 'READONLY text', 'did not answer'],
+    ['nothing', 'Redis', null, 'did not answer'],
+  ])('for an unavailable store names its refusal, and no other part of its error: %s', (_, store, cause, message) => {
+    const failure = new StoreUnavailable(store, cause);
+    expect(failure.message).toBe(`${store} ${message}`);
+    expect(failure.refusal).toBe(/answered (\w+)/.exec(message)?.[1]);
+  });
 });

@@ -36,3 +36,9 @@ export class Clock {
     return `${this.offsetMs} milliseconds`;
   }
 }
+
+/**
+ * Unix time in milliseconds, also where there is no {@link Clock}. It passes while the machine is suspended, in which other
+ * times stand still. Only for noticing that: a correction of the time must have no other effect.
+ */
+export const machineTime = (): number => Date.now();

@@ -146,15 +146,43 @@ export class UnreadableRequest extends AuthException {
   }
 }
 
-/** A required store did not answer: 503. The request has no result. */
+/**
+ * The code with which Redis refuses a command: the first word of its error, such as `READONLY`. Before Redis 7, that of an
+ * error in a script is in the middle. The rest of the text may contain keys and values. Undefined for any other error.
+ */
+export function redisRefusal(error: unknown): string | undefined {
+  const { message, code } = (error ?? {}) as { message?: unknown; code?: unknown };
+  // The errors of sockets and of node-postgres have a code of their own.
+  if (typeof message !== 'string' || code !== undefined) return undefined;
+  const [, first, inScript] = /^([A-Z]{2,}) (?:Error running script.* -([A-Z]{3,}) )?/s.exec(message) ?? [];
+  return inScript ?? first;
+}
+
+/** Five characters, of which one is a digit. The codes of Prisma are not those of the server. */
+const SQLSTATE = /^(?!P[12])(?=.*\d)[0-9A-Z]{5}$/;
+
+/** The code with which Redis or PostgreSQL refuses what was sent; undefined if there was no such answer. */
+function refusalOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return redisRefusal(error) ?? (typeof code === 'string' && SQLSTATE.test(code) ? code : undefined);
+}
+
+/**
+ * A required store did not answer, or refused the command in its present state: 503. The request has no result. The message
+ * has the code of the refusal, and no other part of the error.
+ */
 export class StoreUnavailable extends AuthException {
+  /** The code of the refusal; undefined if the store did not answer. */
+  readonly refusal: string | undefined;
+
   constructor(store: string, cause?: unknown) {
     super(
       'store_unavailable',
       { status: 503, text: { key: 'server.unavailable' }, headers: { 'Retry-After': '1' } },
       cause,
     );
-    this.message = `${store} did not answer`;
+    this.refusal = refusalOf(cause);
+    this.message = this.refusal === undefined ? `${store} did not answer` : `${store} answered ${this.refusal}`;
   }
 }
 

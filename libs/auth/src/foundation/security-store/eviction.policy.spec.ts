@@ -1,4 +1,4 @@
-import { evictionProblem, policyIn } from './redis-security-store';
+import { evictionProblem, policyIn } from './eviction.policy';
 
 describe('the eviction policy', () => {
   it.each<[string, unknown, string | null]>([

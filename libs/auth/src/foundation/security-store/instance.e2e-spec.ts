@@ -4,7 +4,7 @@ import { RedisServer } from '../../../../../test/support/redis';
 import { eventually } from '../../../../../test/support/eventually';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { StoreUnavailable } from '../platform/errors';
-import { redisClientOf } from './redis-client';
+import { redisClientOf } from './first-connection';
 import { RedisSecurityStore } from './redis-security-store';
 import { type SecurityStore, UNNAMED } from './security-store';
 import { Reader, nameOf } from './instance.testkit';

@@ -63,6 +63,37 @@ describe('the log of an outage of Redis', () => {
     ]);
   });
 
+  it('has the first failure with each code of a refusal, and a new connection alone is no answer then', async () => {
+    const client = watched();
+    const fails = (message: string): boolean => client.emit('error', new Error(message));
+    fails('Socket closed unexpectedly');
+    fails('WRONGPASS invalid username-password pair');
+    fails('WRONGPASS invalid username-password pair');
+    fails('LOADING Redis is loading the dataset in memory');
+    client.emit('ready');
+    expect(lines).toEqual([
+      'warn Redis: Socket closed unexpectedly',
+      'warn Redis: WRONGPASS invalid username-password pair',
+      'warn Redis: LOADING Redis is loading the dataset in memory (1 more failures since the last line)',
+      'log Redis answers again. Failures since it was lost: 4.',
+    ]);
+  });
+
+  it('has a refusal of a command once, without its text, until commands are answered again', async () => {
+    const client = new FakeClient();
+    const store = new RedisSecurityStore(client as never, 500);
+    const answer = client.sendCommand;
+    client.sendCommand = async () => Promise.reject(new Error('READONLY of the key svc:secret'));
+    for (let i = 0; i < 3; i++) await store.getMany(['svc:secret']).catch(() => undefined);
+    client.emit('ready');
+    await store.getMany([]).catch(() => undefined);
+    expect(lines).toEqual(['warn Redis: READONLY (the connection is replaced)']);
+    client.sendCommand = answer;
+    now += 5000;
+    await store.getMany([]);
+    expect(lines[1]).toMatch(/^log Redis answers again\. Failures since it was lost: \d\.$/);
+  });
+
   it('ends for a sentinel object with a reply that follows no failure of the last seconds', async () => {
     const sentinel = new FakeSentinel();
     const store = new RedisSecurityStore(sentinel as never, 500);

@@ -38,7 +38,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
   const client = (url = server.url) => own.create(url, () => library);
 
   async function store(timeoutMs = 500): Promise<RedisSecurityStore> {
-    const created = new RedisSecurityStore(client(), timeoutMs, '', () => own.connected !== undefined);
+    const created = new RedisSecurityStore(client(), timeoutMs, '', { mayConnect: () => own.connected !== undefined });
     await own.open();
     return created;
   }
@@ -72,7 +72,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
 
   it('is opened by the first commands of an application that is not initialized', async () => {
     const mayConnect = () => own.connected !== undefined;
-    const used = new RedisSecurityStore(client(), 500, '', mayConnect, () => own.open());
+    const used = new RedisSecurityStore(client(), 500, '', { mayConnect, opened: () => own.open() });
     await Promise.all([used.setMany(['a'], '1', 60), used.setMany(['b'], '2', 60)]);
     expect(await used.getMany(['a', 'b'])).toEqual(['1', '2']);
     await own.open();
@@ -98,7 +98,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
     await server.stop();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const created = client(`redis://ada:hidden-password@127.0.0.1:${port}/1`);
-    const used = new RedisSecurityStore(created, 500, '', () => own.connected !== undefined);
+    const used = new RedisSecurityStore(created, 500, '', { mayConnect: () => own.connected !== undefined });
     const { message } = await own.open().then(
       () => new Error('connected'),
       (error: Error) => error,

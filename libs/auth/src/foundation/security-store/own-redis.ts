@@ -1,26 +1,171 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RequestScope, callHost } from '../platform/deadline';
 import { AuthConfigError } from '../platform/errors';
 import { optionalPeer } from '../platform/optional-peer';
-import { type RedisClient, connectionFailure, disconnected } from './redis-client';
+import { connectionFailure, disconnected, urlProblem } from './first-connection';
+import type { RedisClient } from './redis-client';
 
 /** What is used of `redis` and of `@redis/client`, versions 4 and 5. */
 interface NodeRedis {
-  createClient(options: object): RedisClient;
+  createClient(options: object): NodeClient;
 }
 
+/** A client of node-redis, of which each `connect` opens one connection. */
+type NodeClient = RedisClient & Required<Pick<RedisClient, 'connect'>> & { duplicate(options: object): NodeClient };
+
+/** `redis.url`: a URL, or a function that returns the URL for the next connection. */
+export type RedisUrl = string | (() => string | Promise<string>);
+
+/** Milliseconds for the TCP connection, and for the whole handshake: a server that hangs accepts a connection. */
+const [CONNECT_MS, HANDSHAKE_MS] = [2000, 4000];
+
 /**
- * The commands of a request are not queued while Redis is away: the request is answered 503. The pause between two attempts
- * is at most half a second, so that requests succeed again soon after an outage of any length.
+ * The pause between two attempts: after a connection that was lost, for each attempt that failed, and the longest one. It is
+ * short, so that requests succeed again soon after an outage of any length.
  */
-const SETTINGS = {
+const [SHORT_PAUSE_MS, PAUSE_MS, MAX_PAUSE_MS] = [20, 50, 500];
+
+/** The commands of a request are not queued while Redis is away: the request is answered 503. */
+const optionsFor = (url: string, signal: AbortSignal): object => ({
+  // Those of an earlier URL do not apply.
+  username: undefined,
+  password: undefined,
+  database: undefined,
+  credentialsProvider: undefined,
+  url,
   disableOfflineQueue: true,
-  pingInterval: 10_000,
-  socket: { connectTimeout: 2000, reconnectStrategy: (retries: number) => Math.min(retries * 50, 500) },
+  // node-redis writes into the object of the socket.
+  socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false, signal },
+});
+
+/** The error of the host's function may quote what it has read. */
+const withoutText = (error: unknown): never => {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  throw new Error(`the function redis.url failed (${[name, code].filter(Boolean).join(' ')})`);
 };
 
 function addressIn(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port || 6379}`;
+}
+
+/**
+ * A client that opens one connection after the other. Before each of them it reads the URL again, so it finds a new password,
+ * and it resolves the host name again, so it finds a new master.
+ */
+class OwnClient extends EventEmitter implements RedisClient {
+  /** The host and the port of the last attempt. No other part of a URL, which may contain a password, is in a message. */
+  address = '';
+  private last?: NodeClient;
+  private current?: NodeClient;
+  private stopping?: AbortController;
+  private onLost = (): void => undefined;
+
+  constructor(
+    private readonly url: RedisUrl,
+    private readonly library: NodeRedis,
+  ) {
+    super();
+  }
+
+  get isOpen(): boolean {
+    return this.stopping !== undefined;
+  }
+
+  get isReady(): boolean {
+    return this.current?.isReady === true;
+  }
+
+  sendCommand(args: readonly string[]): Promise<unknown> {
+    return this.current ? this.current.sendCommand(args) : Promise.reject(new Error('The client is not connected'));
+  }
+
+  /** Resolves when the first connection is ready, or when the client was closed before. */
+  async connect(): Promise<void> {
+    if (this.stopping) return;
+    const { signal } = (this.stopping = new AbortController());
+    await new Promise<void>((resolve) => {
+      this.once('ready', resolve);
+      void this.stayConnected(signal).then(resolve);
+    });
+  }
+
+  async disconnect(): Promise<void> {
+    const { current, stopping } = this;
+    [this.current, this.stopping] = [undefined, undefined];
+    if (current) await disconnected(current);
+    stopping?.abort();
+    this.onLost();
+  }
+
+  private async stayConnected(stop: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!stop.aborted) {
+      try {
+        await this.useOne(stop);
+        failures = 0;
+      } catch (error) {
+        failures++;
+        if (!stop.aborted) this.emit('error', error);
+      }
+      await sleep(Math.min(failures * PAUSE_MS, MAX_PAUSE_MS) || SHORT_PAUSE_MS);
+    }
+  }
+
+  /** Opens one connection, and resolves when it is lost. Rejects if it cannot be opened. */
+  private async useOne(stop: AbortSignal): Promise<void> {
+    const url = await this.nextUrl();
+    if (stop.aborted) return;
+    // For one connection only: a socket that could not connect stays a listener of its signal.
+    const ending = new AbortController();
+    const client = this.made(url, ending.signal);
+    const end = (): void => ending.abort();
+    stop.addEventListener('abort', end);
+    const timer = setTimeout(end, HANDSHAKE_MS);
+    try {
+      const lost = new Promise<void>((resolve) => (this.onLost = resolve));
+      await client.connect();
+      clearTimeout(timer);
+      if (stop.aborted) return;
+      this.current = client;
+      this.emit('ready');
+      await lost;
+    } finally {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', end);
+      // One that was closed while it connected can be ready by now.
+      end();
+    }
+  }
+
+  private async nextUrl(): Promise<string> {
+    const { url: source } = this;
+    const url = typeof source === 'function' ? await callHost('redis.url', source).catch(withoutText) : source;
+    const problem = urlProblem(url);
+    if (problem !== null) throw new AuthConfigError(`redis.url ${problem}`);
+    this.address = addressIn(url);
+    return url;
+  }
+
+  private made(url: string, signal: AbortSignal): NodeClient {
+    const options = optionsFor(url, signal);
+    // `createClient` builds a class with all commands, and `duplicate` does not.
+    const client = (this.last = this.last?.duplicate(options) ?? this.library.createClient(options));
+    client.on('error', (error) => this.failed(client, error));
+    return client;
+  }
+
+  /** An error that does not end the connection, or the first one after its end. */
+  private failed(client: NodeClient, error: Error): void {
+    if (client !== this.current) return;
+    if (!client.isReady) {
+      this.current = undefined;
+      this.onLost();
+    }
+    this.emit('error', error);
+  }
 }
 
 /**
@@ -30,9 +175,7 @@ function addressIn(url: string): string {
  */
 @Injectable()
 export class OwnRedis implements OnApplicationShutdown {
-  private client?: RedisClient;
-  /** The host and the port of the client. No other part of a URL, which may contain a password, is in a message. */
-  private address = '';
+  private client?: OwnClient;
   private opening?: Promise<void>;
   private isOpen = false;
   private isClosed = false;
@@ -43,15 +186,12 @@ export class OwnRedis implements OnApplicationShutdown {
   }
 
   /** Creates the client, without a connection. @throws AuthConfigError without node-redis */
-  create(url: string, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
+  create(url: RedisUrl, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
     const library = load('redis') ?? load('@redis/client');
     if (!library) {
       throw new AuthConfigError('redis.url (SVC_REDIS_URL) needs @redis/client. Run: npm install @redis/client');
     }
-    this.address = addressIn(url);
-    // node-redis writes into the object of the socket.
-    this.client = library.createClient({ url, ...SETTINGS, socket: { ...SETTINGS.socket } });
-    return this.client;
+    return (this.client = new OwnClient(url, library));
   }
 
   /** Connects the client once, if there is one. @throws AuthConfigError if no connection is possible within 5 seconds */
@@ -62,15 +202,16 @@ export class OwnRedis implements OnApplicationShutdown {
   /** Closes the connection. After the HTTP server and the waiting mails, so that no request loses it. */
   async onApplicationShutdown(): Promise<void> {
     [this.isOpen, this.isClosed] = [false, true];
-    if (this.client) await disconnected(this.client);
+    await this.client?.disconnect();
   }
 
   private async connect(): Promise<void> {
-    if (!this.client || this.isClosed) return;
-    const failure = await connectionFailure(this.client);
-    if (failure !== null) throw new AuthConfigError(`Redis at ${this.address} (redis.url) ${failure}`);
+    const { client } = this;
+    if (!client || this.isClosed) return;
+    const failure = await RequestScope.detached(() => connectionFailure(client));
+    if (failure !== null) throw new AuthConfigError(`Redis at ${client.address} (redis.url) ${failure}`);
     // An application that ends during its start closes the client while it connects.
-    if (this.isClosed) await disconnected(this.client);
+    if (this.isClosed) await client.disconnect();
     else this.isOpen = true;
   }
 }

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { machineTime } from '../platform/clock';
+import { RequestScope } from '../platform/deadline';
+import { redisRefusal } from '../platform/errors';
 import { UNNAMED } from './security-store';
 
 /** The common interface of the clients of `@redis/client` 1.x (node-redis 4) and 5.x. */
@@ -56,9 +59,6 @@ interface RedisPool extends RedisClient {
 
 export type RedisSource = RedisClient | RedisCluster | RedisSentinel;
 
-const isRedisSource = (value: unknown): value is RedisSource =>
-  typeof (value as { sendCommand?: unknown } | null)?.sendCommand === 'function';
-
 export const isSentinel = (source: RedisSource): source is RedisSentinel =>
   typeof (source as Partial<RedisSentinel>).getSentinelNode === 'function';
 
@@ -77,131 +77,157 @@ export function onMaster<T>(source: RedisSource, command: (client: RedisClient) 
   return isPool(source) ? source.execute(command) : command(source);
 }
 
+/** The longest time without an answer, in milliseconds, that a running process lets pass: it asks Redis once a second. */
+const SILENCE_MS = 5000;
+
+/** The shortest time between two replacements of a connection, in milliseconds. */
+const REPLACE_PAUSE_MS = 500;
+
 /**
- * Finds the node-redis client below a cache-manager cache: version 5 (`cache.store.client`), version 6
- * and 7 with `@keyv/redis` (`cache.stores[i].store.client`) or with `KeyvAdapter` around
- * cache-manager-redis-yet (`cache.stores[i].store._cache.client`). A client itself is returned as it is.
- * A client is one of node-redis 4 or 5, a cluster object of both, or a sentinel object of node-redis 5.
+ * With these codes, a server refuses commands because of its present role or state, or because it does not know the user any
+ * more. The address may lead to another server by now, and another password may be known. Not those of a cluster, whose
+ * topology is read again.
+ */
+const REPLACED = /^(READONLY|MASTERDOWN|MISCONF|LOADING|UNBLOCKED|NOAUTH|WRONGPASS)$/;
+
+/**
+ * Replaces a connection that is of no use any more:
  *
- * cache-manager has no atomic operations. From version 7 it returns `undefined` for a read error, so that revoked
- * tokens would be accepted. Therefore the library uses the client below the cache.
- */
-export function redisClientOf(source: unknown): RedisSource | undefined {
-  const { store, stores } = (source ?? {}) as { store?: { client?: unknown }; stores?: unknown };
-  const keyvs = Array.isArray(stores) ? stores : [];
-  const below = keyvs.flatMap((keyv: { store?: { client?: unknown; _cache?: { client?: unknown } } }) => [
-    keyv?.store?.client,
-    keyv?.store?._cache?.client,
-  ]);
-  return [source, store?.client, ...below].find(isRedisSource);
-}
-
-const CONNECTED = 'a connected client of node-redis: await createClient({ url }).connect()';
-
-/**
- * Returns why the option of the host, or the client found below it, is not a usable Redis client, with the correction;
- * undefined if it is one, or something else than Redis. The text contains no URL, which may contain a password.
- */
-export function clientProblem(source: unknown, client: unknown): string | undefined {
-  if (typeof source === 'string' || source instanceof URL) return `is a URL. Set it to ${CONNECTED}.`;
-  const has = (value: unknown, name: string): boolean =>
-    typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
-  // The clients of node-redis have no `then`.
-  if (has(source, 'then')) return `is a promise. Await it: set it to ${CONNECTED}.`;
-  if (has(client, 'defineCommand'))
-    return `is a client of ioredis, whose commands are different. Set it to ${CONNECTED}.`;
-  return undefined;
-}
-
-/** Milliseconds that a client below a cache has for its first connection. */
-const CONNECT_TIMEOUT_MS = 5000;
-
-/**
- * Returns why a client is not connected, with the correction. A client below a cache is connected here, because caches such
- * as `@keyv/redis` connect at their first use. The connection of a client that the host set itself is the host's.
- */
-export async function connectionProblem(source: unknown, client: RedisSource | undefined): Promise<string | undefined> {
-  const { isOpen, connect } = (client ?? {}) as Partial<RedisClient>;
-  if (!client || isOpen !== false) return undefined;
-  if (client === source || !connect) {
-    return 'is a Redis client that is not connected. Await client.connect() before the application starts.';
-  }
-  const failure = await connectionFailure(client as RedisClient);
-  return failure === null ? undefined : `has a Redis client that ${failure}`;
-}
-
-/**
- * Connects a client. Returns why it could not be connected, with the correction; null if it is connected. The text has the
- * last error of the client, which names the host and the port, and no other part of a URL.
- */
-export async function connectionFailure(client: RedisClient): Promise<string | null> {
-  let last: Error | undefined;
-  // Without a listener, an error of the connection would end the process.
-  client.on('error', (error) => (last = error));
-  const waiting = new AbortController();
-  const timeout = sleep(CONNECT_TIMEOUT_MS, false, { signal: waiting.signal }).catch(() => false);
-  const connected = Promise.resolve(client.connect!()).then(
-    () => true,
-    (error: Error) => {
-      last ??= error;
-      return false;
-    },
-  );
-  const isConnected = await Promise.race([connected, timeout]);
-  waiting.abort();
-  if (isConnected) return null;
-  // Otherwise node-redis tries again without end.
-  await disconnected(client);
-  const { message, code } = (last ?? {}) as { message?: string; code?: string };
-  return (
-    `could not be connected within ${CONNECT_TIMEOUT_MS / 1000} seconds${last ? ` (${message || code})` : ''}. ` +
-    'Check its URL, and that Redis is reachable when the application starts.'
-  );
-}
-
-/** Closes a client. One that is not connected refuses it: node-redis 4 with a promise that rejects, 5 with an error at once. */
-export async function disconnected(client: RedisClient): Promise<void> {
-  try {
-    await client.disconnect?.();
-  } catch {
-    // It is closed.
-  }
-}
-
-/**
- * Replaces a connection on which no command is answered any more. The server may be unreachable without an error on the
- * connection. TCP detects this only after about 15 minutes, and until then every request would be refused.
+ * - No command is answered. The server may be unreachable without an error on the connection. TCP detects this only after
+ *   about 15 minutes, and until then every request would be refused.
+ * - The server refuses commands, such as a former master that is a replica now. It does not end the connections of its
+ *   clients, so the name of the host would never be resolved again.
  *
  * A sentinel object is not reconnected. It replaces its connections when the sentinels report another master. If its
  * connection is closed before that, it waits for the old master and does not search for the new one.
  */
-export class Liveness {
+export class Connection {
   private silentSince?: number;
+  private replacedAt = -Infinity;
+  private reopenedAt = -Infinity;
+  private isReplacing = false;
+  /** The time of the machine at the last answer. */
+  private answeredAt = Infinity;
+  private isLostInSilence = false;
+  private wasReady: boolean;
+  private proving?: Promise<void>;
+  private readonly waiting: (() => void)[] = [];
 
   /**
-   * @param maxSilenceMs longest time without any reply, in milliseconds
+   * @param timeoutMs longest wait for a reply, in milliseconds
    * @param mayConnect whether the client is connected again after it was disconnected
    */
   constructor(
     private readonly client: RedisSource,
-    private readonly maxSilenceMs: number,
+    private readonly timeoutMs: number,
     private readonly mayConnect: () => boolean,
-  ) {}
+  ) {
+    this.wasReady = client.isReady === true;
+  }
+
+  /** The client has a new connection. */
+  ready(): void {
+    [this.wasReady, this.isReplacing, this.isLostInSilence] = [true, false, false];
+    for (const resume of this.waiting.splice(0)) resume();
+  }
+
+  /** The client has reported an error, after which it may have no connection. */
+  failed(): void {
+    if (!this.wasReady || this.client.isReady !== false) return;
+    this.wasReady = false;
+    this.isLostInSilence = machineTime() - this.answeredAt > SILENCE_MS;
+  }
 
   /** Records when a reply arrives, also when the caller no longer waits for it. */
   watch(reply: Promise<unknown>): void {
-    const replied = (): void => void (this.silentSince = undefined);
-    reply.then(replied, replied);
+    const replied = (error?: unknown): void => {
+      this.silentSince = undefined;
+      // The loss of the connection is no answer.
+      if (error === undefined || redisRefusal(error) !== undefined) this.answeredAt = machineTime();
+    };
+    reply.then(() => replied(), replied);
   }
 
-  /** Records that a command sent at `at` was not answered in time. Reconnects after {@link maxSilenceMs}. */
+  /** Records that a command sent at `at` was not answered in time. Reconnects after twice the timeout without any reply. */
   missed(at: number): void {
+    // Sent on an earlier connection.
+    if (at < this.reopenedAt) return;
     this.silentSince ??= at;
-    if (performance.now() - this.silentSince < this.maxSilenceMs || this.client.isReady === false) return;
+    if (performance.now() - this.silentSince < 2 * this.timeoutMs || this.client.isReady === false) return;
     this.silentSince = undefined;
+    this.reopen(this.client);
+  }
+
+  /**
+   * Replaces the connections of these clients after a refusal, if its code is one for which another server or another password
+   * may be the cure. Returns whether it is.
+   */
+  refused(code: string, clients: readonly RedisClient[]): boolean {
+    if (!REPLACED.test(code) || isSentinel(this.client)) return false;
+    if (performance.now() - this.replacedAt < REPLACE_PAUSE_MS) return true;
+    this.replacedAt = performance.now();
+    for (const client of clients) {
+      // The last time, the connection has not ended.
+      if (this.isReplacing) this.reopen(client);
+      // The server answers all earlier commands before it closes the connection. So none of the host is interrupted, and its
+      // client connects again as after any other loss.
+      else client.sendCommand(['QUIT']).catch(() => undefined);
+    }
+    this.isReplacing = true;
+    return true;
+  }
+
+  /** Opens a client again that has closed itself instead of connecting again after {@link refused}, as its host wants. */
+  resume(): void {
     const { client } = this;
+    if (!this.isReplacing || isSentinel(client) || client.isOpen !== false || !this.mayConnect()) return;
+    client.connect?.().catch(() => undefined);
+  }
+
+  /**
+   * Whether the process may have been suspended since the last answer, so that the connection may be lost without a sign of
+   * it, or its loss was noticed only now.
+   */
+  get isDoubtful(): boolean {
+    if (!this.canProve) return false;
+    return this.client.isReady === false ? this.isLostInSilence : machineTime() - this.answeredAt > SILENCE_MS;
+  }
+
+  /**
+   * Waits until the connection answers: if it does not do so soon, for the next one. So the first request after a silence is
+   * not refused, and no command is sent twice. Never rejects.
+   *
+   * @param ask sends a command without an effect
+   */
+  proved(ask: () => Promise<unknown>): Promise<void> {
+    return (this.proving ??= RequestScope.detached(() => this.prove(ask)).finally(() => (this.proving = undefined)));
+  }
+
+  private async prove(ask: () => Promise<unknown>): Promise<void> {
+    const isAnswered = (): Promise<boolean> =>
+      ask().then(
+        () => true,
+        (error) => redisRefusal(error) !== undefined,
+      );
+    const within = <T>(ms: number, wait: Promise<T>) => Promise.race([wait, sleep(ms, false, { ref: false })]);
+    const isAlive = this.client.isReady !== false && (await within(this.timeoutMs / 4, isAnswered()));
+    // Another silence must pass before the next proof.
+    this.answeredAt = machineTime();
+    if (isAlive) return;
+    if (this.client.isReady !== false) this.reopen(this.client);
+    await within(this.timeoutMs, new Promise<void>((resume) => this.waiting.push(resume)).then(isAnswered));
+    this.isLostInSilence = false;
+  }
+
+  /** Only a client with one connection reports that it is ready again. */
+  private get canProve(): boolean {
+    return !isSentinel(this.client) && !isPool(this.client) && this.mayConnect();
+  }
+
+  /** Pending commands are rejected. The `reconnectStrategy` of the host applies to the new connection. */
+  private reopen(client: RedisSource): void {
     if (isSentinel(client)) return;
-    // Pending commands are rejected. The `reconnectStrategy` of the host applies to the new connection.
+    [this.isReplacing, this.reopenedAt] = [true, performance.now()];
     void client
       .disconnect?.()
       .then(() => (this.mayConnect() ? client.connect?.() : undefined))
@@ -209,51 +235,8 @@ export class Liveness {
   }
 }
 
-/** The reply parser of node-redis 4 (`@redis/client` 1.x), with the state that its own `reset` does not clear. */
-interface ReplyParser {
-  reset(): void;
-  integer: number;
-  isNegativeInteger?: boolean;
-  bulkStringRemainingLength?: number;
-  arraysInProcess: unknown[];
-  initializeArray: boolean;
-  arrayItemType?: number;
-}
-
-const PARSER_FILE = /[\\/]@redis[\\/]client[\\/]dist[\\/]lib[\\/]client[\\/]RESP2[\\/]decoder\.js$/;
-const patched = new WeakSet<object>();
-
-/**
- * Patches the reply parser of node-redis 4, so that it discards a reply of which a broken connection delivered a part.
- *
- * A client uses one parser for all its connections and clears only a part of its state between them. It then reads the
- * replies of the next connection as the rest of the broken reply. As a result the client never becomes ready, or the
- * process ends, or commands receive the replies of other commands: a revoked token is not found on the denylist. The
- * parser of node-redis 5 clears its whole state.
- *
- * @returns whether a parser was found. There is none in a bundled application
- */
-export function mendReplyParser(loaded: NodeJS.Dict<NodeJS.Module> = require.cache ?? {}): boolean {
-  let isFound = false;
-  for (const file of Object.keys(loaded).filter((name) => PARSER_FILE.test(name))) {
-    const parser = (loaded[file]?.exports as { default?: { prototype: ReplyParser } } | undefined)?.default?.prototype;
-    if (!parser) continue;
-    isFound = true;
-    if (patched.has(parser)) continue;
-    patched.add(parser);
-    const reset = parser.reset;
-    parser.reset = function (this: ReplyParser): void {
-      reset.call(this);
-      this.integer = 0;
-      this.isNegativeInteger = undefined;
-      this.bulkStringRemainingLength = undefined;
-      this.arraysInProcess = [];
-      this.initializeArray = false;
-      this.arrayItemType = undefined;
-    };
-  }
-  return isFound;
-}
+/** Whether a reply to `INFO replication` is that of a replica. */
+const isReplicaIn = (info: string): boolean => /^role:slave\b/m.test(info);
 
 /**
  * Derives the name of a server from its replies to `INFO server` and `INFO replication`. The name consists of the
@@ -263,7 +246,7 @@ export function mendReplyParser(loaded: NodeJS.Dict<NodeJS.Module> = require.cac
  */
 export function serverNameIn(info: string): string | null {
   const field = (name: string): string => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? '';
-  if (field('role') === 'slave') return null;
+  if (isReplicaIn(info)) return null;
   return [field('run_id'), field('master_replid')].filter(Boolean).join(':');
 }
 
@@ -277,12 +260,17 @@ const REFUSED = /^(NOPERM|ERR)\b/;
 export class ServerName {
   /** Null while the name is not known. */
   name: string | null = null;
+  /** Whether the server has reported on this connection that it is a replica: its data may be older than the last write. */
+  isReplica = false;
   /** Identifies the current connection. */
   private connection: string = randomUUID();
   /** The connection on which a background query runs. */
   private learning?: string;
 
-  constructor(readonly client: RedisClient) {
+  constructor(
+    readonly client: RedisClient,
+    private readonly onReplica: () => void = () => undefined,
+  ) {
     // Also on `error`: node-redis sends queued commands on a new connection before the event `ready`.
     client.on('error', () => this.changed());
     client.on('ready', () => this.changed());
@@ -303,8 +291,14 @@ export class ServerName {
     if (this.connection === connection) this.name = name === '' ? UNNAMED : name;
   }
 
+  /** Reads the role again. A server that has become a replica loses its name. */
+  async confirm(): Promise<void> {
+    if (this.name !== null && this.name !== UNNAMED) await this.replication();
+  }
+
   private changed(): void {
     this.connection = randomUUID();
+    this.isReplica = false;
     this.forget();
   }
 
@@ -324,18 +318,34 @@ export class ServerName {
   private async info(): Promise<string> {
     try {
       // Two commands in one pipeline: Redis 6 does not support INFO with two sections.
-      const sections = ['server', 'replication'].map((section) => this.client.sendCommand(['INFO', section]));
-      return (await Promise.all(sections)).join('\n');
+      return (await Promise.all([this.client.sendCommand(['INFO', 'server']), this.replication()])).join('\n');
     } catch (error) {
       if (REFUSED.test((error as Error).message)) return '';
       throw error;
     }
+  }
+
+  /** The reply is read here before that of any later command, so that none of them counts as one of a master. */
+  private replication(): Promise<unknown> {
+    const { connection } = this;
+    return this.client.sendCommand(['INFO', 'replication']).then((reply) => {
+      if (this.connection !== connection) return reply;
+      this.isReplica = isReplicaIn(String(reply));
+      if (this.isReplica) {
+        this.name = null;
+        this.onReplica();
+      }
+      return reply;
+    });
   }
 }
 
 /** Tracks the name of the server process behind a client, a pool or a sentinel object. */
 export class ServerNames {
   private readonly names = new Map<RedisClient, ServerName>();
+
+  /** @param onReplica is called whenever a server reports that it is a replica */
+  constructor(private readonly onReplica: () => void) {}
 
   /**
    * The name that all connections have in common; null while the names differ or one is not known. A command on a
@@ -347,10 +357,23 @@ export class ServerNames {
   }
 
   /** Starts to track the server of a client. Call it before a command, so that the name is queried first. */
-  watch(client: RedisClient): void {
-    if (this.names.has(client)) return;
-    for (const known of this.names.keys()) if (known.isOpen === false) this.names.delete(known);
-    this.names.set(client, new ServerName(client));
+  watch(client: RedisClient): ServerName {
+    const known = this.names.get(client);
+    if (known) return known;
+    for (const other of this.names.keys()) if (other.isOpen === false) this.names.delete(other);
+    const server = new ServerName(client, this.onReplica);
+    this.names.set(client, server);
+    return server;
+  }
+
+  /** The clients that are open. */
+  get clients(): RedisClient[] {
+    return this.open().map(({ client }) => client);
+  }
+
+  /** Reads the role again on every connection. */
+  async confirm(): Promise<void> {
+    await Promise.all(this.open().map((server) => server.confirm()));
   }
 
   /** Queries the name again on every connection. */

@@ -3,7 +3,8 @@ import { bestEffort, currentDeadline, withTimeout } from '../platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
-import { evictionProblem, RedisSecurityStore } from './redis-security-store';
+import { evictionProblem } from './eviction.policy';
+import { RedisSecurityStore } from './redis-security-store';
 import {
   type AttemptOutcome,
   type Bucket,
@@ -79,7 +80,11 @@ export class RedisClusterStore extends SecurityStore {
     this.topology = new ClusterTopology(
       cluster,
       timeoutMs,
-      (client, isOwn) => new RedisSecurityStore(client, timeoutMs, prefix, () => !isOwn && cluster.isOpen),
+      (client, isOwn) =>
+        new RedisSecurityStore(client, timeoutMs, prefix, {
+          mayConnect: () => !isOwn && cluster.isOpen,
+          isClusterNode: true,
+        }),
     );
   }
 

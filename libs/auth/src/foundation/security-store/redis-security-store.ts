@@ -1,43 +1,26 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../platform/deadline';
-import { StoreUnavailable } from '../platform/errors';
+import { StoreUnavailable, redisRefusal } from '../platform/errors';
+import { policyIn } from './eviction.policy';
 import {
-  Liveness,
+  Connection,
   type RedisClient,
   type RedisSource,
   isSentinel,
-  mendReplyParser,
   onMaster,
+  type ServerName,
   ServerNames,
 } from './redis-client';
-import { type Bucket, type Limit, type AttemptOutcome, ONE_TAG, SecurityStore, type Tally } from './security-store';
-
-/**
- * Reads the `maxmemory-policy` from a reply of Redis. The reply to `CONFIG GET` is a list in RESP2 and a map in RESP3,
- * the reply to `INFO` is a text. Null when the reply does not contain it.
- */
-export function policyIn(answer: unknown): string | null {
-  const entries = answer instanceof Map ? Object.fromEntries(answer) : answer;
-  if (typeof entries === 'string') return /^maxmemory_policy:(\S+)/m.exec(entries)?.[1] ?? null;
-  const [name, value] = Array.isArray(entries) ? entries : (Object.entries(Object(entries))[0] ?? []);
-  return name === 'maxmemory-policy' && typeof value === 'string' ? value : null;
-}
-
-/**
- * Describes the problem with an eviction policy and its correction; null for `noeviction`. Every key of the library has
- * a time to live, so that the policies `volatile-*` evict them too.
- */
-export function evictionProblem(policy: string | null): string | null {
-  if (policy === 'noeviction') return null;
-  if (policy === null) {
-    return 'Redis does not report its maxmemory-policy. Make sure that it is noeviction: after the eviction of a denylist entry, a revoked token is accepted.';
-  }
-  return (
-    `The maxmemory-policy of Redis is ${policy}, which evicts entries of the denylist: a revoked token would be ` +
-    'accepted. Set maxmemory-policy to noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration), ' +
-    'or give the library a Redis of its own.'
-  );
-}
+import { mendReplyParser } from './reply-parser';
+import {
+  type Bucket,
+  type InstanceRead,
+  type Limit,
+  type AttemptOutcome,
+  ONE_TAG,
+  SecurityStore,
+  type Tally,
+} from './security-store';
 
 // A counter is a hash: n counted, p pending, b blocked. It expires at the end of its window.
 const READ = `
@@ -126,74 +109,116 @@ const MINUTE_MS = 60_000;
 const QUIET_MS = 5000;
 
 /**
- * Logs the failures of a connection: the first one, then one line a minute with their number, and one line when Redis answers
- * again. While Redis is away, node-redis reports a failure for each attempt to connect, twice a second.
+ * Logs the failures of a connection: the first one, the first one with each code, then one line a minute with their number,
+ * and one line when Redis answers again. While Redis is away, node-redis reports a failure for each attempt to connect, twice a
+ * second.
  */
 class OutageLog {
   private failures = 0;
   private unlogged = 0;
   private loggedAt = 0;
   private failedAt = 0;
+  private isRefused = false;
+  private readonly codes = new Set<string>();
+  /** The last refusal of the server because of which there is no usable connection. */
+  cause?: Error;
 
   constructor(private readonly logger: Logger) {}
 
+  /** The server refuses commands, and its connection is replaced. The next connection may lead to the same server. */
+  refused(code: string): void {
+    this.isRefused = true;
+    this.failed(new Error(`${code} (the connection is replaced)`));
+  }
+
   failed(error: Error | string): void {
+    const text = typeof error === 'string' ? error : error.message;
+    const code = redisRefusal(error);
+    if (code !== undefined) this.cause = error as Error;
+    else if (!this.isRefused) this.cause = undefined;
     this.failedAt = performance.now();
     this.failures++;
-    if (this.failures > 1 && this.failedAt - this.loggedAt < MINUTE_MS) return void this.unlogged++;
+    const isKnown = this.failures > 1 && (code === undefined || this.codes.has(code));
+    if (code !== undefined) this.codes.add(code);
+    if (isKnown && this.failedAt - this.loggedAt < MINUTE_MS) return void this.unlogged++;
     const more = this.unlogged ? ` (${this.unlogged} more failures since the last line)` : '';
-    this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}${more}`);
+    this.logger.warn(`Redis: ${text}${more}`);
     [this.loggedAt, this.unlogged] = [this.failedAt, 0];
   }
 
   /** A command was answered. A sentinel object and a pool report no new connection. */
   replied(): void {
-    if (this.failures > 0 && performance.now() - this.failedAt >= QUIET_MS) this.connected();
+    if (this.failures > 0 && performance.now() - this.failedAt >= QUIET_MS) this.recovered();
   }
 
   connected(): void {
+    if (!this.isRefused) this.recovered();
+  }
+
+  private recovered(): void {
+    [this.isRefused, this.cause] = [false, undefined];
+    this.codes.clear();
     if (this.failures > 0) this.logger.log(`Redis answers again. Failures since it was lost: ${this.failures}.`);
     [this.failures, this.unlogged] = [0, 0];
   }
+}
+
+/** A reply of a server that has reported to be a replica. Its own error has the same code. */
+const IS_REPLICA = new Error('READONLY The server is a replica (role:slave)');
+
+/** How the client of a store is connected. */
+interface Connecting {
+  /** Whether the store may connect the client again, after it has replaced a connection. */
+  readonly mayConnect?: () => boolean;
+  /** Waits for the first connection of a client that is connected later than the store is created. */
+  readonly opened?: () => Promise<void>;
+  readonly isClusterNode?: boolean;
 }
 
 /** Stores the state in Redis with the node-redis client of the host. All commands go to the master. */
 export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
   private readonly logger = new Logger(RedisSecurityStore.name);
-  private readonly liveness: Liveness;
-  private readonly servers = new ServerNames();
+  private readonly connection: Connection;
+  private readonly servers: ServerNames;
   private readonly outage = new OutageLog(this.logger);
 
   /**
    * @param timeoutMs longest wait for a reply in milliseconds. node-redis has no timeout for a server that hangs
    * @param prefix prefix of every key
-   * @param mayConnect whether the store may replace a connection on which nothing is answered
-   * @param opened waits for the first connection of a client that is connected later than the store is created
+   * @param connecting how its client is connected
    */
   constructor(
     private readonly client: RedisSource,
     private readonly timeoutMs: number,
     private readonly prefix = '',
-    mayConnect = (): boolean => true,
-    private readonly opened?: () => Promise<void>,
+    private readonly connecting: Connecting = {},
   ) {
     super();
+    const { mayConnect = () => true, isClusterNode = false } = connecting;
     // node-redis 5 does not have `executeIsolated`.
     if (!mendReplyParser() && 'executeIsolated' in client) {
       this.logger.warn(
         'node-redis 4 may mix up replies after a connection breaks in the middle of a reply. Use node-redis 5.',
       );
     }
-    this.liveness = new Liveness(client, 2 * timeoutMs, mayConnect);
+    this.connection = new Connection(client, timeoutMs, mayConnect);
+    // A node of a cluster may stay a replica: the topology has the other masters.
+    this.servers = new ServerNames(() => !isClusterNode && this.refused(IS_REPLICA));
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
+      this.connection.failed();
       // The error of the first connection refuses the start, and has the same text.
       if (mayConnect()) this.outage.failed(error);
     });
     // Another master may have answered since, on a connection that stays open.
     if (isSentinel(client)) client.on('topology-change', () => this.servers.forget());
-    else client.on('ready', () => this.outage.connected());
+    else {
+      client.on('ready', () => {
+        this.connection.ready();
+        this.outage.connected();
+      });
+    }
   }
 
   override get instance(): string | null {
@@ -211,7 +236,7 @@ export class RedisSecurityStore extends SecurityStore {
 
   override async identify(): Promise<void> {
     try {
-      await this.run(() => this.servers.ask());
+      await this.run(() => this.servers.ask(), true);
     } catch (error) {
       // Another server may have taken over by the time of the next reply.
       this.servers.forget();
@@ -233,6 +258,14 @@ export class RedisSecurityStore extends SecurityStore {
   getMany(keys: readonly string[]): Promise<(string | null)[]> {
     // Not `mGet`: it reads from memory when the host has enabled the client-side cache.
     return this.send('MGET', ...keys.map((key) => this.prefix + key)) as Promise<(string | null)[]>;
+  }
+
+  /** The role is read in the same round trip, after the keys: a former master that became a replica keeps the connection. */
+  override async getWithInstance(keys: readonly string[]): Promise<InstanceRead> {
+    // Another connection, on which the server must give its name first.
+    if (this.connection.isDoubtful) await this.identify();
+    const [read] = await Promise.all([super.getWithInstance(keys), this.run(() => this.servers.confirm())]);
+    return this.instance === read.instance ? read : { ...read, instance: null };
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
@@ -299,32 +332,51 @@ export class RedisSecurityStore extends SecurityStore {
     return this.run((client) => client.sendCommand(words));
   }
 
-  /** Runs `command` once, on the master. */
-  private async run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (this.client.isReady === false) await this.opened?.().catch(() => undefined);
-    // An offline client would queue the command and run it after the timeout.
-    if (this.client.isReady === false) throw new StoreUnavailable('Redis');
+  /**
+   * Runs `command` once, on the master.
+   *
+   * @param isQuery whether the command asks the server for its role: a replica answers it, too
+   */
+  private async run<T>(command: (client: RedisClient) => Promise<T>, isQuery = false): Promise<T> {
+    const { connection } = this;
+    const isDoubtful = connection.isDoubtful;
+    if (this.client.isReady === false && !isDoubtful) {
+      connection.resume();
+      await this.connecting.opened?.().catch(() => undefined);
+      // An offline client would queue the command and run it after the timeout.
+      if (this.client.isReady === false) throw new StoreUnavailable('Redis', this.outage.cause);
+    }
     const sentAt = performance.now();
     let isOver = false;
+    let server: ServerName | undefined;
     const once = async (client: RedisClient): Promise<T> => {
       // A sentinel object waits for a master. It could run the command after the timeout, or a second time.
       if (isOver || client.isReady === false) throw new StoreUnavailable('Redis');
       isOver = true;
-      this.servers.watch(client);
+      server = this.servers.watch(client);
       return command(client);
     };
     try {
-      const reply = onMaster(this.client, once);
-      this.liveness.watch(reply);
+      const reply = isDoubtful
+        ? connection.proved(() => this.servers.ask()).then(() => onMaster(this.client, once))
+        : onMaster(this.client, once);
+      connection.watch(reply);
       const answer = await withTimeout('Redis', this.timeoutMs, reply);
+      if (server?.isReplica && !isQuery) throw IS_REPLICA;
       this.outage.replied();
       return answer;
     } catch (error) {
-      if (error instanceof StoreUnavailable && error.cause === undefined) this.liveness.missed(sentAt);
+      if (error instanceof StoreUnavailable && error.cause === undefined) connection.missed(sentAt);
+      this.refused(error);
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable('Redis', error);
     } finally {
       isOver = true;
     }
+  }
+
+  private refused(error: unknown): void {
+    const code = redisRefusal(error);
+    if (code !== undefined && this.connection.refused(code, this.servers.clients)) this.outage.refused(code);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mendReplyParser } from './redis-client';
+import { mendReplyParser } from './reply-parser';
 
 interface Parser {
   write(chunk: Buffer): void;

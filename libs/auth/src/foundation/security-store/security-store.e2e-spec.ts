@@ -6,7 +6,7 @@ import { eventually } from '../../../../../test/support/eventually';
 import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
 import { allOf, atomicWrites, contract } from './contract.testkit';
 import { MemorySecurityStore } from './memory-security-store';
-import { redisClientOf } from './redis-client';
+import { redisClientOf } from './first-connection';
 import { RedisSecurityStore } from './redis-security-store';
 import { ANSWER_MS, describeStores, inMemory, throughCacheManager, throughClient } from './stores.testkit';
 

@@ -2,18 +2,21 @@ import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisClusterStore } from './redis-cluster-store';
-import { evictionProblem, RedisSecurityStore } from './redis-security-store';
+import { evictionProblem } from './eviction.policy';
+import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { OwnRedis } from './own-redis';
-import { clientProblem, connectionProblem, isCluster, redisClientOf } from './redis-client';
+import { OwnRedis, type RedisUrl } from './own-redis';
+import { clientProblem, connectionProblem, redisClientOf } from './first-connection';
+import { isCluster } from './redis-client';
 import { SecurityStore } from './security-store';
+import { cacheProblem, storeProblem } from './store-proof';
 
 /** The options of the host for its store. */
 interface StoreChoice {
   /** A cache, a Redis client, a SecurityStore, or undefined. */
   store: unknown;
   /** The Redis to which the library connects itself. */
-  redisUrl: string | undefined;
+  redisUrl: RedisUrl | undefined;
   storeTimeoutMs: number;
   keyPrefix: string;
 }
@@ -37,27 +40,34 @@ export async function selectStore(
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
     : 'Neither redis.url (SVC_REDIS_URL) nor cache is set, so a revocation would apply only to this process';
-  if (production) {
-    throw new AuthConfigError(
-      `${problem}. Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager ` +
-        'cache on Redis, a node-redis client or a SecurityStore.',
-    );
-  }
+  if (production) throw new AuthConfigError(`${problem}. ${CURE}`);
   new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;
 }
 
+const CURE =
+  'Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager cache on Redis, a ' +
+  'node-redis client or a SecurityStore.';
+
 /**
- * Connects to the Redis of `redis.url`. In production it refuses a Redis that evicts keys; if Redis does not report its
- * eviction policy, a warning is logged.
+ * Connects to the Redis of `redis.url`. Refuses a store that does not store, and in production a Redis that evicts keys; if
+ * Redis does not report its eviction policy, a warning is logged.
  *
  * @throws AuthConfigError
  */
-export async function openStore(store: SecurityStore, own: OwnRedis, production: boolean): Promise<void> {
+export async function openStore(
+  store: SecurityStore,
+  { storeTimeoutMs }: Pick<StoreChoice, 'storeTimeoutMs'>,
+  own: OwnRedis,
+  production: boolean,
+): Promise<void> {
   await own.open();
-  if (!production || !(store instanceof RedisSecurityStore || store instanceof RedisClusterStore)) return;
   try {
-    await refuseEviction(store);
+    const problem = await storeProblem(store, storeTimeoutMs);
+    if (problem) throw new AuthConfigError(`cache is no store: it ${problem}. ${CURE}`);
+    if (production && (store instanceof RedisSecurityStore || store instanceof RedisClusterStore)) {
+      await refuseEviction(store);
+    }
   } catch (error) {
     // An application that does not start is not shut down either.
     await own.onApplicationShutdown();
@@ -80,14 +90,18 @@ async function storeOf(
 ): Promise<SecurityStore> {
   if (redisUrl !== undefined) {
     const client = own.create(redisUrl);
-    const isConnected = () => own.connected !== undefined;
-    return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, isConnected, () => own.open());
+    const mayConnect = () => own.connected !== undefined;
+    return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, { mayConnect, opened: () => own.open() });
   }
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);
   const problem = clientProblem(store, client) ?? (await connectionProblem(store, client));
   if (problem) throw new AuthConfigError(`cache ${problem}`);
-  if (!client) return new MemorySecurityStore(clock);
+  if (!client) {
+    const fault = store ? await cacheProblem(store, storeTimeoutMs) : null;
+    if (fault) throw new AuthConfigError(`cache is no store: it ${fault}. ${CURE}`);
+    return new MemorySecurityStore(clock);
+  }
   return isCluster(client)
     ? new RedisClusterStore(client, storeTimeoutMs, keyPrefix)
     : new RedisSecurityStore(client, storeTimeoutMs, keyPrefix);

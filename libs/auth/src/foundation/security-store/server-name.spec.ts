@@ -110,7 +110,7 @@ describe('the name of the server behind several connections', () => {
   let clients: [FakeClient, FakeClient];
 
   beforeEach(async () => {
-    names = new ServerNames();
+    names = new ServerNames(() => undefined);
     expect(names.common).toBeNull();
     clients = [new FakeClient(), new FakeClient()];
     for (const client of clients) {

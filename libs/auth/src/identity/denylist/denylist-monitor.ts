@@ -65,6 +65,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   private looking?: Promise<void>;
   private isClosing = false;
   private isWarned = false;
+  private refusal?: string;
   private hasLease = false;
 
   constructor(
@@ -97,12 +98,21 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
       await this.store.identify();
       this.warnOfNamelessStore();
       if (await this.ended.isIssuer()) await this.repair();
+      this.refusal = undefined;
     } catch (error) {
       const { message, stack } = error as Error;
+      if (error instanceof StoreUnavailable) this.warnOfRefusal(error);
       // `SchemaCheck` reports missing tables.
       if (error instanceof StoreUnavailable || isMissing(error)) return;
       this.logger.error(`the denylist: ${message}`, stack);
     }
+  }
+
+  /** Once for each code. Other failures of a store are logged where they occur. */
+  private warnOfRefusal({ refusal, message }: StoreUnavailable): void {
+    if (refusal === undefined || refusal === this.refusal) return;
+    this.refusal = refusal;
+    this.logger.warn(`The denylist could not be compared with PostgreSQL: ${message}.`);
   }
 
   private warnOfNamelessStore(): void {

@@ -8,7 +8,7 @@ import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Realm } from '../../foundation/realm/realm';
-import { redisClientOf } from '../../foundation/security-store/redis-client';
+import { redisClientOf } from '../../foundation/security-store/first-connection';
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
 import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';

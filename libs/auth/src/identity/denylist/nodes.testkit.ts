@@ -7,7 +7,7 @@ import { type RedisClient, RedisServer } from '../../../../../test/support/redis
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
-import { redisClientOf } from '../../foundation/security-store/redis-client';
+import { redisClientOf } from '../../foundation/security-store/first-connection';
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
 import type { SecurityStore } from '../../foundation/security-store/security-store';
 import { DenylistMonitor } from './denylist-monitor';

@@ -1,7 +1,7 @@
 import { type ExecutionContext, HttpException, HttpStatus, Injectable, Logger } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import { isUnavailable } from '../../foundation/platform/deadline';
-import { AuthException, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthException, StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
 import type { Translator } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
 import { HasherBusy } from '../../identity/password/hash-queue';
@@ -23,9 +23,13 @@ export function refusalOf(error: unknown): AuthException {
 function logged(refusal: AuthException): AuthException {
   // A full queue is only written to the security log, which limits its lines during a flood.
   if (refusal.getStatus() >= 500 && !(refusal instanceof HasherBusy))
-    logger.error(`${refusal.code}: ${refusal.message}`, (refusal.cause as Error | undefined)?.stack);
+    logger.error(`${refusal.code}: ${refusal.message}`, stackOf(refusal.cause));
   return refusal;
 }
+
+/** The text of an error of Redis may contain keys and arguments of the command. Its code is in the message of the refusal. */
+const stackOf = (cause: unknown): string | undefined =>
+  redisRefusal(cause) === undefined ? (cause as Error | undefined)?.stack : undefined;
 
 /**
  * Names the language of a refusal in its response, where the option `languages` chooses it. A cache then keeps the response

@@ -2,9 +2,10 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
+import { redisRefusal } from '../../foundation/platform/errors';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
-import { evictionProblem, policyIn } from '../../foundation/security-store/redis-security-store';
+import { evictionProblem, policyIn } from '../../foundation/security-store/eviction.policy';
 import {
   MIGRATIONS,
   type MissingColumn,
@@ -224,6 +225,12 @@ async function ofMaster(ask: Ask, { config, production }: Subject): Promise<Find
     ];
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
+    // The commands of these checks have no keys.
+    const refusal = [error, cause].find((one) => redisRefusal(one) !== undefined) as Error | undefined;
+    if (refusal) {
+      const cure = 'Correct the user and the password in redis.url (SVC_REDIS_URL), or the rights of the user.';
+      return [finding('redis', 'error', `Redis refuses a command: ${refusal.message}`, cure)];
+    }
     const cure = 'Start Redis, or correct redis.url (SVC_REDIS_URL) or the client of cache.';
     return [finding('redis', 'error', `Redis does not answer: ${cause?.message || message}`, cure)];
   }

@@ -5,6 +5,7 @@ import { type AuthConfig, needsDatabase } from '../../foundation/config/auth-con
 import type { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
 import { RequestScope, isInconclusive, withTimeout } from '../../foundation/platform/deadline';
+import { StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type Completeness, Denylist } from '../../identity/denylist/denylist';
@@ -58,6 +59,8 @@ interface Verdict {
   status: 'up' | 'down';
   reason?: HealthFault;
   step?: HealthStep;
+  /** The code with which Redis (`READONLY`) or PostgreSQL (`25006`) refused the step. */
+  code?: string;
   warning?: HealthWarning;
 }
 
@@ -257,7 +260,9 @@ export class AuthHealth {
       this.logged.delete(key);
       return { status: 'up', ...(warning && { warning }) };
     } catch (error) {
-      const verdict: Verdict = { status: 'down', reason: reasonOf(error), ...(step && { step }) };
+      const reason = reasonOf(error);
+      const code = reason === 'failed' && error instanceof StoreUnavailable ? error.refusal : undefined;
+      const verdict: Verdict = { status: 'down', reason, ...(step && { step }), ...(code && { code }) };
       this.log(key, verdict, error);
       return verdict;
     }
@@ -270,16 +275,15 @@ export class AuthHealth {
   private log(key: string, { reason, step }: Verdict, error: unknown): void {
     const { message, cause, stack } = Object(error) as Error & { cause?: Error };
     const place = step ? `${reason}, step ${step}` : reason;
-    const line = `The health check ${key} is down (${place}). ${cause?.message || message}`;
+    // The text of an error of Redis may contain keys.
+    const text = redisRefusal(cause) === undefined ? cause?.message || message : message;
+    const line = `The health check ${key} is down (${place}). ${text}`;
     if (this.logged.get(key) === line) return;
     this.logged.set(key, line);
     const isExpected = error instanceof Fault || isInconclusive(error) || isMissing(error);
     this.logger.error(line, isExpected ? undefined : stack);
   }
 }
-
-/** The first word of an error that Redis sends: `READONLY`, `OOM`, `NOPERM`. Errors of its client begin in another way. */
-const REDIS_REFUSAL = /^[A-Z]{2,} /;
 
 /** 25006 read-only; 08P01, 0A000 refused by a pooler; 53100, 53200, 53400 no disk, no memory, a limit. */
 const SQL_REFUSAL = /^(25006|08P01|0A000|53[124]00)$/;
@@ -288,6 +292,7 @@ function reasonOf(error: unknown): HealthFault {
   if (error instanceof Fault) return error.reason;
   if (isMissing(error)) return 'pending';
   if (!isInconclusive(error)) return 'failed';
-  const { code, message = '' } = ((error as Error).cause ?? {}) as { code?: string; message?: string };
-  return REDIS_REFUSAL.test(message) || SQL_REFUSAL.test(code ?? '') ? 'failed' : 'unreachable';
+  const { cause } = error as Error;
+  const isRefusal = redisRefusal(cause) !== undefined || SQL_REFUSAL.test((cause as { code?: string })?.code ?? '');
+  return isRefusal ? 'failed' : 'unreachable';
 }
