@@ -169,6 +169,10 @@ export class EndedSessions {
 export const endedAmong = (database: Database, parameter: string): string =>
   `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
 
+/** A sub-select of the sessions with a pinned list of abilities among the ids of a parameter. */
+export const pinnedAmong = (database: Database, parameter: string): string =>
+  `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND scope IS NOT NULL`;
+
 function statementsOn(database: Database) {
   const sessions = database.table(Session);
   const ended = (verdict: string): string =>
