@@ -55,13 +55,16 @@ describeWithRedis('with the default storeTimeoutMs', () => {
   it.each([
     ['PostgreSQL', () => node.postgres],
     ['both stores', () => (node.redis.hang(), node.postgres)],
-  ])('a registration answers 201 without a session if %s stopped after the account was stored', async (name, stopped) => {
-    const email = `${name.replace(' ', '-')}@example.com`.toLowerCase();
-    const stop = node.t.app.get(AuthEvents).on(Registered, () => stopped().hang());
-    const { status, body } = await node.t.http.post('/auth/register').send({ ...FORM, email });
-    stop();
-    node.heal();
-    expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
-    await node.t.login(email).expect(200);
-  });
+  ])(
+    'a registration answers 201 without a session if %s stopped after the account was stored',
+    async (name, stopped) => {
+      const email = `${name.replace(' ', '-')}@example.com`.toLowerCase();
+      const stop = node.t.app.get(AuthEvents).on(Registered, () => stopped().hang());
+      const { status, body } = await node.t.http.post('/auth/register').send({ ...FORM, email });
+      stop();
+      node.heal();
+      expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
+      await node.t.login(email).expect(200);
+    },
+  );
 });
