@@ -12,6 +12,7 @@ const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, passwo
 interface Known {
   id: string;
   email: string;
+  passwordHash: string | null;
   at: number;
 }
 
@@ -26,12 +27,13 @@ class Silent extends UserProvider<Known> {
 
   findById = (id: string) => this.answer('findById', this.known.find((user) => user.id === id) ?? null);
   findByIdentifier = () => this.answer('findByIdentifier', null);
-  passwordHashOf = async () => null;
+  passwordHashOf = async (id: string) => this.known.find((user) => user.id === id)?.passwordHash ?? null;
   savePasswordHash = async () => undefined;
   idOf = ({ id }: Known) => id;
   override identifierOf = ({ email }: Known) => email;
   override createsAccounts = () => true;
-  override create = ({ identifier }: NewAccount) => this.answer('create', this.add(identifier));
+  override create = ({ identifier, passwordHash }: NewAccount) =>
+    this.answer('create', this.add(identifier, passwordHash));
   override datesAccounts = () => true;
   override currentMark = () => this.answer('mark', String(performance.now()));
   override wasCreatedSince = (id: string, mark: string) =>
@@ -40,8 +42,8 @@ class Silent extends UserProvider<Known> {
       this.known.some((user) => user.id === id && user.at >= Number(mark)),
     );
 
-  add(email: string): Known {
-    const user = { id: randomUUID(), email, at: performance.now() };
+  add(email: string, passwordHash: string | null = null): Known {
+    const user = { id: randomUUID(), email, passwordHash, at: performance.now() };
     this.known.push(user);
     return user;
   }

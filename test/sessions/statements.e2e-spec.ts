@@ -128,17 +128,17 @@ describe('the cost of a request', () => {
     for (let i = 0; i < 20; i++) await t.auth.startSession(1);
     const { sql, trips } = counters(t);
     await t.call('delete', '/auth/sessions', token).expect(204);
-    // Statements: the user and the session, the pin of the session, the end of all sessions. Store calls: the guard's
-    // read of the denylist, the denials, and the denials again after the commit.
-    expect(sql.map(kindOf)).toEqual(['guarded', 'isPinned', 'endPage']);
+    // Statements: the user and the session with its pin, the end of all sessions. Store calls: the guard's read of the
+    // denylist, the denials, and the denials again after the commit.
+    expect(sql.map(kindOf)).toEqual(['withPin', 'endPage']);
     expect(trips.toSorted()).toEqual(['getMany', 'setMany', 'setMany']);
   });
 
-  it('to sign in: one look-up, one hash, one insert with its cap, one later look-up, and the limits', async () => {
+  it('to sign in: one look-up, one hash, one insert, one later look-up, the count of the sessions, and the limits', async () => {
     const hashes = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     const { sql, trips } = counters(t);
     await t.login('ada@example.com').expect(200);
-    expect(sql.map(kindOf)).toEqual(['user', 'insert', 'cap', 'user']);
+    expect(sql.map(kindOf)).toEqual(['user', 'insert', 'user', 'isOverCap']);
     expect([trips.length, hashes.mock.calls.length]).toEqual([3, 1]);
   });
 });
@@ -148,13 +148,14 @@ const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][]
   ['find', /^\s*SELECT s\.id AS "familyId"/, ['svc_sessions_pkey']],
   ['exchangeJoined', /UPDATE SKIP LOCKED[^]* SET generation = h\.generation/, ['svc_sessions_pkey']],
   ['exchangeOne', /SET generation = h\.generation/, ['svc_sessions_pkey']],
+  ['withPin', /svc_pinned/, ['svc_sessions_pkey']],
   ['guarded', /svc_ended/, ['svc_sessions_pkey']],
-  ['insert', /pg_advisory_xact_lock[^]*INSERT INTO \S*svc_sessions/, []],
+  ['insert', /INSERT INTO \S*svc_sessions" \(/, []],
+  ['isOverCap', /^\s*SELECT count\(\*\) > \$3 AS over/, ['svc_sessions_live']],
   ['cap', /surplus AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
   ['endOne', /^\s*UPDATE \S*svc_sessions" s SET revoked_at = clock_timestamp/, ['svc_sessions_pkey']],
   ['erasePage', /user_id = '', salt = ''/, ['svc_sessions_live', 'svc_sessions_ended', 'svc_sessions_pkey']],
   ['endPage', /page AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
-  ['isPinned', /scope IS NOT NULL/, ['svc_sessions_pkey']],
   ['list', /ORDER BY id::text = /, ['svc_sessions_live']],
   ['isOwn', /SELECT 1 FROM \S*svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3/, ['svc_sessions_pkey']],
   ['hasEnded', /^\s*SELECT s\.revoked_at IS NOT NULL OR/, ['svc_sessions_pkey']],
@@ -221,6 +222,10 @@ async function fill({ database }: TestApp): Promise<void> {
     SELECT gen_random_uuid(), 'api', (1 + n % 5000)::text, sha256(n::text::bytea),
            now(), now() + interval '1 day', CASE WHEN n % 9 = 0 THEN now() - n * interval '7 ms' END, now(), now() - n * interval '1 s'
       FROM generate_series(1, 30000) n`);
+  // More than `sessions.maxPerUser`.
+  await database.query(`
+    INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+    SELECT gen_random_uuid(), 'api', '2', '', now(), now() + interval '1 day', now(), now() FROM generate_series(1, 100) n`);
   await database.query('ANALYZE');
 }
 

@@ -9,8 +9,8 @@ export const HELD_MS = 59_000;
 /** More than the time limit of code of the host. A wait has less than the whole timeout if the request has waited before. */
 const SHORTEST_MS = 31_000;
 
-/** Two answers that take so long fit into one timeout, a third does not. */
-export const SLOW_ANSWER_MS = 22_000;
+/** Five waits for answers that take so long fit into the time of a request, which is four timeouts. A sixth does not. */
+export const SLOW_ANSWER_MS = 45_000;
 
 /** More than the other timers of a process, such as those of connections that are not used. */
 const OTHERS_MS = 10_000;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissing } from '../../foundation/platform/database';
+import { Database } from '../../foundation/platform/database';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { EmailChangeRows, type ExportedEmailChange } from '../email-change/email-change.store';
 import { type ExportedDevice, KnownDeviceStore } from '../known-devices/known-device.store';

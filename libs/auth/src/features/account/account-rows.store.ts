@@ -54,16 +54,19 @@ export class Tables {
   }
 
   /**
-   * Whether a table exists with its columns. Checked on every call, because a migration may run after the start of the
+   * The tables that exist with their columns. Checked on every call, because a migration may run after the start of the
    * process.
    */
-  async exists(sql: Sql, { name, columns }: Table): Promise<boolean> {
-    const [found] = await sql<{ known: number }>(
-      `SELECT count(*)::int AS known FROM pg_attribute
-        WHERE attrelid = to_regclass($1) AND attname = ANY($2::text[]) AND NOT attisdropped`,
-      [name, columns],
+  async existing(sql: Sql, tables: readonly Table[]): Promise<ReadonlySet<Table>> {
+    const columns = tables.flatMap((table) => table.columns.map((column) => [table.name, column] as const));
+    const found = await sql<{ name: string }>(
+      `SELECT asked.name FROM unnest($1::text[], $2::text[]) AS asked(name, attribute)
+         LEFT JOIN pg_attribute a ON a.attrelid = to_regclass(asked.name) AND a.attname = asked.attribute AND NOT a.attisdropped
+        GROUP BY asked.name HAVING count(a.attname) = count(*)`,
+      [columns.map(([name]) => name), columns.map(([, column]) => column)],
     );
-    return found?.known === columns.length;
+    const names = new Set(found.map(({ name }) => name));
+    return new Set(tables.filter(({ name }) => names.has(name)));
   }
 
   private of(entity: EntityTarget<ObjectLiteral>, columns: string[]): Table {
@@ -108,20 +111,15 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `SessionErasure.eraseRest`. */
   async erase(sql: Sql, account: DeletedAccount): Promise<void> {
-    const { userId } = account;
     const { emailChanges, emailDeliveries, knownDevices, lockouts, passwordResets, passkeys, trustedDevices } =
       this.tables;
-    await this.delete(sql, passkeys, 'user_id = $2', userId);
-    await this.delete(sql, passwordResets, 'user_id = $2', userId);
-    await this.delete(sql, emailChanges, 'user_id = $2', userId);
-    await this.delete(sql, emailDeliveries, 'user_id = $2', userId);
-    await this.delete(sql, knownDevices, 'user_id = $2', userId);
-    await this.delete(sql, trustedDevices, 'user_id = $2', userId);
-    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
+    const ofUser = [passkeys, passwordResets, emailChanges, emailDeliveries, knownDevices, trustedDevices];
+    const existing = await this.tables.existing(sql, [...ofUser, lockouts]);
+    for (const table of ofUser) if (existing.has(table)) await this.delete(sql, table, 'user_id = $2', account.userId);
+    if (existing.has(lockouts)) await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
-    if (!(await this.tables.exists(sql, table))) return;
     // In the order in which attempts lock the counters.
     for (const guard of this.realm.source.names)
       await sql(`DELETE FROM ${table.name} WHERE guard = $1 AND ${where}`, [guard, of]);

@@ -71,7 +71,6 @@ export class PasswordChange {
     await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
     else await this.replace(caller, body.current_password, body.password);
-    await bestEffort('removing the reset links of a changed password', () => this.resetTokens.removeAll(caller.userId));
     this.events.emit(new PasswordChanged(user, caller.guard));
   }
 
@@ -94,8 +93,8 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: () => this.userSessions.endOthers(userId, familyId, 'password_change'),
-      finish: () => this.sessions.requireAlive(caller),
+      endSessions: () => this.endOthers(caller, digest),
+      judge: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
       undo: async () => {
         if (await this.sessions.isAlive(familyId)) return;
@@ -108,7 +107,7 @@ export class PasswordChange {
 
   /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
   private async replace(caller: Caller, current: string, password: string): Promise<void> {
-    const { userId, familyId } = caller;
+    const { userId } = caller;
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // Released at once: a change that fails later, and is repeated, must not count as a failure.
@@ -120,14 +119,27 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () => this.userSessions.endOthers(userId, familyId, 'password_change'),
-        finish: () => this.sessions.requireAlive(caller),
+        endSessions: () => this.endOthers(caller, renewed),
+        judge: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
       });
       if (isMade) return;
     }
     throw new WrongPassword(FIELD);
+  }
+
+  /**
+   * Ends what belongs to the former password: the other sessions, and the reset links, which are bound to it.
+   *
+   * @param digest the hash of the new password
+   */
+  private async endOthers({ userId, familyId }: Caller, digest: string): Promise<void> {
+    const removal = bestEffort('removing the reset links of a changed password', () =>
+      this.resetTokens.removeAll(userId, digest),
+    );
+    await this.userSessions.endOthers(userId, familyId, 'password_change');
+    await removal;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql, isMissing, isUuid } from '../../foundation/platform/database';
+import { Database, type Sql, isUuid } from '../../foundation/platform/database';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';

@@ -15,7 +15,9 @@ export interface Replacement {
   readonly email?: string;
   /** Ends the sessions of the former password. */
   readonly endSessions: () => Promise<void>;
-  /** The last step, after the password is stored. */
+  /** Whether the change may stay, judged while the sessions end: rejects if not. */
+  readonly judge?: () => Promise<unknown>;
+  /** The last step, after the sessions have ended. */
   readonly finish?: () => Promise<unknown>;
   /** Called once after a failure: restores the state, so that the request can be repeated. If it fails, the sessions end. */
   readonly undo: () => Promise<unknown>;
@@ -37,18 +39,14 @@ export class PasswordReplacement {
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
   async replace(replacement: Replacement): Promise<boolean> {
-    const { userId, digest, replacing, email, endSessions, finish, undo } = replacement;
+    const { userId, digest, replacing, email, endSessions, judge, finish, undo } = replacement;
     let isSaved: boolean | undefined;
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
       // The password is stored: what follows must not fail because earlier waits have used up the deadline of the request.
       await RequestScope.detached(async () => {
-        await endSessions();
-        // Also the lock of the login: the guesses that set it were at the former password.
-        const ofMail = email === undefined ? [] : [mailLock(email)];
-        const ofLogin = await this.locks.ofUserId(userId);
-        await this.lockout.release([userLock('confirm', userId), ...ofLogin, ...ofMail]);
+        await inParallel(endSessions(), this.releaseLocks(userId, email), judge?.());
         await finish?.();
       });
       return true;
@@ -68,4 +66,17 @@ export class PasswordReplacement {
       throw error;
     }
   }
+
+  /** Also the lock of the login: the guesses that set it were at the former password. */
+  private async releaseLocks(userId: string, email: string | undefined): Promise<void> {
+    const ofMail = email === undefined ? [] : [mailLock(email)];
+    const ofLogin = await this.locks.ofUserId(userId);
+    await this.lockout.release([userLock('confirm', userId), ...ofLogin, ...ofMail]);
+  }
+}
+
+/** Waits until all work has ended. @throws the first error, when none of it changes anything any more */
+async function inParallel(...work: (Promise<unknown> | undefined)[]): Promise<void> {
+  await Promise.allSettled(work);
+  await Promise.all(work);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isMissing } from '../../foundation/platform/database';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { callHost } from '../../foundation/platform/deadline';
 import { type SweptPage, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';

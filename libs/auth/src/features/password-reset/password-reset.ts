@@ -61,7 +61,7 @@ export class PasswordResets {
     // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
     if (!isMade) await reopen();
     // All links of the user are invalid, because they are bound to the former hash. So an error here is no failure.
-    else await bestEffort('removing the reset links of a changed password', () => this.store.removeAll(userId));
+    else await bestEffort('removing the reset links of a changed password', () => this.store.removeAll(userId, digest));
     return isMade;
   }
 }

@@ -144,13 +144,19 @@ export class ResetTokenStore extends HashRenewal {
     await this.database.query(statement, values);
   }
 
-  /** Deletes the tokens of a user for all brokers, at all guards of the source. After a new password they are invalid, because it has another hash. */
-  async removeAll(userId: string): Promise<void> {
+  /**
+   * Deletes the tokens of a user for all brokers, at all guards of the source. After a new password they are invalid, because it
+   * has another hash.
+   *
+   * @param stored the hash of the new password, whose tokens remain: the deletion may be repeated after the response
+   */
+  async removeAll(userId: string, stored?: string): Promise<void> {
     if (!this.isUsed) return;
-    await this.database.query(`DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2`, [
-      this.realm.source.names,
-      userId,
-    ]);
+    await this.database.query(
+      `DELETE FROM ${this.table()}
+        WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint IS DISTINCT FROM $3::text`,
+      [this.realm.source.names, userId, stored === undefined ? null : fingerprintOf(stored)],
+    );
   }
 
   /** As {@link removeAll}, except the tokens for this address and this password hash. */

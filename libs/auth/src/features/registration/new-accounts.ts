@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database, type Sql, isUnstorable } from '../../foundation/platform/database';
+import { Database, type Sql } from '../../foundation/platform/database';
+import { isUnstorable } from '../../foundation/platform/pg-errors';
 import { callHost, isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
@@ -33,6 +34,14 @@ export interface AccountPasskey {
   isStored(): Promise<boolean>;
 }
 
+/** A stored account. */
+export interface CreatedAccount {
+  /** Without its password hash. */
+  readonly user: object;
+  /** The hash that was stored, or null for none; undefined after `hooks.register`, which may store another one. */
+  readonly digest: string | null | undefined;
+}
+
 /** Creates accounts, in the user store or with `hooks.register`. */
 @Injectable()
 export class NewAccounts {
@@ -48,7 +57,7 @@ export class NewAccounts {
   ) {}
 
   /**
-   * Creates an account, and returns the stored user without its password hash.
+   * Creates an account.
    *
    * @param passkey stored with the account, instead of a password: both or neither. Only with `hooks.register`, and with a
    * user store on another database, the account may exist without its passkey after an error
@@ -56,7 +65,7 @@ export class NewAccounts {
    * column of the users cannot contain a value; StoreUnavailable if `hooks.register` does not settle in time: it may still
    * create the account
    */
-  async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object> {
+  async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<CreatedAccount> {
     const { hooks, username, features } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
@@ -64,9 +73,12 @@ export class NewAccounts {
     if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new IdentifierTaken('email');
     const held = await this.heldIn(fields);
     if (held) throw new IdentifierTaken(held.field);
-    const user = await (hooks.register ? this.createByHook(fields, passkey) : this.createInternally(fields, passkey));
+    const created = await (hooks.register
+      ? this.createByHook(fields, passkey).then((user) => ({ user, digest: undefined }))
+      : this.createInternally(fields, passkey));
+    const { user, digest } = created;
     if (!user) throw new IdentifierTaken(username);
-    return withoutHash(user);
+    return { user: withoutHash(user), digest };
   }
 
   /**
@@ -118,10 +130,14 @@ export class NewAccounts {
     return null;
   }
 
-  private async createInternally(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object | null> {
+  private async createInternally(
+    fields: RegistrationFields,
+    passkey?: AccountPasskey,
+  ): Promise<{ user: object | null; digest: string | null }> {
     const account = await this.accountOf(fields, passkey);
     try {
-      return await (passkey ? this.createWithPasskey(account, passkey) : this.users.create(account));
+      const user = await (passkey ? this.createWithPasskey(account, passkey) : this.users.create(account));
+      return { user, digest: account.passwordHash };
     } catch (error) {
       if (!isUnstorable(error)) throw error;
       // PostgreSQL does not name the column.

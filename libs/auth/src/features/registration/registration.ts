@@ -11,7 +11,7 @@ import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { Sessions } from '../sessions/sessions';
 import { PasskeyAdded } from '../passkeys/passkeys.events';
-import { type AccountPasskey, NewAccounts } from './new-accounts';
+import { type AccountPasskey, type CreatedAccount, NewAccounts } from './new-accounts';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -30,12 +30,17 @@ export class FirstLogin {
    * @param remember as in `SessionStart`
    * @param passkey the passkey of an account without a password
    */
-  async logIn(user: object, request: object, remember: boolean, passkey?: AccountPasskey): Promise<RegistrationAnswer> {
-    const blocked = this.unverified.isBlocked(user);
+  async logIn(
+    account: CreatedAccount,
+    request: object,
+    remember: boolean,
+    passkey?: AccountPasskey,
+  ): Promise<RegistrationAnswer> {
+    const blocked = this.unverified.isBlocked(account.user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     try {
-      return (await this.begin(user, blocked, request, remember, passkey)) ?? withoutSession;
+      return (await this.begin(account, blocked, request, remember, passkey)) ?? withoutSession;
     } catch (error) {
       // The account is stored: a repeated request would find its identifier taken, but a login is possible. A host may let new
       // accounts wait for an approval.
@@ -46,14 +51,14 @@ export class FirstLogin {
 
   /** Null if no session starts. */
   private async begin(
-    user: object,
+    { user, digest: created }: CreatedAccount,
     blocked: boolean,
     request: object,
     remember: boolean,
     passkey?: AccountPasskey,
   ): Promise<SessionTokens | LoginChallenge | EnrolmentChallenge | null> {
     const userId = this.users.idOf(user);
-    const digest = await this.users.passwordHashOf(userId);
+    const digest = created === undefined ? await this.users.passwordHashOf(userId) : created;
     // A passkey combines two factors, so no challenge follows.
     const challenge = passkey ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
     if (challenge) return challenge;
@@ -118,9 +123,9 @@ export class Registration {
     const remember = concealExisting || rememberIn(request, this.realm.options);
     const passkey = await verify?.();
     if (concealExisting) return this.receive(fields, passkey);
-    const user = await this.accounts.create(fields, passkey);
-    this.welcome(user, passkey);
-    return this.firstLogin.logIn(user, request, remember, passkey);
+    const account = await this.accounts.create(fields, passkey);
+    this.welcome(account.user, passkey);
+    return this.firstLogin.logIn(account, request, remember, passkey);
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

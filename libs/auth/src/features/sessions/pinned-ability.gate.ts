@@ -1,6 +1,6 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
-import { type Caller, callerAt } from '../../identity/tokens/caller';
+import { type Caller, callerAt, pinOf } from '../../identity/tokens/caller';
 import { AbilityDenials } from '../../request/abilities/ability.gate';
 import { type Requirement, isMet, requirement } from '../../request/abilities/requirement';
 import { AuthenticationGate } from '../../request/gates/authenticated';
@@ -20,9 +20,10 @@ export class PinnedSessions {
   constructor(private readonly sessions: SessionStore) {}
 
   /** A token without the `pin` claim must not unpin a session, so the session row is read in that case. */
-  async includes({ claims, familyId }: Caller): Promise<boolean> {
+  async includes(caller: Caller): Promise<boolean> {
+    const { claims, familyId } = caller;
     if (claims.pin === true) return true;
-    return familyId !== null && (await this.sessions.isPinned(familyId));
+    return pinOf(caller) ?? (familyId !== null && (await this.sessions.isPinned(familyId)));
   }
 }
 

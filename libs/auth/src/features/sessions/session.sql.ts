@@ -1,4 +1,4 @@
-import { type Database, lockUntilCommit } from '../../foundation/platform/database';
+import type { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
 
 /** Maximum number of sessions that one statement ends. */
@@ -106,14 +106,18 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
-  const insert = (ctes: string): string => `
-    WITH ${ctes}
+  const insert = `
+    WITH moment AS MATERIALIZED (SELECT ${now('$15')} AS now)
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
                              idle_timeout, remembered, passkey_id, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
            now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, now
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
+
+  // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended by it.
+  // $1 guard, $2 user, $3 cap, $4 offset, $5 idle time.
+  const counted = `s.guard = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.scope IS NULL AND ${endOf('$5')} >= ${now('$4')}`;
 
   const endOne = (condition: string): string => `
       UPDATE ${sessions} s SET revoked_at = ${now('$3')}
@@ -131,29 +135,22 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
-    insert: insert(`moment AS MATERIALIZED (SELECT ${now('$15')} AS now)`),
-    // Takes the lock of the user's cap, named $16, before it reads the time. So the next statement counts the sessions of all
-    // logins that held the lock before.
-    insertCapped: insert(`
-      turn AS MATERIALIZED (SELECT ${lockUntilCommit('$16')}),
-      moment AS MATERIALIZED (SELECT ${now('$15')} AS now FROM turn)`),
-    // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended
-    // by it. Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.
+    insert,
+    isOverCap: `
+      SELECT count(*) > $3 AS over FROM ${sessions} s WHERE ${counted}`,
+    // Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.
     endOverCap: `
-      WITH moment AS MATERIALIZED (SELECT ${now('$5')} AS now),
-           others AS MATERIALIZED (
-             SELECT id, last_used_at FROM ${sessions} s, moment
-              WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND scope IS NULL AND id <> $3
-                AND ${endOf('$6')} >= now),
+      WITH moment AS MATERIALIZED (SELECT ${now('$4')} AS now),
+           live AS MATERIALIZED (SELECT id, last_used_at FROM ${sessions} s WHERE ${counted}),
            surplus AS MATERIALIZED (
-             SELECT id FROM others ORDER BY last_used_at, id
-              LIMIT least(${PAGE}, greatest(0, (SELECT count(*) FROM others) - $4))),
+             SELECT id FROM live WHERE id <> $6 ORDER BY last_used_at, id
+              LIMIT least(${PAGE}, greatest(0, (SELECT count(*) FROM live) - $3))),
            locked AS MATERIALIZED (
              SELECT id FROM ${sessions} WHERE id = ANY(ARRAY(SELECT id FROM surplus)) AND revoked_at IS NULL
               ORDER BY id FOR UPDATE)
       UPDATE ${sessions} s SET revoked_at = moment.now FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked))
       RETURNING ${ROW}`,
-    discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2`,
+    discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id <> ''`,
     endOne: endOne(''),
     // Judged after the row lock is acquired: a request may have used the session in its last moment.
     endOver: endOne(`AND ${endOf('$4')} < ${now('$3')}`),

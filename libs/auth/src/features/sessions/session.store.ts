@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid } from '../../foundation/platform/database';
+import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
@@ -125,53 +126,62 @@ export class SessionStore {
   }
 
   /**
-   * Stores a session, and ends the sessions of its user that exceed `sessions.maxPerUser`. `mint` gets the `auth_time` in
-   * unix seconds and runs before the commit: if the token cannot be issued, no session is stored.
+   * Stores a session, in one statement. Returns its `auth_time` in unix seconds.
    *
-   * @param beforeCommit gets the sessions that the cap ended
+   * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
-  async insert<T>(
-    session: NewSession,
-    mint: (authTime: number) => T,
-    beforeCommit: BeforeCommit,
-  ): Promise<{ minted: T; ended: EndedRow[] }> {
+  async insert(session: NewSession): Promise<number> {
     const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, passkeyId, life } = session;
-    const { guard, options } = this.realm;
-    const { maxPerUser } = options.sessions;
-    const isCapped = maxPerUser > 0 && scope === null;
-    const { insert, insertCapped, endOverCap } = this.statements();
     const { ttl, idleTimeout, remembered } = life;
-    const described = [familyId, guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const values = [...described, idleTimeout, remembered, passkeyId, this.clock.offset];
+    const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
+    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
+      ...described,
+      idleTimeout,
+      remembered,
+      passkeyId,
+      this.clock.offset,
+    ]);
+    // A session that lost its pinned abilities in the column would have all abilities of its user.
+    if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
+    return row.authTime;
+  }
+
+  /** Whether a user has more live sessions than `sessions.maxPerUser`. Called after the session is stored. */
+  async isOverCap(userId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ over: boolean }>(this.statements().isOverCap, this.capped(userId));
+    return row?.over === true;
+  }
+
+  /**
+   * Ends the sessions of a user that exceed `sessions.maxPerUser`, those with the oldest use. Each of several concurrent
+   * sign-ins calls it after its own session is stored, one after the other: the last one sees all sessions.
+   *
+   * @param own the new session, which stays
+   */
+  endOverCap(userId: string, own: string, beforeCommit: BeforeCommit): Promise<EndedRow[]> {
     return this.database.transaction(async (sql) => {
-      // Serializes the logins of one user: two concurrent logins would not count each other's session.
-      const [statement, lock] = isCapped ? [insertCapped, [`svc:cap:${guard}:${userId}`]] : [insert, []];
-      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, ...lock]);
-      // A session that lost its pinned abilities in the column would have all abilities of its user.
-      if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
-      const ended = isCapped
-        ? await sql<EndedRow>(endOverCap, [
-            guard,
-            userId,
-            familyId,
-            maxPerUser - 1,
-            this.clock.offset,
-            this.idleTimeout,
-          ])
-        : [];
-      const minted = mint(row.authTime);
+      await sql(LOCK_UNTIL_COMMIT, [`svc:cap:${this.realm.guard}:${userId}`]);
+      const ended = await sql<EndedRow>(this.statements().endOverCap, [...this.capped(userId), own]);
       await beforeCommit(ended.map(({ id }) => id));
-      return { minted, ended };
+      return ended;
     });
   }
 
-  /** Deletes a session whose tokens were not sent to any client. Also one whose commit has not been answered. */
+  private capped(userId: string): unknown[] {
+    const { guard, options } = this.realm;
+    return [guard, userId, options.sessions.maxPerUser, this.clock.offset, this.idleTimeout];
+  }
+
+  /**
+   * Deletes a session whose tokens were not sent to any client. Also one whose statement has not been answered: the statement
+   * may still run, so a row that only records an end keeps its id until the row is pruned.
+   */
   async discard(familyId: string): Promise<void> {
     const { noteEnd, discard } = this.statements();
     await this.database.transaction(async (sql) => {
-      // An insert of the same id waits for the transaction that stores the session; a deletion would not see its row.
-      await sql(noteEnd, [familyId, this.realm.guard, this.clock.offset]);
-      await sql(discard, [familyId, this.realm.guard]);
+      // Waits for a statement of the same id that is running; a deletion would not see its row.
+      const [noted] = await sql(noteEnd, [familyId, this.realm.guard, this.clock.offset]);
+      if (!noted) await sql(discard, [familyId, this.realm.guard]);
     });
   }
 

@@ -108,7 +108,7 @@ export class Sessions {
     if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
-    // Before the session is stored, because a stored session can end another one. Afterwards, the check is repeated.
+    // Before the session is stored, so that none is stored and discarded. Afterwards, the check is repeated.
     await this.standings.refuse(userId);
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
     const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
@@ -120,31 +120,28 @@ export class Sessions {
 
     const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
     const client = { ip, userAgent };
-    const started = this.ending('cap', async (deny) => {
-      const { minted, ended } = await this.store.insert(
-        {
-          familyId,
-          userId,
-          salt,
-          scope: pinned,
-          amr,
-          authTime: authTime ?? null,
-          ...client,
-          label: clip(label, LABEL_MAX),
-          passkeyId,
-          life,
-        },
-        (since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }),
-        deny,
-      );
-      return { result: minted, ended };
-    });
-    const accessToken = await started.catch(async (error: unknown) => {
-      // The transaction may have been committed without an answer.
-      await bestEffort('discarding a session', () => this.store.discard(familyId));
-      throw error;
-    });
-    const admitted = await this.admit({ userId, familyId, client, request }, passwordHashCheck);
+    const session = {
+      familyId,
+      userId,
+      salt,
+      scope: pinned,
+      amr,
+      authTime: authTime ?? null,
+      ...client,
+      label: clip(label, LABEL_MAX),
+      passkeyId,
+      life,
+    };
+    const accessToken = await this.store
+      .insert(session)
+      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }))
+      .catch(async (error: unknown) => {
+        // The statement may have been committed without an answer.
+        await bestEffort('discarding a session', () => this.store.discard(familyId));
+        throw error;
+      });
+    const isCapped = pinned === null && this.realm.options.sessions.maxPerUser > 0;
+    const admitted = await this.admit({ userId, familyId, client, request }, isCapped, passwordHashCheck);
     if (!admitted) return null;
     const { device, deviceToken } = admitted;
     this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
@@ -154,19 +151,40 @@ export class Sessions {
     return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, deviceToken };
   }
 
-  /** Checks a stored session, and records its device. Null if the session must not start; it is discarded then. */
-  private async admit(signIn: CompleteSignIn, passwordHashCheck?: PasswordHashCheck): Promise<RecordedDevice | null> {
+  /**
+   * Checks a stored session, ends the sessions that exceed the cap, and records the device. Null if the session must not start;
+   * it is discarded then.
+   */
+  private async admit(
+    signIn: CompleteSignIn,
+    isCapped: boolean,
+    passwordHashCheck?: PasswordHashCheck,
+  ): Promise<RecordedDevice | null> {
+    const { userId, familyId } = signIn;
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
-    const discard = (): Promise<void> => this.store.discard(signIn.familyId);
+    const discard = (): Promise<void> => this.store.discard(familyId);
     try {
-      const isValid = await this.sessionPrecondition.stillValid(signIn.userId, passwordHashCheck);
-      if (isValid) return await this.devices.record(signIn);
+      const [isValid, isOver] = await Promise.all([
+        this.sessionPrecondition.stillValid(userId, passwordHashCheck),
+        isCapped && this.store.isOverCap(userId),
+      ]);
+      if (isValid) {
+        if (isOver) await this.endSurplus(userId, familyId);
+        return await this.devices.record(signIn);
+      }
       await discard();
       return null;
     } catch (error) {
       await bestEffort('discarding a session', discard);
       throw error;
     }
+  }
+
+  private endSurplus(userId: string, own: string): Promise<void> {
+    return this.ending('cap', async (deny) => {
+      const ended = await this.store.endOverCap(userId, own, deny);
+      return { result: undefined, ended };
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isMissing } from '../../foundation/platform/database';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';

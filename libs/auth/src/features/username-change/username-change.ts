@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { isUnstorable } from '../../foundation/platform/database';
+import { isUnstorable } from '../../foundation/platform/pg-errors';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import type { ReplacementResult } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';

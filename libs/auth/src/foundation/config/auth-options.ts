@@ -1480,8 +1480,9 @@ export interface SharedValues {
   keyPrefix?: string;
 
   /**
-   * Milliseconds that one request to the library's routes waits for Redis and PostgreSQL, in total, before it is
-   * answered 503: 50 to 60000.
+   * Milliseconds that a request waits for one answer of Redis or PostgreSQL (a statement, a transaction, a command or a
+   * connection) before it is answered 503: 50 to 60000. All waits of one request to the library's routes together take at most
+   * four times as long.
    *
    * @default 800
    * @env SVC_STORE_TIMEOUT

@@ -3,13 +3,8 @@ import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunne
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
 import { sha256 } from './crypto';
-import { type CancellableClient, cancelAndClose } from './pg-connection';
-import { isConflict, isReadOnly, isStale, isStatementPooling } from './pg-errors';
-
-export interface Client extends PreparingClient, CancellableClient {
-  query(text: string): Promise<unknown>;
-  query(...config: Parameters<PreparingClient['query']>): ReturnType<PreparingClient['query']>;
-}
+import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
+import { isConflict, isMissingFunction, isReadOnly, isStale, isStatementPooling } from './pg-errors';
 
 interface Connection {
   client: Client;
@@ -30,20 +25,6 @@ export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(
 
 /** Waits for the lock named $1, and holds it until the transaction ends. */
 export const LOCK_UNTIL_COMMIT = `SELECT ${lockUntilCommit('$1')}`;
-
-/** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
-export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
-
-/** Whether a statement failed because a table or a column does not exist (SQLSTATE 42P01, 42703). */
-export const isMissing = (error: unknown): boolean =>
-  isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
-
-/** Whether a column of the host cannot contain a value: too long, or of another type (SQLSTATE class 22). */
-export const isUnstorable = (error: unknown): boolean =>
-  (error as { driverError?: { code?: string } } | null)?.driverError?.code?.startsWith('22') === true;
-
-/** Whether a statement failed because a function does not exist (SQLSTATE 42883), as on an engine without standbys. */
-export const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';
 
 interface Pool {
   on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
@@ -80,10 +61,7 @@ const lastDeath = new WeakMap<DataSource, number>();
  * connection fails, and cannot be sent again if it may have had an effect. A dead one is closed, and so are, without a question,
  * those that were silent for as long.
  */
-export async function takeConnection(
-  source: DataSource,
-  timeoutMs: number,
-): Promise<{ runner: QueryRunner; client: Client }> {
+export async function takeConnection(source: DataSource, timeoutMs: number): Promise<PooledConnection> {
   listenBetween(source);
   for (;;) {
     const runner = source.createQueryRunner();
@@ -105,7 +83,7 @@ export async function takeConnection(
 }
 
 /** Gives a connection of {@link takeConnection} back to the pool. */
-export async function giveBack(runner: QueryRunner, client: Client): Promise<void> {
+export async function giveBack({ runner, client }: PooledConnection): Promise<void> {
   lastUse.set(client, Date.now());
   await runner.release().catch(() => undefined);
 }
@@ -221,9 +199,22 @@ export class Database {
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
-      await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
+      const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`;
+      // The first statement is sent with it: one round trip less. Not with code of the host, whose cursors a pipeline refuses.
+      const isAhead = !once && client.pipeline === false;
+      if (isAhead) client.pipeline = true;
+      const begun = client.query(begin);
+      // Awaited below.
+      begun.catch(() => undefined);
       try {
-        const result = await work(sql, manager);
+        if (!isAhead) await begun;
+        const inOrder: Sql = async <Row>(statement: string, params?: unknown[]) => {
+          const rows = await sql<Row>(statement, params);
+          await begun;
+          return rows;
+        };
+        const result = await work(inOrder, manager);
+        await begun;
         throwIfOver();
         await client.query('COMMIT');
         return result;
@@ -231,6 +222,9 @@ export class Database {
         // After a failed rollback the connection still holds its locks: it must not return to the pool.
         await client.query('ROLLBACK').catch(() => client.end());
         throw error;
+      } finally {
+        // Every query has been answered.
+        if (isAhead) client.pipeline = false;
       }
     }, once);
   }
@@ -279,16 +273,13 @@ export class Database {
     const throwIfOver = (): void => {
       if (isOver) throw new StoreUnavailable('PostgreSQL');
     };
-    let held: Client | undefined;
+    const { runner, client } = await this.connection();
+    let held: Client | undefined = client;
     let closing: Promise<void> | undefined;
     const run = async (): Promise<T> => {
-      const { runner, client } = await takeConnection(this.source, this.timeoutMs);
       try {
-        throwIfOver();
-        held = client;
-        const { manager } = runner;
         const sql = this.statementsOn(runner, client, throwIfOver, prepares);
-        return await work({ client, throwIfOver, manager, sql });
+        return await work({ client, throwIfOver, manager: runner.manager, sql });
       } catch (error) {
         // The pool opens a new connection in its place, which may reach the new primary.
         if (isReadOnly(error)) void client.end().catch(() => undefined);
@@ -297,7 +288,7 @@ export class Database {
         held = undefined;
         // The pool must not reuse a connection that is being closed.
         await closing;
-        await giveBack(runner, client);
+        await giveBack({ runner, client });
       }
     };
     try {
@@ -306,6 +297,18 @@ export class Database {
       isOver = true;
       // `statement_timeout` ends statements of a reachable server before this timer fires.
       if (held) setTimeout(() => held && (closing = cancelAndClose(held)), this.timeoutMs).unref();
+    }
+  }
+
+  /** Takes a connection of the pool. It has a time limit of its own, because a new connection takes several round trips. */
+  private async connection(): Promise<PooledConnection> {
+    const taking = takeConnection(this.source, this.timeoutMs);
+    try {
+      return await withTimeout('PostgreSQL', this.timeoutMs, taking);
+    } catch (error) {
+      // One that comes later returns to the pool.
+      taking.then(giveBack, () => undefined);
+      throw error;
     }
   }
 
@@ -327,16 +330,6 @@ export function sqlOn({ logger }: DataSource, runner: QueryRunner, client: Clien
     const name = prepares ? statementName(text) : undefined;
     return (await client.query({ name, text, values, types: types ?? undefined })).rows as never[];
   };
-}
-
-/** A client or pool of node-postgres. Unlike `query` of TypeORM, it can prepare a statement by name. */
-export interface PreparingClient {
-  query(config: {
-    name?: string;
-    text: string;
-    values: unknown[];
-    types?: object;
-  }): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 const asNumber = (text: string): number => Number(text);

@@ -3,21 +3,32 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AuthException, StoreUnavailable } from './errors';
 
-/** Minimum of each wait in milliseconds: enough for a healthy store after another store has used up the deadline. */
+/** Minimum of each wait in milliseconds: enough for a healthy store after another store has not answered. */
 const MIN_WAIT_MS = 50;
 
 /**
- * Limits the time that one request waits for stores, over all its waits. Concurrent waits count once. Without it, a
- * request with ten calls could wait ten times the timeout of a store.
+ * The waits of one request may take this many times `storeTimeoutMs` together. Every flow waits for fewer than twenty round
+ * trips in a row (`docs/deployment.md`), so stores that are 100 ms away fit in.
+ */
+export const REQUEST_TIMEOUTS = 4;
+
+/**
+ * Limits the time that one request waits for stores: each wait, and all waits together. Concurrent waits count once. After a
+ * wait without an answer, the request waits for no store any more: it is answered 503 after one timeout of a dead store.
  */
 export class RequestDeadline {
   private spent = 0;
   private waits = 0;
   private since = 0;
 
-  /** Milliseconds that a wait that begins now may last; at most `ms`. */
+  /**
+   * Milliseconds that a wait that begins now may last.
+   *
+   * @param ms limit of this wait
+   */
   left(ms: number): number {
-    return Math.max(MIN_WAIT_MS, ms - this.spent - (this.waits ? performance.now() - this.since : 0));
+    const spent = this.spent + (this.waits ? performance.now() - this.since : 0);
+    return Math.max(MIN_WAIT_MS, Math.min(ms, REQUEST_TIMEOUTS * ms - spent));
   }
 
   /** Starts a wait. @returns milliseconds that it may last; at most `ms` */
@@ -28,8 +39,9 @@ export class RequestDeadline {
   }
 
   /** Ends a wait. */
-  end(): void {
+  end(isAnswered = true): void {
     if (--this.waits === 0) this.spent += performance.now() - this.since;
+    if (!isAnswered) this.spent = Infinity;
   }
 }
 
@@ -116,7 +128,7 @@ export const isInconclusive = (error: unknown): boolean =>
   isUnavailable(error) || (error instanceof AuthException && error.isInconclusive);
 
 /**
- * Waits at most `ms` milliseconds for a store, minus the time that the request has already waited for stores. Rejects
+ * Waits at most `ms` milliseconds for a store, and less if the request has waited for long: see {@link RequestDeadline}. Rejects
  * with {@link StoreUnavailable} after a timeout or a connection error. Every other error is passed on unchanged.
  */
 export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
@@ -125,13 +137,13 @@ export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Pro
   // Every guarded request runs this code, and `Promise.race` is several times slower.
   return new Promise((resolve, reject) => {
     let isOver = false;
-    const timedOut = (): boolean | void => end() && reject(new StoreUnavailable(store));
+    const timedOut = (): boolean | void => end(false) && reject(new StoreUnavailable(store));
     // After a blocked event loop, replies that have already arrived are read first.
     const timer = setTimeout(() => setImmediate(timedOut), left);
-    const end = (): boolean => {
+    const end = (isAnswered = true): boolean => {
       if (isOver) return false;
       clearTimeout(timer);
-      deadline?.end();
+      deadline?.end(isAnswered);
       return (isOver = true);
     };
     const failed = (error: unknown): unknown =>
@@ -187,11 +199,7 @@ export class BackgroundWork {
 
   /** Counts work until it has ended. The caller handles its errors. */
   add(work: Promise<unknown>): void {
-    const ended: Promise<unknown> = work
-      .catch(() => undefined)
-      .then(() => {
-        this.running.delete(ended);
-      });
+    const ended: Promise<unknown> = work.catch(() => undefined).finally(() => this.running.delete(ended));
     this.running.add(ended);
   }
 

@@ -43,7 +43,7 @@ export async function unitOfWork<T>(
       await (working ? client.end() : runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     } finally {
-      await giveBack(runner, client);
+      await giveBack({ runner, client });
     }
   };
   try {

@@ -1,4 +1,29 @@
 import { connect } from 'node:net';
+import type { QueryRunner } from 'typeorm';
+
+/** A client or pool of node-postgres. Unlike `query` of TypeORM, it can prepare a statement by name. */
+export interface PreparingClient {
+  query(config: {
+    name?: string;
+    text: string;
+    values: unknown[];
+    types?: object;
+  }): Promise<{ rows: Record<string, unknown>[] }>;
+}
+
+/** A client of node-postgres. */
+export interface Client extends PreparingClient, CancellableClient {
+  /** Whether queries are sent before the answers to earlier ones. Undefined in a version of node-postgres that cannot do it. */
+  pipeline?: boolean;
+  query(text: string): Promise<unknown>;
+  query(...config: Parameters<PreparingClient['query']>): ReturnType<PreparingClient['query']>;
+}
+
+/** A connection that was taken from the pool of a data source. */
+export interface PooledConnection {
+  readonly runner: QueryRunner;
+  readonly client: Client;
+}
 
 /** The part of a node-postgres client that {@link cancelAndClose} uses. */
 export interface CancellableClient {

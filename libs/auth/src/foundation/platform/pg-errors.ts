@@ -34,3 +34,17 @@ const STALE = new Set(['26000', '42P05', '0A000']);
 
 /** Whether a connection pooler (26000, 42P05) or a migration (0A000) made a prepared statement invalid. */
 export const isStale = (error: unknown): boolean => STALE.has((error as { code?: string } | null)?.code ?? '');
+
+/** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
+export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
+
+/** Whether a statement failed because a table or a column does not exist (SQLSTATE 42P01, 42703). */
+export const isMissing = (error: unknown): boolean =>
+  isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
+
+/** Whether a column of the host cannot contain a value: too long, or of another type (SQLSTATE class 22). */
+export const isUnstorable = (error: unknown): boolean =>
+  (error as { driverError?: { code?: string } } | null)?.driverError?.code?.startsWith('22') === true;
+
+/** Whether a statement failed because a function does not exist (SQLSTATE 42883), as on an engine without standbys. */
+export const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';

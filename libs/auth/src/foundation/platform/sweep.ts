@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMissingTable } from './database';
+import { isMissingTable } from './pg-errors';
 
 /** The pause after a page, as a multiple of the duration of the page. It leaves capacity for requests. */
 export const SWEEP_REST = 2;

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { isMissing } from '../../foundation/platform/database';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { isUnavailable, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';

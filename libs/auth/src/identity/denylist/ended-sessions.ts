@@ -2,7 +2,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingFunction, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { Database, isUuid } from '../../foundation/platform/database';
+import { isMissingFunction, isMissingTable } from '../../foundation/platform/pg-errors';
 import { isInconclusive, valueIf } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
@@ -168,6 +169,10 @@ export class EndedSessions {
 /** A sub-select of the ended sessions among the ids of a parameter. */
 export const endedAmong = (database: Database, parameter: string): string =>
   `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
+
+/** A sub-select of the sessions with a pinned list of abilities among the ids of a parameter. */
+export const pinnedAmong = (database: Database, parameter: string): string =>
+  `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND scope IS NOT NULL`;
 
 function statementsOn(database: Database) {
   const sessions = database.table(Session);

@@ -6,10 +6,10 @@ import { Realm } from '../../foundation/realm/realm';
 import { denylistVerdict } from '../denylist/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
-import { type Caller, callerOf, recordCaller } from './caller';
+import { type Caller, callerOf, recordCaller, recordPin } from './caller';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withinDeadline } from '../../foundation/platform/deadline';
+import { RequestScope, withinDeadline } from '../../foundation/platform/deadline';
 import { EndedSessions } from '../denylist/ended-sessions';
 import { UnfinishedEnds } from '../denylist/unfinished-ends';
 import { Grant } from '../users/grant';
@@ -22,6 +22,8 @@ export interface StoredCaller {
   readonly user: object | null;
   /** Whether the session was ended; null if it is unknown in this service. */
   readonly ended: boolean | null;
+  /** Whether the session has a pinned list of abilities; undefined if it was not read. */
+  readonly pinned?: boolean;
 }
 
 /** Reads the user of a guarded request, and whether its session was ended, from the primary. */
@@ -45,7 +47,9 @@ export class CallerReader {
   read(userId: string, familyId: string | null): Promise<StoredCaller> {
     if (!this.joined || !this.denylist.lifetime) return this.readSeparately(userId, familyId);
     const session = familyId !== null && isUuid(familyId) ? familyId : null;
-    const reading = this.joined.findWithSession(userId, session);
+    // Most routes of the library ask for it.
+    const asksPin = RequestScope.current !== undefined;
+    const reading = this.joined.findWithSession(userId, session, asksPin);
     return withinDeadline('The user store', this.config.storeTimeoutMs, reading);
   }
 
@@ -122,7 +126,7 @@ export class Authenticator {
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
     const familyId = typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null;
     // The look-ups are independent, so they run concurrently.
-    const [stored, { user, ended }] = await Promise.all([
+    const [stored, { user, ended, pinned }] = await Promise.all([
       telemetry.span('svc.auth.guard.denylist', {}, () => this.denylist.read(claims)),
       telemetry.span('svc.auth.guard.user', {}, () => this.callers.read(claims.sub, familyId)),
     ]);
@@ -140,6 +144,7 @@ export class Authenticator {
       claims,
       user,
     };
+    if (pinned !== undefined) recordPin(caller, pinned);
     return recordCaller(request, caller);
   }
 }

@@ -29,6 +29,14 @@ export function recordCaller(request: object, caller: Caller): Caller {
   return caller;
 }
 
+const pins = new WeakMap<Caller, boolean>();
+
+/** Records what was read with the caller: whether its session has a pinned list of abilities, which never changes. */
+export const recordPin = (caller: Caller, isPinned: boolean): void => void pins.set(caller, isPinned);
+
+/** Whether the session of a caller has a pinned list of abilities; undefined if it was not read. */
+export const pinOf = (caller: Caller): boolean | undefined => pins.get(caller);
+
 /** The caller that `guard` authenticated on this request. @throws Unauthenticated if there is none */
 export function callerAt(request: object, guard: string): Caller {
   const caller = callerOf(request, guard);

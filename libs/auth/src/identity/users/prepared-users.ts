@@ -13,7 +13,7 @@ import { type Database, type Sql, quoted, quotedPath } from '../../foundation/pl
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import { idColumnOf } from './columns';
-import { endedAmong } from '../denylist/ended-sessions';
+import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
 export type Row = Record<string, unknown>;
@@ -42,16 +42,21 @@ export function rowReader(
     // Two requests of one user get separate rows: a change to one entity must not affect the other.
     const rounds = byOccurrence(keys.map(({ id }) => id));
     const familyIds = keys.flatMap(({ familyId }) => familyId ?? []);
-    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds))));
+    const asksPin = keys.some((key) => key.asksPin);
+    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds, asksPin))));
     const seen = new Map<string, number>();
     return keys.map(({ id, familyId }) => {
       const occurrence = seen.get(id) ?? 0;
       seen.set(id, occurrence + 1);
       const row = found[occurrence]!.get(id);
       if (!row) return null;
-      const ended = String(row[ENDED] ?? '').split(',');
-      const isEnded = familyId !== null && ended.includes(familyId);
-      return { user: hydrate(source, metadata, columns, row), ended: isEnded };
+      const isIn = (column: string): boolean =>
+        familyId !== null &&
+        String(row[column] ?? '')
+          .split(',')
+          .includes(familyId);
+      const user = hydrate(source, metadata, columns, row);
+      return { user, ended: isIn(ENDED), ...(asksPin && { pinned: isIn(PINNED) }) };
     });
   });
 }
@@ -60,11 +65,15 @@ export function rowReader(
 export interface CallerKey {
   readonly id: string;
   readonly familyId: string | null;
+  /** Whether to read whether the session has a pinned list of abilities. */
+  readonly asksPin?: boolean;
 }
 
 export interface FoundCaller {
   readonly user: object;
   readonly ended: boolean;
+  /** Whether the session has a pinned list of abilities; undefined if it was not read. */
+  readonly pinned?: boolean;
 }
 
 const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
@@ -85,24 +94,29 @@ const KEY = 'svc_key';
 /** Column alias of the ended sessions among the requested ones, as one text: the host may have a parser for arrays. */
 const ENDED = 'svc_ended';
 
+/** Column alias of the sessions with a pinned list of abilities among the requested ones, as one text. */
+const PINNED = 'svc_pinned';
+
 function rowsById(
   metadata: EntityMetadata,
   primary: ColumnMetadata,
   columns: ColumnMetadata[],
   database: Database,
-): (ids: string[], familyIds: string[]) => Promise<Row[]> {
+): (ids: string[], familyIds: string[], asksPin: boolean) => Promise<Row[]> {
   const id = quoted(primary.databaseName);
   const table = quotedPath(metadata.tablePath);
   const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
   const where = `FROM ${table} WHERE ${id} = ANY($1)${isLive(metadata)}`;
   const text = `SELECT ${selected}, ${id}::text AS ${KEY} ${where}`;
   // A sub-select that depends on no row is evaluated once for the whole statement.
-  const withSessions = once(
-    () =>
-      `SELECT ${selected}, ${id}::text AS ${KEY}, array_to_string((${endedAmong(database, '$2')}), ',') AS ${ENDED} ${where}`,
-  );
-  return (ids, familyIds) =>
-    familyIds.length ? database.queryHost<Row>(withSessions(), [ids, familyIds]) : database.queryHost<Row>(text, [ids]);
+  const list = (ids: string, name: string): string => `array_to_string((${ids}), ',') AS ${name}`;
+  const ended = once(() => `${id}::text AS ${KEY}, ${list(endedAmong(database, '$2'), ENDED)}`);
+  const withSessions = once(() => `SELECT ${selected}, ${ended()} ${where}`);
+  const withPins = once(() => `SELECT ${selected}, ${ended()}, ${list(pinnedAmong(database, '$2'), PINNED)} ${where}`);
+  return (ids, familyIds, asksPin) => {
+    if (!familyIds.length) return database.queryHost<Row>(text, [ids]);
+    return database.queryHost<Row>(asksPin ? withPins() : withSessions(), [ids, familyIds]);
+  };
 }
 
 /** The columns that are selected by default, without the join columns of relations. */

@@ -60,6 +60,8 @@ function nullIfNotOfType(error: { code?: string }): null {
 
 const NOT_FOUND = { user: null, ended: false };
 
+type Found<User> = Omit<FoundCaller, 'user'> & { user: User | null };
+
 /** The texts under which a value may be stored: as it was given, and as registration normalizes it. */
 const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
 
@@ -108,9 +110,13 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.row !== undefined;
   }
 
-  /** Reads the user, and whether a session was ended, in one statement on the primary. Concurrent requests share it. */
-  findWithSession(id: string, familyId: string | null): Promise<{ user: User | null; ended: boolean }> {
-    return this.find({ id, familyId });
+  /**
+   * Reads the user, and whether a session was ended, in one statement on the primary. Concurrent requests share it.
+   *
+   * @param asksPin whether to read as well whether the session has a pinned list of abilities
+   */
+  findWithSession(id: string, familyId: string | null, asksPin: boolean): Promise<Found<User>> {
+    return this.find({ id, familyId, asksPin });
   }
 
   /** SQL of whether the user exists whose id is in a text column; null where ids have another type. */
@@ -132,13 +138,13 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return existsLocked(this.database.source, this.metadata, parameter);
   }
 
-  private async find(key: CallerKey): Promise<{ user: User | null; ended: boolean }> {
+  private async find(key: CallerKey): Promise<Found<User>> {
     const { id } = key;
     if (!isStorable(id)) return NOT_FOUND;
     try {
       const found = await (this.row ? this.row(key) : this.findEntity(id));
       // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
-      return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : NOT_FOUND;
+      return found && this.idOf(found.user as User) === id ? (found as Found<User>) : NOT_FOUND;
     } catch (error) {
       return nullIfNotOfType(error as { code?: string }) ?? NOT_FOUND;
     }

@@ -35,15 +35,20 @@ export class FailureLimiter {
    *
    * @param refuse makes the error for an exhausted limit; its parameter is the wait in whole seconds
    * @param onSuccess the effect of a success on the counters; by default it resets them
+   * @param precondition is checked beside the limits. Its error has precedence, and then nothing is counted
    */
   async attempt<T>(
     limits: readonly Limit[],
     verify: () => Promise<T | null>,
     refuse: (seconds: number) => Error,
     onSuccess: AttemptOutcome = 'succeeded',
+    precondition?: Promise<void>,
   ): Promise<T | null> {
-    if (!limits.length) return verify();
-    const tally = await this.reserve(limits);
+    if (!limits.length) {
+      await precondition;
+      return verify();
+    }
+    const tally = await this.reserve(limits, precondition);
     if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? limitState(limits, tally).retryAfter : 1);
     let attemptOutcome: AttemptOutcome = 'undone';
     try {
@@ -54,7 +59,9 @@ export class FailureLimiter {
       if (!isInconclusive(error)) attemptOutcome = 'failed';
       throw error;
     } finally {
-      await this.settle(limits, attemptOutcome);
+      const settled = this.settle(limits, attemptOutcome);
+      // The answer to a failure waits until it is counted.
+      if (attemptOutcome === 'failed') await settled;
     }
   }
 
@@ -68,12 +75,22 @@ export class FailureLimiter {
     }
   }
 
-  /** When running attempts use the rest of a limit, waits for their outcome before refusing: they may succeed. */
-  private async reserve(limits: readonly Limit[]): Promise<Tally> {
+  /**
+   * When running attempts use the rest of a limit, waits for their outcome before refusing: they may succeed.
+   *
+   * @throws the error of `precondition`, which takes the attempt back
+   */
+  private async reserve(limits: readonly Limit[], precondition: Promise<void> | undefined): Promise<Tally> {
     const deadline = performance.now() + WAIT.totalMs;
     for (;;) {
       // Detached from the request's deadline: the time is spent waiting for other attempts, not for the store.
-      const tally = await RequestScope.detached(() => this.store.count(limits, true));
+      const counting = RequestScope.detached(() => this.store.count(limits, true));
+      const [counted, checked] = await Promise.allSettled([counting, precondition]);
+      if (checked.status === 'rejected') {
+        if (counted.status === 'fulfilled' && counted.value.admitted) void this.settle(limits, 'undone');
+        throw checked.reason;
+      }
+      const tally = await counting;
       if (tally.admitted || isExhausted(limits, tally) || performance.now() >= deadline) return tally;
       await sleep(WAIT.stepMs);
     }
@@ -154,7 +171,7 @@ export interface GuardedAttempt<T> {
 /**
  * Runs every check of a secret: password, code and passkey. The order is fixed:
  *
- * 1. An existing lock refuses the attempt first, because it lasts longer than a limit.
+ * 1. An existing lock refuses the attempt first, because it lasts longer than a limit. It is read beside the limits.
  * 2. The limits and the lock each reserve an attempt.
  * 3. The secret is verified.
  * 4. A success clears counters.
@@ -173,7 +190,7 @@ export class AttemptGuard {
    */
   async run<T>(attempt: GuardedAttempt<T>, verify: () => Promise<T | null>): Promise<T | null> {
     const { lock, limits = [], field, onSuccess, onLimit, released } = attempt;
-    if (lock) await this.lockout.refuseLocked(lock, field);
+    const unlocked = lock && this.lockout.refuseLocked(lock, field);
     const check = async (): Promise<T | null> => {
       const verified = await verify();
       // Within the attempt: if the release fails, the attempt is taken back, because it was no failure.
@@ -188,6 +205,7 @@ export class AttemptGuard {
         return new TooManyFailures(field, seconds);
       },
       onSuccess,
+      unlocked,
     );
     return attempts.catch((error: unknown) => {
       throw error instanceof AfterProof ? error.error : error;

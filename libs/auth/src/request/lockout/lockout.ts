@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { isMissingTable } from '../../foundation/platform/database';
+import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';

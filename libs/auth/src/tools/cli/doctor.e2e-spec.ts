@@ -85,7 +85,18 @@ describeWithOwnRedis('svc-auth doctor', () => {
     const { status, stdout, stderr } = await run('doctor', 'app.module.js');
     expect({ status, stderr, stdout }).toMatchObject({ status: 0, stderr: '' });
     expect(stdout).toMatch(/Errors: 0\. Warnings: 0\.\n$/);
-    for (const check of ['node', 'start', 'options', 'keys', 'postgres', 'tables', 'indexes', 'clocks', 'redis'])
+    for (const check of [
+      'node',
+      'start',
+      'options',
+      'keys',
+      'postgres',
+      'tables',
+      'indexes',
+      'clocks',
+      'redis',
+      'distance',
+    ])
       expect(stdout).toMatch(new RegExp(`^ok +${check} `, 'm'));
     for (const secret of [SECRET, ENCRYPTION_KEY, PASSWORD]) expect(stdout).not.toContain(secret);
   });
@@ -294,6 +305,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       tables: 'Not checked: there is no connection to PostgreSQL.',
       indexes: 'Not checked: there is no connection to PostgreSQL.',
       clocks: 'Not checked: no store has answered.',
+      distance: 'Not checked: no store has answered.',
     });
   });
 

@@ -21,6 +21,7 @@ import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
 import { MIGRATIONS } from '../migrations/missing-schema';
 import { closed } from '../console/application';
 import { CommandRefused } from '../console/command-error';
+import { distanceChecks } from './distance-checks';
 import { type Finding, type Subject, configChecks, finding, runtimeChecks } from './config-checks';
 import { DatabaseDown, type Exported, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
 import { Crash, HostWatch, messageOf } from './host-watch';
@@ -112,6 +113,7 @@ async function examine(
     ...(await attempted('options', () => configChecks(subject, url))),
     ...(await attempted('postgres', () => databaseChecks(subject))),
     ...(await attempted('redis', () => redisChecks(subject))),
+    ...(await attempted('distance', () => distanceChecks(subject))),
   ];
   try {
     await closed({ close: async () => void (await close()) });
@@ -162,7 +164,7 @@ function notRun(findings: readonly Finding[], { config }: Subject, url: string |
   return [
     ...withoutOptions,
     ...(isAway('postgres') ? skipped(['tables', 'indexes'], 'there is no connection to PostgreSQL.') : []),
-    ...(isAway('postgres') || isAway('redis') ? skipped(['clocks'], 'no store has answered.') : []),
+    ...(isAway('postgres') || isAway('redis') ? skipped(['clocks', 'distance'], 'no store has answered.') : []),
   ];
 }
 

@@ -185,7 +185,7 @@ async function clockCheck(
 
 type Ask = (...words: string[]) => Promise<unknown>;
 
-/** The version, the role, the eviction, the persistence, the speed and the clock of Redis; of each master of a cluster. */
+/** The version, the role, the eviction, the persistence and the clock of Redis; of each master of a cluster. */
 export async function redisChecks(subject: Subject): Promise<Finding[]> {
   const { redis, config, production } = subject;
   if (!redis) {
@@ -199,7 +199,8 @@ export async function redisChecks(subject: Subject): Promise<Finding[]> {
   return findings.flat();
 }
 
-async function askersOf(source: RedisSource): Promise<Ask[]> {
+/** Sends commands to the server; to each master of a cluster. */
+export async function askersOf(source: RedisSource): Promise<Ask[]> {
   if (!isCluster(source)) return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
   const clients: RedisClient[] = await Promise.all(source.masters.map(async (node) => source.nodeClient(node)));
   return clients.map(
@@ -217,7 +218,6 @@ async function ofMaster(ask: Ask, { config, production }: Subject): Promise<Find
       ...(await redisServer(within)),
       ...(await eviction(within, production)),
       ...(await persistence(within)),
-      ...(await latency(within, config?.storeTimeoutMs)),
       ...(await clockCheck('Redis', config?.guards[0]?.leeway, async () => {
         const [seconds, micros] = (await within('TIME')) as [string, string];
         return Number(seconds) * 1000 + Number(micros) / 1000;
@@ -270,22 +270,4 @@ async function persistence(ask: Ask): Promise<Finding[]> {
   const cure = 'Set appendonly to yes (CONFIG SET appendonly yes, and in its configuration).';
   const message = 'appendonly is off: a restart of Redis loses the denials since its last snapshot, or all of them.';
   return [finding('redis', 'warning', message, cure)];
-}
-
-const PINGS = 5;
-
-async function latency(ask: Ask, timeoutMs = 800): Promise<Finding[]> {
-  const times: number[] = [];
-  for (let i = 0; i < PINGS; i++) {
-    const sentAt = performance.now();
-    await ask('PING');
-    times.push(performance.now() - sentAt);
-  }
-  const median = times.toSorted((a, b) => a - b)[Math.floor(PINGS / 2)]!;
-  const message = `Redis answers in ${median.toFixed(1)} ms.`;
-  if (median < timeoutMs / 8) return [finding('redis', 'ok', message)];
-  const cure = 'Move Redis nearer to the application, or raise storeTimeoutMs: a request needs several answers.';
-  return [
-    finding('redis', median < timeoutMs ? 'warning' : 'error', `${message} storeTimeoutMs is ${timeoutMs}.`, cure),
-  ];
 }

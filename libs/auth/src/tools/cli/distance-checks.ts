@@ -1,0 +1,87 @@
+import { REQUEST_TIMEOUTS, withTimeout } from '../../foundation/platform/deadline';
+import { DEFAULTS } from '../../foundation/config/defaults';
+import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+import { askersOf } from './store-checks';
+
+/** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
+export interface Waits {
+  readonly name: string;
+  /** The row of the table in `docs/deployment.md`. */
+  readonly row: string;
+  readonly inARow: number;
+  readonly longest: number;
+}
+
+/** The round trips of common flows. A single wait is a statement or a whole transaction. */
+export const WAITS: readonly Waits[] = [
+  { name: 'guarded routes', row: 'a guarded route of the host', inARow: 1, longest: 1 },
+  { name: 'refresh', row: '`POST /refresh`', inARow: 3, longest: 1 },
+  { name: 'login', row: '`POST /login`', inARow: 10, longest: 3 },
+  { name: 'login with a second factor', row: '`POST /two-factor-challenge`', inARow: 17, longest: 3 },
+  { name: 'registration', row: '`POST /register`', inARow: 10, longest: 3 },
+  { name: 'change of the password', row: '`POST /password`', inARow: 14, longest: 4 },
+  { name: 'reset of the password', row: '`POST /reset-password`', inARow: 19, longest: 4 },
+  { name: 'change of the email', row: '`POST /email/change/confirm`', inARow: 20, longest: 6 },
+];
+
+/** Answers take longer than the median sometimes. */
+const MARGIN = 1.3;
+
+/** The smallest `storeTimeoutMs` with which a flow works at a distance in milliseconds. Pure. */
+export const timeoutFor = ({ inARow, longest }: Pick<Waits, 'inARow' | 'longest'>, ms: number): number =>
+  Math.ceil(MARGIN * ms * Math.max(longest, inARow / REQUEST_TIMEOUTS));
+
+/**
+ * Judges the distance of the stores. Pure.
+ *
+ * @param stores the names of the stores and the median times of their answers in milliseconds
+ */
+export function distanceVerdict(stores: readonly (readonly [string, number])[], timeoutMs: number): Finding {
+  const ms = Math.max(...stores.map(([, median]) => median));
+  const measured = stores.map(([name, median]) => `${name} answers in ${median.toFixed(1)} ms`).join(', ');
+  const [works, fails] = [true, false].map((fits) =>
+    WAITS.filter((waits) => timeoutFor(waits, ms) <= timeoutMs === fits).map(({ name }) => name),
+  ) as [string[], string[]];
+  if (!fails.length)
+    return finding('distance', 'ok', `${measured}. With storeTimeoutMs ${timeoutMs}, requests of every kind work.`);
+  const needed = Math.max(...WAITS.map((waits) => timeoutFor(waits, ms)));
+  const what = `These requests are answered 503: ${fails.join(', ')}.${works.length ? ` These work: ${works.join(', ')}.` : ''}`;
+  return finding(
+    'distance',
+    works.length ? 'warning' : 'error',
+    `${measured}. storeTimeoutMs is ${timeoutMs}. ${what}`,
+    `Move the stores nearer to the application, or set storeTimeoutMs (SVC_STORE_TIMEOUT) to ${needed} or more.`,
+  );
+}
+
+const PINGS = 5;
+
+/** The median of several answers in milliseconds. The first one is not counted: it may open a connection. */
+async function medianOf(ask: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i <= PINGS; i++) {
+    const sentAt = performance.now();
+    await ask();
+    if (i > 0) times.push(performance.now() - sentAt);
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(PINGS / 2)]!;
+}
+
+/** The time that PostgreSQL and Redis need for an answer, and which requests work with it. None without a reachable store. */
+export async function distanceChecks({ database, redis, config }: Subject): Promise<Finding[]> {
+  const asks: [name: string, ask: () => Promise<unknown>][] = [];
+  if (database) asks.push(['PostgreSQL', () => database.query('SELECT 1')]);
+  const ofRedis = redis ? await askersOf(redis).catch(() => []) : [];
+  for (const ask of ofRedis) asks.push(['Redis', () => withTimeout('Redis', ANSWER_MS, ask('PING'))]);
+  // A store that does not answer has a finding of its own.
+  const measured = await Promise.all(
+    asks.map(async ([name, ask]) =>
+      medianOf(ask).then(
+        (median) => [[name, median] as const],
+        () => [],
+      ),
+    ),
+  );
+  const stores = measured.flat();
+  return stores.length ? [distanceVerdict(stores, config?.storeTimeoutMs ?? DEFAULTS.storeTimeoutMs)] : [];
+}
