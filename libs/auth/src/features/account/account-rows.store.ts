@@ -114,8 +114,7 @@ export class AccountDataStore {
       this.tables;
     const ofUser = [passkeys, passwordResets, emailChanges, emailDeliveries, knownDevices, trustedDevices];
     const existing = await this.tables.existing(sql, [...ofUser, lockouts]);
-    for (const table of ofUser)
-      if (existing.has(table)) await this.delete(sql, table, 'user_id = $2', account.userId);
+    for (const table of ofUser) if (existing.has(table)) await this.delete(sql, table, 'user_id = $2', account.userId);
     if (existing.has(lockouts)) await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(account));
   }
 
