@@ -36,3 +36,6 @@ export class Clock {
     return `${this.offsetMs} milliseconds`;
   }
 }
+
+/** Milliseconds by the clock of the machine, which also advances while the machine is suspended. Never for stored times. */
+export const machineTime = (): number => Date.now();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
+import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type CancellableClient, cancelAndClose } from './pg-connection';
 import { isConflict, isReadOnly, isStale, isStatementPooling } from './pg-errors';
@@ -89,7 +90,7 @@ export async function takeConnection(
     const runner = source.createQueryRunner();
     const client: Client = await runner.connect();
     const used = lastUse.get(client) ?? Infinity;
-    if (used > Date.now() - SILENCE_MS) return { runner, client };
+    if (used > machineTime() - SILENCE_MS) return { runner, client };
     if (used > (lastDeath.get(source) ?? 0)) {
       const answered = client.query('SELECT 1').then(
         () => true,
@@ -97,7 +98,7 @@ export async function takeConnection(
       );
       const wait = Math.min(QUESTION_MS, timeoutMs / 2);
       if (await Promise.race([answered, sleep(wait, false, { ref: false })])) return { runner, client };
-      lastDeath.set(source, Date.now());
+      lastDeath.set(source, machineTime());
     }
     void client.end().catch(() => undefined);
     await runner.release().catch(() => undefined);
@@ -106,7 +107,7 @@ export async function takeConnection(
 
 /** Gives a connection of {@link takeConnection} back to the pool. */
 export async function giveBack(runner: QueryRunner, client: Client): Promise<void> {
-  lastUse.set(client, Date.now());
+  lastUse.set(client, machineTime());
   await runner.release().catch(() => undefined);
 }
 
