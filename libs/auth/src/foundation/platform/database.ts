@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
+import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
 import { isConflict, isMissingFunction, isReadOnly, isStale, isStatementPooling } from './pg-errors';
@@ -67,7 +68,7 @@ export async function takeConnection(source: DataSource, timeoutMs: number): Pro
     const runner = source.createQueryRunner();
     const client: Client = await runner.connect();
     const used = lastUse.get(client) ?? Infinity;
-    if (used > Date.now() - SILENCE_MS) return { runner, client };
+    if (used > machineTime() - SILENCE_MS) return { runner, client };
     if (used > (lastDeath.get(source) ?? 0)) {
       const answered = client.query('SELECT 1').then(
         () => true,
@@ -75,7 +76,7 @@ export async function takeConnection(source: DataSource, timeoutMs: number): Pro
       );
       const wait = Math.min(QUESTION_MS, timeoutMs / 2);
       if (await Promise.race([answered, sleep(wait, false, { ref: false })])) return { runner, client };
-      lastDeath.set(source, Date.now());
+      lastDeath.set(source, machineTime());
     }
     void client.end().catch(() => undefined);
     await runner.release().catch(() => undefined);
@@ -84,7 +85,7 @@ export async function takeConnection(source: DataSource, timeoutMs: number): Pro
 
 /** Gives a connection of {@link takeConnection} back to the pool. */
 export async function giveBack({ runner, client }: PooledConnection): Promise<void> {
-  lastUse.set(client, Date.now());
+  lastUse.set(client, machineTime());
   await runner.release().catch(() => undefined);
 }
 

@@ -199,7 +199,8 @@ export class BackgroundWork {
 
   /** Counts work until it has ended. The caller handles its errors. */
   add(work: Promise<unknown>): void {
-    const ended: Promise<unknown> = work.catch(() => undefined).finally(() => this.running.delete(ended));
+    const forget = (): boolean => this.running.delete(ended);
+    const ended: Promise<boolean> = work.then(forget, forget);
     this.running.add(ended);
   }
 
