@@ -177,12 +177,13 @@ describe('the Dockerfile', () => {
     expect(instructions.filter(({ name }) => name === 'ARG' || name === 'ADD')).toEqual([]);
   });
 
-  it('gets the sources, and no secret, data or test', () => {
+  it('gets the sources, and no secret, data, test or output of a build', () => {
     const isSent = ignoreRules(readFileSync(join(ROOT, '.dockerignore'), 'utf8'));
     const sent = ['package.json', 'apps/sample/src/main.ts', 'libs/auth/src/index.ts', 'libs/auth/tsconfig.lib.json'];
     const kept = ['.env', '.git/config', 'deploy/.env', 'deploy/tls/key.pem', 'test/support/app.ts', 'dist/main.js'];
     const inside = ['apps/sample/.env', 'apps/.data/secret', 'libs/auth/src/auth.spec.ts', 'libs/auth/dist/index.js'];
     expect(sent.filter((path) => !isSent(path))).toEqual([]);
-    expect([...kept, ...inside].filter(isSent)).toEqual([]);
+    const built = ['apps/sample/src/web/app/auth-client.js', 'apps/sample/src/web/app/auth-account.js'];
+    expect([...kept, ...inside, ...built].filter(isSent)).toEqual([]);
   });
 });

@@ -168,7 +168,7 @@ describe('registration.rules', () => {
     ],
     [
       'a list that is too long',
-      { phones: Array(4).fill({ number: '1' }) },
+      { phones: Array.from({ length: 4 }, () => ({ number: '1' })) },
       { phones: 'The phones field must not have more than 3 items.' },
     ],
     ['a value that a validator of the host refuses', { nickname: 'root' }, { nickname: 'This nickname is taken.' }],
