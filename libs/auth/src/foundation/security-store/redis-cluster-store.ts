@@ -3,7 +3,7 @@ import { bestEffort, currentDeadline, withTimeout } from '../platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
-import { evictionProblem } from './eviction.policy';
+import { evictionProblem } from './store-proof';
 import { RedisSecurityStore } from './redis-security-store';
 import {
   type AttemptOutcome,

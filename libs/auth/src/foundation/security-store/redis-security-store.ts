@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../platform/deadline';
 import { StoreUnavailable, redisRefusal } from '../platform/errors';
-import { policyIn } from './eviction.policy';
+import { policyIn } from './store-proof';
 import {
   Connection,
   type RedisClient,

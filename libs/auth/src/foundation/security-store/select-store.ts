@@ -2,14 +2,13 @@ import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisClusterStore } from './redis-cluster-store';
-import { evictionProblem } from './eviction.policy';
 import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
 import { OwnRedis, type RedisUrl } from './own-redis';
 import { clientProblem, connectionProblem, redisClientOf } from './first-connection';
 import { isCluster } from './redis-client';
 import { SecurityStore } from './security-store';
-import { cacheProblem, storeProblem } from './store-proof';
+import { cacheProblem, evictionProblem, storeProblem } from './store-proof';
 
 /** The options of the host for its store. */
 interface StoreChoice {

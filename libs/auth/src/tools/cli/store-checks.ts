@@ -5,7 +5,7 @@ import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
-import { evictionProblem, policyIn } from '../../foundation/security-store/eviction.policy';
+import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import {
   MIGRATIONS,
   type MissingColumn,

@@ -3,11 +3,11 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { withTimeout } from '../../foundation/platform/deadline';
 
 /**
- * Takes a lock until the transaction ends, without waiting. It fails if another transaction has the lock. Schemas with
- * tables of the same names have separate locks. Without a parameter, because the portal of a statement with parameters stays open in the transaction and keeps its snapshot.
+ * Takes a lock until the transaction ends, without waiting, and returns one row; none if another transaction has the lock.
+ * Schemas with tables of the same names have separate locks. Without a parameter, because the portal of a statement with parameters stays open in the transaction and keeps its snapshot.
  */
 const tryLock = (name: string): string =>
-  `SELECT pg_try_advisory_xact_lock(hashtextextended('${sha256(name)} ' || coalesce(current_schema(), ''), 0)) AS taken`;
+  `SELECT 1 WHERE pg_try_advisory_xact_lock(hashtextextended('${sha256(name)} ' || coalesce(current_schema(), ''), 0))`;
 
 /**
  * READ COMMITTED, so that the waiting transaction has no snapshot, and vacuum is not held back. The timeout replaces a
@@ -22,7 +22,7 @@ const TIMEOUT_MS = 10_000;
 interface LockClient {
   on(event: 'error', listener: () => void): void;
   connect(): Promise<unknown>;
-  query(text: string): Promise<{ rows: { taken?: boolean }[] }>;
+  query(text: string): Promise<{ rows: unknown[] }>;
   end(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function whileLocked<T>(source: DataSource, name: string, work: () 
   const take = async (): Promise<boolean> => {
     await client.connect();
     await client.query(BEGIN);
-    return (await client.query(tryLock(name))).rows[0]!.taken === true;
+    return (await client.query(tryLock(name))).rows.length > 0;
   };
   const release = async (): Promise<void> => {
     // Behind a pooler, the connection of the server is reused.

@@ -1,4 +1,4 @@
-import { evictionProblem, policyIn } from './eviction.policy';
+import { evictionProblem, policyIn } from './store-proof';
 
 describe('the eviction policy', () => {
   it.each<[string, unknown, string | null]>([
