@@ -222,6 +222,8 @@ export class Database {
       } catch (error) {
         // After a failed rollback the connection still holds its locks: it must not return to the pool.
         await client.query('ROLLBACK').catch(() => client.end());
+        // The error of BEGIN is the reason of that of the statement after it.
+        await begun;
         throw error;
       } finally {
         // Every query has been answered.
