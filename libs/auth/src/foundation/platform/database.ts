@@ -19,7 +19,7 @@ interface Connection {
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
 
 /** @param types the parsers of the result; null for those of the host */
-type ParsedSql = <Row>(statement: string, params?: unknown[], types?: typeof OWN_TYPES | null) => Promise<Row[]>;
+export type ParsedSql = <Row>(statement: string, params?: unknown[], types?: typeof OWN_TYPES | null) => Promise<Row[]>;
 
 /** SQL that waits for the lock named by a parameter, and holds it until the transaction ends. */
 export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(hashtextextended(${name}, 0))`;

@@ -19,6 +19,8 @@ import {
 import { Mood, AllColumnTypes } from '../../../../../test/support/all-column-types';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
+// Its statements with a stopped time must read rows as all others.
+import '../../tools/testing/movable-clock';
 import { rowReader } from './prepared-users';
 
 type Entity = new () => ObjectLiteral;

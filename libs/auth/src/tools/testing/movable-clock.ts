@@ -1,5 +1,5 @@
 import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database, type ParsedSql } from '../../foundation/platform/database';
 
 /** The current time in the statements of the library, where `$n` is `Clock.offset`. */
 const NOW = /(?:clock|statement)_timestamp\(\) \+ \$(\d+)::interval/g;
@@ -89,9 +89,9 @@ export class MovableClock extends Clock {
 }
 
 // Only here, where no application outside a test loads it: the library itself cannot stop the time of rows.
-const prototype = Database.prototype as unknown as { statementsOn(...connection: unknown[]): Sql };
+const prototype = Database.prototype as unknown as { statementsOn(...connection: unknown[]): ParsedSql };
 const { statementsOn } = prototype;
 prototype.statementsOn = function (this: Database, ...connection) {
   const sql = statementsOn.apply(this, connection);
-  return (text, values = []) => sql(...withStoppedTime(text, values));
+  return (text, values = [], ...types) => sql(...withStoppedTime(text, values), ...types);
 };
