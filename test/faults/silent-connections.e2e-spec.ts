@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually';
 import { TestApp, type Tokens } from '../support/app';
 import { createDatabase } from '../support/database';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
@@ -52,5 +53,35 @@ describe.each<[string, (proxy: TcpProxy) => void]>([
       t.call('delete', '/auth/account', erased!.access_token).set(CONFIRMATION_HEADER, proof),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 204, 204]);
+  });
+});
+
+describe('the connections of PostgreSQL that stop answering during transactions', () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let proxy: TcpProxy;
+  const t = TestApp.forFile(async () => {
+    database = await createDatabase();
+    proxy = await TcpProxy.to(Number(new URL(database.url).port || 5432));
+    return { databaseUrl: proxy.through(database.url), pool: { max: 2 }, options: { storeTimeoutMs: 800 } };
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await database.drop();
+  });
+
+  it('give their places in the pool back', async () => {
+    await t.person(ADA);
+    const tokens = [await t.session(ADA), await t.session(ADA)];
+    const { access_token: other } = await t.session(ADA);
+    const logout = ({ access_token }: Tokens) => t.call('post', '/auth/logout', access_token);
+    const begun = new Promise<void>((resolve) => proxy.instead('BEGIN', () => (proxy.lose(), resolve())));
+    const answers = Promise.all(tokens.map(logout));
+    await begun;
+    expect((await answers).map(({ status }) => status)).toContain(503);
+    await eventually(async () => (await t.get('/private', other)).status === 200);
+    // As many requests at the same time as there are places.
+    await eventually(async () =>
+      (await Promise.all([t.login(ADA), t.login(ADA)])).every(({ status }) => status === 200),
+    );
   });
 });

@@ -40,7 +40,7 @@ describe('the cost of a request', () => {
       await t.get(path, token).expect(200);
       expect([sql.length, trips]).toEqual([1, ['getMany']]);
       expect(sql[0]).toMatch(
-        /^SELECT .* FROM .*svc_sessions" WHERE id = ANY\(\$2::uuid\[\]\) AND revoked_at IS NOT NULL\) AS svc_ended FROM "people" WHERE "id" = ANY\(\$1\)$/,
+        /^SELECT .* FROM .*svc_sessions" WHERE id = ANY\(\$2::uuid\[\]\) AND revoked_at IS NOT NULL\), ','\) AS svc_ended FROM "people" WHERE "id" = ANY\(\$1\)$/,
       );
       expect(sql[0]).not.toContain('password');
     },

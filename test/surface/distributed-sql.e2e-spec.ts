@@ -144,7 +144,7 @@ const STATEMENTS: Record<string, RegExp> = {
     /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
   probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
   lockUntilCommit: /^SELECT pg_advisory_xact_lock/,
-  tryLock: /^SELECT pg_try_advisory_xact_lock/,
+  tryLock: /^SELECT 1 WHERE pg_try_advisory_xact_lock/,
   readTimeline: /FROM pg_control_system\(\)$/,
   isFound: /^SELECT pg_is_in_recovery\(\) OR EXISTS/,
   imitateCreation: /pg_logical_emit_message/,

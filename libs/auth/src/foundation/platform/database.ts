@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, withTimeout } from './deadline';
@@ -45,11 +45,11 @@ function listenBetween({ driver }: DataSource): void {
   master.on('connect', (client) => client.on('error', () => undefined));
 }
 
-/** Milliseconds without a statement after which a connection may have died: in a frozen process, or behind a firewall. */
-const SILENCE_MS = 5000;
-
-/** Longest wait for the answer of a connection that was silent, in milliseconds. */
-const QUESTION_MS = 400;
+/**
+ * Milliseconds without a statement after which a connection may have died, in a frozen process or behind a firewall, and
+ * the longest wait for the answer of such a connection.
+ */
+const [SILENCE_MS, QUESTION_MS] = [5000, 400];
 
 /** The last use of each connection that the library has given back. By the clock that advances while the machine is suspended. */
 const lastUse = new WeakMap<Client, number>();
@@ -74,8 +74,10 @@ export async function takeConnection(source: DataSource, timeoutMs: number): Pro
         () => true,
         () => false,
       );
-      const wait = Math.min(QUESTION_MS, timeoutMs / 2);
-      if (await Promise.race([answered, sleep(wait, false, { ref: false })])) return { runner, client };
+      const wait = sleep(Math.min(QUESTION_MS, timeoutMs / 2), undefined, { ref: false });
+      // After a blocked event loop, an answer that has already arrived is read first.
+      const tooLate = wait.then(() => nextTurn(false));
+      if (await Promise.race([answered, tooLate])) return { runner, client };
       lastDeath.set(source, machineTime());
     }
     void client.end().catch(() => undefined);
@@ -272,15 +274,18 @@ export class Database {
 
   private async attempt<T>(work: (connection: Connection) => Promise<T>, prepares: boolean): Promise<T> {
     let isOver = false;
-    // After the timeout the caller has received a 503. No later statement may have an effect.
+    const deadline = currentDeadline();
+    const unanswered = deadline?.unanswered;
+    // After the timeout, of this wait or of one around it, the caller has received a 503. No later statement may have an effect.
     const throwIfOver = (): void => {
-      if (isOver) throw new StoreUnavailable('PostgreSQL');
+      if (isOver || deadline?.unanswered !== unanswered) throw new StoreUnavailable('PostgreSQL');
     };
     const { runner, client } = await this.connection();
     let held: Client | undefined = client;
     let closing: Promise<void> | undefined;
     const run = async (): Promise<T> => {
       try {
+        throwIfOver();
         const sql = this.statementsOn(runner, client, throwIfOver, prepares);
         return await work({ client, throwIfOver, manager: runner.manager, sql });
       } catch (error) {

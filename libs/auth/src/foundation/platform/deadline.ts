@@ -21,6 +21,9 @@ export class RequestDeadline {
   private waits = 0;
   private since = 0;
 
+  /** The number of waits that ended without an answer. */
+  unanswered = 0;
+
   /**
    * Milliseconds that a wait that begins now may last.
    *
@@ -41,7 +44,9 @@ export class RequestDeadline {
   /** Ends a wait. */
   end(isAnswered = true): void {
     if (--this.waits === 0) this.spent += performance.now() - this.since;
-    if (!isAnswered) this.spent = Infinity;
+    if (isAnswered) return;
+    this.unanswered++;
+    this.spent = Infinity;
   }
 }
 

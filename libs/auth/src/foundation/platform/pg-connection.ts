@@ -13,8 +13,6 @@ export interface PreparingClient {
 
 /** A client of node-postgres. */
 export interface Client extends PreparingClient, CancellableClient {
-  /** Whether queries are sent before the answers to earlier ones. Undefined in a version of node-postgres that cannot do it. */
-  pipeline?: boolean;
   query(text: string): Promise<unknown>;
   query(...config: Parameters<PreparingClient['query']>): ReturnType<PreparingClient['query']>;
 }
@@ -27,6 +25,8 @@ export interface PooledConnection {
 
 /** The part of a node-postgres client that {@link cancelAndClose} uses. */
 export interface CancellableClient {
+  /** Whether queries are sent before the answers to earlier ones. Undefined in a version of node-postgres that cannot do it. */
+  pipeline?: boolean;
   readonly host?: string;
   readonly port?: number;
   readonly processID?: number | null;
@@ -51,6 +51,8 @@ const CANCEL_TIMEOUT_MS = 250;
  */
 export async function cancelAndClose(client: CancellableClient): Promise<void> {
   await cancel(client);
+  // Otherwise node-postgres waits for the answers that are missing, before it closes.
+  if (client.pipeline) client.pipeline = false;
   void client.end().catch(() => undefined);
 }
 

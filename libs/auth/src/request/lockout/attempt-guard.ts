@@ -9,7 +9,7 @@ import { TooManyFailures } from '../throttling/throttling.errors';
 import { AccountLockout } from './lockout';
 import type { LockKey } from './lockout.store';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
+import { BackgroundWork, RequestScope, isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Clients } from '../http/client-info';
@@ -62,6 +62,7 @@ export class FailureLimiter {
       const settled = this.settle(limits, attemptOutcome);
       // The answer to a failure waits until it is counted.
       if (attemptOutcome === 'failed') await settled;
+      else BackgroundWork.ofProcess.add(settled);
     }
   }
 
@@ -84,10 +85,11 @@ export class FailureLimiter {
     const deadline = performance.now() + WAIT.totalMs;
     for (;;) {
       // Detached from the request's deadline: the time is spent waiting for other attempts, not for the store.
-      const counting = RequestScope.detached(() => this.store.count(limits, true));
+      const counting = RequestScope.detached(async () => this.store.count(limits, true));
       const [counted, checked] = await Promise.allSettled([counting, precondition]);
       if (checked.status === 'rejected') {
-        if (counted.status === 'fulfilled' && counted.value.admitted) void this.settle(limits, 'undone');
+        if (counted.status === 'fulfilled' && counted.value.admitted)
+          BackgroundWork.ofProcess.add(this.settle(limits, 'undone'));
         throw checked.reason;
       }
       const tally = await counting;
