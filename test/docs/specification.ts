@@ -262,3 +262,6 @@ export const DIFFERENCES = [
   '`issuer` and `audience`',
   '503 with `Retry-After`',
 ];
+
+/** The names in the deliberate differences that the code does not define: of HTTP, of bodies and of Nest. */
+export const NAMES_OF_OTHERS = ['SameSite=Strict', 'Retry-After', 'errors', 'errors.password', 'ConfigService'];
