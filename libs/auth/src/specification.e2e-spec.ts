@@ -210,7 +210,9 @@ describe('the names on the page of the original interface', () => {
     const names = differences
       .flatMap(([, ...cells]) => namesIn(cells.join()))
       .map((name) => name.replace(/^@|\(.*\)$/g, ''));
-    expect(names.filter((name) => !known.has(name.replace('()', '')) && !specification.NAMES_OF_OTHERS.includes(name))).toEqual([]);
+    expect(
+      names.filter((name) => !known.has(name.replace('()', '')) && !specification.NAMES_OF_OTHERS.includes(name)),
+    ).toEqual([]);
   });
 
   it('are those of the variables', () => {
