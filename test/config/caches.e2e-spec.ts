@@ -1,0 +1,79 @@
+import { NestFactory } from '@nestjs/core';
+import { SecurityStore } from '@svc/auth';
+import { createCache } from 'cache-manager';
+import { createDatabase } from '../support/database';
+import { HostModule } from '../support/host.module';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeAll(async () => (database = await createDatabase()));
+afterAll(() => database.drop());
+
+/** Starts an application with this cache, and ends it. */
+async function start(cache: object | undefined): Promise<void> {
+  const app = await NestFactory.create(HostModule.with(database.url, { cache }), {
+    logger: false,
+    abortOnError: false,
+  });
+  await app.init();
+  await app.close();
+}
+
+describe('a cache that is no store', () => {
+  /** A cache-manager cache with these methods in the place of its own. */
+  const cacheWith = (methods: object): object => Object.assign(createCache(), methods);
+
+  /** A store of which every operation seems to succeed. */
+  class Swallowing extends SecurityStore {
+    readonly shared = true;
+    scan = async function* () {};
+    getMany = async (keys: readonly string[]) => keys.map(() => null);
+    setMany = async () => undefined;
+    add = async () => true;
+    take = async () => null;
+    advance = async () => true;
+    count = async () => ({ admitted: true, buckets: [] });
+    settle = async () => undefined;
+  }
+
+  /** A client of Redis that swallows every error. */
+  const swallowingClient = { on: () => undefined, sendCommand: async () => null };
+
+  it.each<[string, () => object, RegExp]>([
+    ['an empty object', () => ({}), /it has no method get/],
+    ['a Map', () => new Map(), /it has no method del/],
+    ['a cache that returns nothing', () => cacheWith({ get: async () => undefined }), /it loses what it is given/],
+    ['a cache that does not delete', () => cacheWith({ del: async () => true }), /it keeps what is deleted/],
+    [
+      'a cache whose entries do not expire',
+      () => {
+        const values = new Map();
+        return { set: values.set.bind(values), get: values.get.bind(values), del: values.delete.bind(values) };
+      },
+      /it keeps what has expired/,
+    ],
+    [
+      'a cache that throws',
+      () => cacheWith({ set: () => Promise.reject(new RangeError('hidden')) }),
+      /it throws RangeError/,
+    ],
+    ['a SecurityStore that swallows errors', () => new Swallowing(), /it loses what it is given/],
+    ['a client that swallows errors', () => swallowingClient, /it throws TypeError/],
+  ])('is refused by what it does, in development too: %s', async (_, cache, fault) => {
+    const error = await start(cache()).catch((e: Error) => e);
+    expect(error).toMatchObject({ name: 'AuthConfigError', message: expect.stringMatching(fault) });
+    expect(error).toMatchObject({ message: expect.stringMatching(/^cache is no store: .*Set redis\.url/) });
+    expect(String(error)).not.toContain('hidden');
+  });
+
+  it.each<[string, () => object | undefined]>([
+    ['in the memory of the process', () => createCache()],
+    ['that the host does not set', () => undefined],
+    [
+      'whose server is away',
+      () => cacheWith({ set: () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' })) }),
+    ],
+  ])('is not one %s, in development', async (_, cache) => {
+    await expect(start(cache())).resolves.toBeUndefined();
+  });
+});
