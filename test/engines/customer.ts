@@ -312,9 +312,13 @@ export class Customer {
     return `correct-horse-${this.account.email.slice(0, 8)}-${++this.changes}`;
   }
 
-  /** Ends all sessions, because it is unknown which of them an earlier request has ended. */
+  /**
+   * Ends all sessions, because it is unknown which of them an earlier request has ended. A change of the password that was
+   * answered 503 may end sessions until its work has settled, also those that begin meanwhile.
+   */
   private async forgetSessions(): Promise<void> {
     this.live = [];
+    for (const { t } of this.load.nodes.all) await t.auth.settled();
     await this.signIn();
     if (this.live.length > 0) await this.logOutEverywhere();
   }
