@@ -1,40 +1,18 @@
-import { NestFactory } from '@nestjs/core';
-import { SecurityStore } from '@svc/auth';
 import { createCache } from 'cache-manager';
 import { createDatabase } from '../support/database';
-import { HostModule } from '../support/host.module';
+import { NullStore } from '../support/null-store';
+import { startOnce } from '../support/start-once';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeAll(async () => (database = await createDatabase()));
 afterAll(() => database.drop());
 
-/** Starts an application with this cache, and ends it. */
-async function start(cache: object | undefined): Promise<void> {
-  const app = await NestFactory.create(HostModule.with(database.url, { cache }), {
-    logger: false,
-    abortOnError: false,
-  });
-  await app.init();
-  await app.close();
-}
+const start = (cache: object | undefined) => startOnce(database.url, { cache });
 
 describe('a cache that is no store', () => {
   /** A cache-manager cache with these methods in the place of its own. */
   const cacheWith = (methods: object): object => Object.assign(createCache(), methods);
-
-  /** A store of which every operation seems to succeed. */
-  class Swallowing extends SecurityStore {
-    readonly shared = true;
-    scan = async function* () {};
-    getMany = async (keys: readonly string[]) => keys.map(() => null);
-    setMany = async () => undefined;
-    add = async () => true;
-    take = async () => null;
-    advance = async () => true;
-    count = async () => ({ admitted: true, buckets: [] });
-    settle = async () => undefined;
-  }
 
   /** A client of Redis that swallows every error. */
   const swallowingClient = { on: () => undefined, sendCommand: async () => null };
@@ -57,7 +35,11 @@ describe('a cache that is no store', () => {
       () => cacheWith({ set: () => Promise.reject(new RangeError('hidden')) }),
       /it throws RangeError/,
     ],
-    ['a SecurityStore that swallows errors', () => new Swallowing(), /it loses what it is given/],
+    [
+      'a SecurityStore that swallows errors',
+      () => Object.assign(new NullStore(), { shared: true }),
+      /it loses what it is given/,
+    ],
     ['a client that swallows errors', () => swallowingClient, /it throws TypeError/],
   ])('is refused by what it does, in development too: %s', async (_, cache, fault) => {
     const error = await start(cache()).catch((e: Error) => e);

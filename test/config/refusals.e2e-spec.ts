@@ -1,11 +1,13 @@
 import { NestFactory } from '@nestjs/core';
-import { AuthModule, type AuthModuleOptions, SecurityStore } from '@svc/auth';
+import { AuthModule, type AuthModuleOptions } from '@svc/auth';
 import { createCache } from 'cache-manager';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { createDatabase } from '../support/database';
-import { HostModule, SECRET } from '../support/host.module';
+import { SECRET } from '../support/host.module';
+import { NullStore } from '../support/null-store';
+import { startOnce } from '../support/start-once';
 import { Operator, Person } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -17,29 +19,17 @@ const pair = (type: 'ec', option: object) => {
   return { public: pem(publicKey, 'spki'), private: pem(privateKey, 'pkcs8'), key: privateKey };
 };
 
-class NullStore extends SecurityStore {
-  readonly shared = false;
-  scan = async function* () {};
-  getMany = async (keys: readonly string[]) => keys.map(() => null);
-  setMany = async () => undefined;
-  add = async () => true;
-  take = async () => null;
-  advance = async () => true;
-  count = async () => ({ admitted: true, buckets: [] });
-  settle = async () => undefined;
-}
-
 /** A store that declares itself shared, with what the start uses of it. */
 class SharedStore extends NullStore {
-  override readonly shared = true as boolean as false;
+  override readonly shared = true;
   private readonly values = new Map<string, string>();
 
-  override getMany = async (keys: readonly string[]) => keys.map((key) => this.values.get(key) ?? null) as null[];
+  override getMany = async (keys: readonly string[]) => keys.map((key) => this.values.get(key) ?? null);
   override add = async (key = '', value = '') => !this.values.has(key) && this.values.set(key, value) !== undefined;
   override take = async (key = '') => {
     const value = this.values.get(key) ?? null;
     this.values.delete(key);
-    return value as null;
+    return value;
   };
   override count = async (limits: readonly { key: string }[] = []) => ({
     admitted: await this.add(limits[0]!.key, '1'),
@@ -55,11 +45,7 @@ afterAll(() => database.drop());
 /** What production needs besides the options of the test host. */
 const PRODUCTION = { issuer: 'https://api.acme.test', audience: 'https://api.acme.test' };
 
-async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-  const app = await NestFactory.create(HostModule.with(database.url, options), { logger: false, abortOnError: false });
-  await app.init();
-  await app.close();
-}
+const start = (options: Partial<AuthModuleOptions>) => startOnce(database.url, options);
 
 describe('the module refuses to start', () => {
   const ec = pair('ec', { namedCurve: 'P-256' });

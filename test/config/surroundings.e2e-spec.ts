@@ -35,6 +35,7 @@ import { createDatabase } from '../support/database';
 import { HostModule, SECRET, hostOptions } from '../support/host.module';
 import { MinimalProvider } from '../support/incomplete-users';
 import { PASSKEYS } from '../support/passkeys';
+import { startOnce } from '../support/start-once';
 import { Operator, Person } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -46,11 +47,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 beforeAll(async () => (database = await createDatabase()));
 afterAll(() => database.drop());
 
-async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-  const app = await NestFactory.create(HostModule.with(database.url, options), { logger: false, abortOnError: false });
-  await app.init();
-  await app.close();
-}
+const start = (options: Partial<AuthModuleOptions>) => startOnce(database.url, options);
 
 describeWithOwnRedis('a cache that connects at its first use, as @keyv/redis does,', () => {
   it.each([

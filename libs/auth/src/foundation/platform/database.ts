@@ -308,7 +308,7 @@ export class Database {
     }
   }
 
-  /** Takes a connection of the pool. It has a time limit of its own, because a new connection takes several round trips. */
+  /** Takes a connection of the pool. This wait has a separate limit, because a new connection takes several round trips. */
   private async connection(): Promise<PooledConnection> {
     const taking = takeConnection(this.source, this.timeoutMs);
     try {

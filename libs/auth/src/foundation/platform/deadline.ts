@@ -7,8 +7,8 @@ import { AuthException, StoreUnavailable } from './errors';
 const MIN_WAIT_MS = 50;
 
 /**
- * The waits of one request may take this many times `storeTimeoutMs` together. Every flow waits for fewer than twenty round
- * trips in a row (`docs/deployment.md`), so stores that are 100 ms away fit in.
+ * The waits of one request may take this many times `storeTimeoutMs` together. `docs/deployment.md` has the round
+ * trips of each flow; with this, all of them work with stores that are 100 ms away.
  */
 export const REQUEST_TIMEOUTS = 4;
 

@@ -73,7 +73,7 @@ export async function distanceChecks({ database, redis, config }: Subject): Prom
   if (database) asks.push(['PostgreSQL', () => database.query('SELECT 1')]);
   const ofRedis = redis ? await askersOf(redis).catch(() => []) : [];
   for (const ask of ofRedis) asks.push(['Redis', () => withTimeout('Redis', ANSWER_MS, ask('PING'))]);
-  // A store that does not answer has a finding of its own.
+  // Another check reports a store that does not answer.
   const measured = await Promise.all(
     asks.map(async ([name, ask]) =>
       medianOf(ask).then(
