@@ -9,6 +9,7 @@ import { optionErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
+import { MANIFESTS } from './foundation/realm/feature';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -52,6 +53,7 @@ export class AuthCoreModule {
         inject,
         useFactory: async (...args: unknown[]) => checkedConfig(await useFactory(...(args as never[]))),
       },
+      { provide: MANIFESTS, useValue: FEATURES },
       poolProvider(structure.pool),
       databaseProvider(structure),
       {

@@ -1,12 +1,12 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
 import { AccountDataStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 
 /** Export and deletion of an account by its owner. */
-export const account: Feature = {
+export const account = defineFeature('account', {
   flags: ['accountDeletion'],
   defaultGuardControllers: [AccountController],
   providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
-};
+});

@@ -1,5 +1,5 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
@@ -18,7 +18,7 @@ function resetErrors({ guards }: AuthConfig): string[] {
 }
 
 /** Change of the email, confirmed at the new address, undone from the former one. */
-export const emailChange: Feature = {
+export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
   configErrors: resetErrors,
   defaultGuardControllers: [EmailChangeController],
@@ -34,4 +34,4 @@ export const emailChange: Feature = {
   ],
   // Rows from the time when the feature was on are still exported and pruned.
   whenOff: [EmailChangeRows, { provide: HeldEmails, useClass: NoHeldEmails }],
-};
+});

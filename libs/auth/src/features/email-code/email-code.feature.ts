@@ -1,12 +1,12 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
 import { EmailCodes } from './email-codes';
 
 /** Sign-in with a mailed code. */
-export const emailCode: Feature = {
+export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
   defaultGuardControllers: [EmailCodeController],
   providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
-};
+});

@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
@@ -11,7 +11,7 @@ import {
 } from './email-verification.controller';
 
 /** Verification of an email address with a mailed link. */
-export const emailVerification: Feature = {
+export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
@@ -29,4 +29,4 @@ export const emailVerification: Feature = {
     VerifiedEmails,
     { provide: VerificationMails, useClass: NoVerificationMails },
   ],
-};
+});

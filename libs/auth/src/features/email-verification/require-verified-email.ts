@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { knowsVerifiedEmails } from '../../identity/users/provider-checks';
@@ -62,6 +62,6 @@ export const RequireVerifiedEmail = (): ClassDecorator & MethodDecorator =>
 export class VerifiedEmailGuard extends RouteGuard {}
 
 /** The gate of routes for users with a verified email. */
-export const verifiedEmail: Feature = {
+export const verifiedEmail = defineFeature('verifiedEmail', {
   providers: [VerifiedEmailGate],
-};
+});

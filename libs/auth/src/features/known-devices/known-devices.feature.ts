@@ -1,6 +1,6 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
 import { KnownDeviceStore } from './known-device.store';
 import { DeviceTokens, KnownDevices } from './known-devices';
@@ -37,7 +37,7 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 }
 
 /** Recognition of devices at sign-ins, with a mail about a new one. */
-export const knownDevices: Feature = {
+export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
@@ -51,4 +51,4 @@ export const knownDevices: Feature = {
   ],
   // Rows from the time when the feature was on are still exported and pruned.
   whenOff: [KnownDeviceStore, { provide: SignInDevices, useClass: NoSignInDevices }],
-};
+});

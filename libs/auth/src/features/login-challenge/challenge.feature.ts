@@ -1,5 +1,5 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
@@ -9,7 +9,7 @@ import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
-export const loginChallenge: Feature = {
+export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
@@ -24,4 +24,4 @@ export const loginChallenge: Feature = {
     { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
   ],
   whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
-};
+});

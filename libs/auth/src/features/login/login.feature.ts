@@ -1,11 +1,11 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { Credentials, PasswordRecheck } from './credentials';
 import { Login, LoginAttempts, UnverifiedBlock } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
 /** Login with identifier and password. */
-export const login: Feature = {
+export const login = defineFeature('login', {
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
-};
+});

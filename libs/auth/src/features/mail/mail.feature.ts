@@ -12,7 +12,7 @@ import {
   type MailKind,
   NOTICE_KINDS,
 } from '../../foundation/ports/mail';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
@@ -104,11 +104,11 @@ function textErrors(texts: object, option: string): string[] {
 }
 
 /** The mails of the library to its users. */
-export const mail: Feature = {
+export const mail = defineFeature('mail', {
   configErrors: ({ guards, encryption, routes }, production) => [
     ...new Set(guards.flatMap(optionErrors)),
     // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
     ...guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
   ],
   providers: [MailGate, MailQueue, AccountMails],
-};
+});

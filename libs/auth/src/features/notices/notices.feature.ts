@@ -1,5 +1,5 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { NoticeEvents, Notices } from './notices';
 
 /** Mails to the owners of accounts about changes. Which of them are sent is the option `mail.notices`. */
-export const notices: Feature = { providers: [Notices, NoticeEvents] };
+export const notices = defineFeature('notices', { providers: [Notices, NoticeEvents] });

@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -27,7 +27,7 @@ import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 const ALWAYS = [PasskeyStore, PasskeyPruning];
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
-export const passkeys: Feature = {
+export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
   configErrors: relyingPartyErrors,
   defaultGuardControllers: [
@@ -54,10 +54,10 @@ export const passkeys: Feature = {
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
-};
+});
 
 /** The first passkey of a user, created by the browser without a question after a login with the password. */
-export const conditionalCreate: Feature = {
+export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
   needs: ['passkeys'],
   configErrors: ({ guards }) =>
@@ -66,4 +66,4 @@ export const conditionalCreate: Feature = {
       : [],
   defaultGuardControllers: [ConditionalCreateController],
   providers: [ConditionalCreate],
-};
+});

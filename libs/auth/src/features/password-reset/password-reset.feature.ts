@@ -1,5 +1,5 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { HashRenewal } from '../login/credentials';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
@@ -27,11 +27,11 @@ const ALWAYS = [
 ];
 
 /** Reset of a forgotten password with a mailed link. */
-export const passwordReset: Feature = {
+export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],
   // Rows from the time when the feature was on are still pruned.
   whenOff: ALWAYS,
-};
+});

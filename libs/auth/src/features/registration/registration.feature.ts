@@ -1,5 +1,5 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
@@ -61,17 +61,17 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
 }
 
 /** Registration of new accounts. */
-export const registration: Feature = {
+export const registration = defineFeature('registration', {
   flags: ['registration'],
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
-};
+});
 
 const NEEDED = ['registration', 'passkeys'] as const;
 
 /** Registration with a passkey and without a password. */
-export const passkeyRegistration: Feature = {
+export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
   needs: NEEDED,
   configErrors: ({ guards }) =>
@@ -84,4 +84,4 @@ export const passkeyRegistration: Feature = {
       ),
   defaultGuardControllers: [PasskeyRegistrationController],
   providers: [PasskeyRegistration],
-};
+});

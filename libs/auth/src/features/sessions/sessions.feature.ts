@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { AccountLock } from './account-lock';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
@@ -23,7 +23,7 @@ import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
 
 /** Start, refresh, list and end of sessions. */
-export const sessions: Feature = {
+export const sessions = defineFeature('sessions', {
   configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
@@ -45,10 +45,10 @@ export const sessions: Feature = {
     SessionPruning,
     SessionList,
   ],
-};
+});
 
 /** The route that ends all sessions of the caller. */
-export const logoutAll: Feature = {
+export const logoutAll = defineFeature('logoutAll', {
   flags: ['logoutAll'],
   controllers: [RevokeAllController],
-};
+});

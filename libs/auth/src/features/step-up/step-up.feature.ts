@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
 import { ConfirmationGate } from './require-confirmation';
@@ -8,7 +8,7 @@ import { ConfirmationFactors } from './confirmation-factors';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
-export const stepUp: Feature = {
+export const stepUp = defineFeature('stepUp', {
   controllers: [ConfirmPasswordController],
   providers: [
     ConfirmationFactors,
@@ -19,4 +19,4 @@ export const stepUp: Feature = {
     RecentLoginGate,
     FactorGate,
   ],
-};
+});

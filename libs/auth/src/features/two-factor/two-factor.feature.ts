@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
@@ -11,7 +11,7 @@ import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
 
 /** TOTP and recovery codes. */
-export const twoFactor: Feature = {
+export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
@@ -28,4 +28,4 @@ export const twoFactor: Feature = {
     { provide: CodeFactor, useClass: TwoFactorCodes },
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
-};
+});

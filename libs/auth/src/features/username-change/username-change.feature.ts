@@ -1,12 +1,12 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { RegistrationForm } from '../registration/registration-form';
 import { UsernameController } from './username-change.controller';
 import { UsernameChange } from './username-change';
 
 /** Change of the identifier, where it is not the email. `userProviderErrors` refuses other identifiers. */
-export const usernameChange: Feature = {
+export const usernameChange = defineFeature('usernameChange', {
   flags: ['usernameChange'],
   defaultGuardControllers: [UsernameController],
   // Also where the registration is off: its rules apply.
   providers: [RegistrationForm, UsernameChange],
-};
+});

@@ -4,8 +4,12 @@ import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
 import type { UserSource } from './user-source';
 
-/** The manifest of a feature: what it adds to a realm when it is on, and what replaces it when it is off. */
+/**
+ * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
+ * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
+ */
 export interface Feature {
+  readonly name: string;
   /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
   readonly flags?: readonly (keyof FeatureOptions)[];
   /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
@@ -30,6 +34,12 @@ export interface Feature {
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
 }
+
+/** Declares a feature. `features.ts` lists all of them. */
+export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/** DI token of the list of all manifests, also of the features that are off. */
+export const MANIFESTS = Symbol('MANIFESTS');
 
 /** The name of the guard of a route. Set by `@Authenticated('name')` and on every mounted controller. */
 export const GuardName = Reflector.createDecorator<string>();

@@ -4,7 +4,7 @@ import type { JsonWebKey } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { type Feature, PublicRoute, Unlimited } from '../../foundation/realm/feature';
+import { defineFeature, PublicRoute, Unlimited } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/unfinished-ends';
@@ -42,7 +42,7 @@ function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, c
 }
 
 /** Verifies and mints tokens, and publishes the public keys. Every realm has this feature. */
-export const tokens: Feature = {
+export const tokens = defineFeature('tokens', {
   configErrors: keySetErrors,
   controllers: [JwksController],
   providers: [
@@ -53,10 +53,10 @@ export const tokens: Feature = {
     CallerReader,
     Authenticator,
   ],
-};
+});
 
-export const denylist: Feature = {
+export const denylist = defineFeature('denylist', {
   flags: ['denylist'],
   providers: [{ provide: Denylist, useClass: StoredDenylist }],
   whenOff: [{ provide: Denylist, useClass: NoDenylist }],
-};
+});

@@ -1,4 +1,4 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { AuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
@@ -9,7 +9,7 @@ import { Presentation } from './presentation';
 import { TokenDelivery } from './route.interceptor';
 
 /** HTTP handling of a realm: origin check, authentication, cookie, token responses and the request log. */
-export const http: Feature = {
+export const http = defineFeature('http', {
   providers: [
     OriginGate,
     AuthenticationGate,
@@ -25,4 +25,4 @@ export const http: Feature = {
     Presentation,
     ServerCalls,
   ],
-};
+});

@@ -1,6 +1,6 @@
 import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
@@ -24,8 +24,8 @@ const ALWAYS = [
 ];
 
 /** Lockout of accounts after consecutive failures, stored in the database. */
-export const lockout: Feature = {
+export const lockout = defineFeature('lockout', {
   flags: ['lockout'],
   providers: ALWAYS,
   whenOff: ALWAYS,
-};
+});

@@ -1,7 +1,7 @@
-import type { Feature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { Limiters, ThrottleGate } from './limiters';
 
 /** Rate limits for the requests to a route. */
-export const throttling: Feature = {
+export const throttling = defineFeature('throttling', {
   providers: [Limiters, ThrottleGate],
-};
+});
