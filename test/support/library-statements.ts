@@ -60,9 +60,15 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   pruneSessions: { text: /^DELETE FROM "svc_sessions" WHERE id = ANY/, rows: 'svc_sessions by id and in every shard' },
   readCaller: { text: /AS svc_ended/, rows: 'members by id, svc_sessions by id' },
   readUser: { text: /AS svc_key FROM "members" WHERE "id" = ANY\(\$1\)/, rows: 'members by id' },
-  readCredentials: { text: /AS svc_hash FROM "members"/, rows: 'members by email and by id' },
+  readCredentials: {
+    text: /^SELECT .*"u"\."password_hash" .* FROM "members" "u" WHERE/,
+    rows: 'members by email and by id',
+  },
   readSecondFactor: { text: /^SELECT "two_factor_secret"::text AS secret/, rows: 'members by id' },
-  findByEmail: { text: /^SELECT "u"\."email" .* FROM "members" "u" WHERE/, rows: 'members by email' },
+  findByEmail: {
+    text: /^SELECT "u"\."email" (?!.*password_hash).* FROM "members" "u" WHERE/,
+    rows: 'members by email',
+  },
   existingUsers: { text: /^SELECT "id"::text AS id FROM "members"/, rows: 'members by id' },
   isTaken: { text: /row_exists.* FROM "members" "u" WHERE/, rows: 'members by email and in every shard' },
   createUser: { text: /^INSERT INTO "members"/, rows: 'members by id' },
