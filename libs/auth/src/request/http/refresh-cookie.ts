@@ -15,7 +15,7 @@ import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { cookieNames } from '../../foundation/config/guard-isolation.policy';
 import { canonicalId } from '../../foundation/platform/database';
-import { fieldText } from '../../foundation/platform/field-text';
+import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
