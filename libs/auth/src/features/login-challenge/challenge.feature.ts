@@ -1,7 +1,7 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
-import { EnrolmentTokens, LoginChallenges } from './login-challenges';
+import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { TrustedDevices } from './trusted-devices';
@@ -13,6 +13,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
+  purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
