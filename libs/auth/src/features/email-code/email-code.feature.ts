@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
@@ -7,6 +8,9 @@ import { EMAIL_CODE, EmailCodes } from './email-codes';
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  limits: {
+    'svc-email-code': perClient(({ emailCode: limit }) => limit),
+  },
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],

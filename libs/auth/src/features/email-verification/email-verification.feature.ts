@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
@@ -13,6 +14,9 @@ import {
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  limits: {
+    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+  },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     EmailDeliveries,

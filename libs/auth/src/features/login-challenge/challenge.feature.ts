@@ -1,5 +1,6 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
@@ -11,6 +12,9 @@ import { TwoFactorChallengeController } from './challenge.controller';
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  limits: {
+    'svc-2fa': perClient(({ twoFactor }) => twoFactor),
+  },
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],

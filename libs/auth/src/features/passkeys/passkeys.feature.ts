@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -29,6 +30,10 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  limits: {
+    'svc-passkeys': perClient(({ passkeys: limit }) => limit),
+    'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
+  },
   configErrors: relyingPartyErrors,
   defaultGuardControllers: [
     PasskeyEnrolmentController,

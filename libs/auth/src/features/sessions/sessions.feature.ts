@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { AccountLock } from './account-lock';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
@@ -24,6 +25,9 @@ import { UserSessions } from './user-sessions';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  limits: {
+    'svc-refresh': perClient(({ refresh }) => refresh),
+  },
   configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
 import { ConfirmationGate } from './require-confirmation';
@@ -9,6 +10,9 @@ import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
+  limits: {
+    'svc-confirm': perClientAndUser(({ confirm }) => confirm),
+  },
   controllers: [ConfirmPasswordController],
   purposes: [CONFIRMATION],
   providers: [

@@ -10,7 +10,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
-import { hasSoundClaims } from './access-token.policy';
+import { ACCESS_TOKEN_TYPE, hasSoundClaims } from './access-token.policy';
 import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken, purposeErrors } from './purpose-token.policy';
@@ -52,6 +52,8 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 @Injectable()
 export class PurposeTokens {
   private readonly purposes: readonly Purpose[];
+  /** Longest lifetime of a challenge. */
+  private readonly longest: number;
 
   /** @throws AuthConfigError if two purposes have one type */
   constructor(
@@ -63,8 +65,10 @@ export class PurposeTokens {
     @Inject(MANIFESTS) manifests: readonly Feature[],
   ) {
     this.purposes = manifests.flatMap((feature) => feature.purposes ?? []);
-    const errors = purposeErrors(this.purposes.map(({ type }) => type));
+    const errors = purposeErrors([ACCESS_TOKEN_TYPE, ...this.purposes.map(({ type }) => type)]);
     if (errors.length) throw new AuthConfigError(errors.join('\n'));
+    const challenges = this.purposes.filter(({ isChallenge }) => isChallenge);
+    this.longest = Math.max(...challenges.map(({ lifetime }) => lifetime(realm.options)));
   }
 
   /**
@@ -144,10 +148,7 @@ export class PurposeTokens {
    * @throws StoreUnavailable
    */
   async endChallenges(userId?: string): Promise<void> {
-    const { options } = this.realm;
-    const challenges = this.purposes.filter(({ isChallenge }) => isChallenge);
-    const longest = Math.max(...challenges.map(({ lifetime }) => lifetime(options)));
-    const seconds = longest + options.leeway + CLOCK_MARGIN;
+    const seconds = this.longest + this.realm.options.leeway + CLOCK_MARGIN;
     // A challenge is read with the keys of its user's slot tag only.
     const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
     await this.store.setMany(
