@@ -7,6 +7,7 @@ import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
+import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
@@ -21,6 +22,7 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  events: EMAIL_CHANGE_EVENTS,
   limits: {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
   },

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
+import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -14,6 +14,7 @@ import {
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  events: EMAIL_VERIFICATION_EVENTS,
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
   },

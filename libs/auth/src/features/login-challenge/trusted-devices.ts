@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { bestEffort } from '../../foundation/platform/deadline';
@@ -24,6 +25,16 @@ export class DeviceTrusted {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.device.trusted': DeviceTrusted;
+  }
+}
+
+export const TRUSTED_DEVICE_EVENTS: LoggedEvents = {
+  'auth.device.trusted': { event: DeviceTrusted, severity: 'info', details: ofUser },
+};
 
 const DAY_SECONDS = 86_400;
 

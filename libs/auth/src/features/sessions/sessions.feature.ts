@@ -22,9 +22,11 @@ import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
+import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  events: SESSION_EVENTS,
   limits: {
     'svc-refresh': perClient(({ refresh }) => refresh),
   },

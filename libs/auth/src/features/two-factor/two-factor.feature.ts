@@ -10,10 +10,12 @@ import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
+import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
     'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
