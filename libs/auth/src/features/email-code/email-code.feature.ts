@@ -3,7 +3,7 @@ import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
-import { EMAIL_CODE, EmailCodes } from './email-codes';
+import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
@@ -13,5 +13,6 @@ export const emailCode = defineFeature('emailCode', {
   },
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
-  providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
+  cookies: [EmailCodeCookie],
+  providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
 });

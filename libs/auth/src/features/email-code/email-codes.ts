@@ -6,6 +6,7 @@ import { type Limit, SecurityStore } from '../../foundation/security-store/secur
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { type Purpose, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { TokenCookie } from '../../request/http/refresh-cookie';
 import { limit } from '../../request/throttling/limiters';
 
 /** Number of guesses at one code. */
@@ -43,6 +44,12 @@ export const EMAIL_CODE: Purpose = {
   lifetime: ({ emailCode }) => 60 * emailCode.expireMinutes,
   isChallenge: true,
 };
+
+/** The cookie that binds a mailed code to the browser that asked for it. */
+@Injectable()
+export class EmailCodeCookie extends TokenCookie {
+  static override readonly suffix = '.code';
+}
 
 /** The account for which a code is issued. */
 export interface CodeOwner {

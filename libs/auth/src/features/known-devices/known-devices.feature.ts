@@ -3,7 +3,7 @@ import { urlFault } from '../../foundation/config/url-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
 import { KnownDeviceStore } from './known-device.store';
-import { DeviceTokens, KnownDevices } from './known-devices';
+import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
@@ -39,11 +39,13 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,
+    DeviceCookie,
     DeviceTokens,
     NewSignInMails,
     KnownDevices,

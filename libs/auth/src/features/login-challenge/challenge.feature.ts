@@ -5,7 +5,7 @@ import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TRUSTED_DEVICE_EVENTS, TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
@@ -18,11 +18,13 @@ export const loginChallenge = defineFeature('loginChallenge', {
   },
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
+  cookies: [TrustedDeviceCookie],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
+    TrustedDeviceCookie,
     TrustedDevices,
     LoginEnrolments,
     ChallengeAttempts,
