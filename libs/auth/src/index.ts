@@ -92,8 +92,22 @@ export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
 // Options
-export { authOptionsFromEnv } from './foundation/config/env';
+export { authOptionsFromEnv } from './library-options';
 export type * from './foundation/config/auth-options';
+export type { EmailChangeOptions } from './features/email-change/email-change.options';
+export type { EmailCodeOptions } from './features/email-code/email-code.options';
+export type { EmailVerificationOptions } from './features/email-verification/email-verification.options';
+export type { KnownDeviceOptions } from './features/known-devices/known-devices.options';
+export type { LoginChallengeOptions } from './features/login-challenge/challenge.options';
+export type { MailLanguage, MailOptions } from './features/mail/mail.options';
+export type { PasskeyOptions } from './features/passkeys/passkeys.options';
+export type { PasswordResetOptions, ResetBrokerOptions } from './features/password-reset/password-reset.options';
+export type { RegistrationOptions } from './features/registration/registration.options';
+export type { SessionsOptions } from './features/sessions/sessions.options';
+export type { ConfirmOptions } from './features/step-up/step-up.options';
+export type { TwoFactorOptions } from './features/two-factor/two-factor.options';
+export type { BreachOptions, HashingOptions, PasswordOptions } from './identity/password/password.options';
+export type { LockoutOptions } from './request/lockout/lockout.options';
 export type { PostgresPool } from './foundation/platform/postgres-pool';
 export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { MessageKey, MessageParams, Translate, Translator } from './foundation/platform/messages';
@@ -226,7 +240,7 @@ export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
 export { firebaseScryptVerifier } from './identity/password/imported/firebase-scrypt-verifier';
 export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
 export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
-export type { RegistrationField, RegistrationRules } from './foundation/config/registration-rules';
+export type { RegistrationField, RegistrationRules } from './foundation/ports/registration-rules';
 export { PasswordHasher } from './identity/password/password-hasher';
 export {
   type Bucket,

@@ -7,6 +7,7 @@ import { DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { SignInReports } from './sign-in-report';
+import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
@@ -39,6 +40,7 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  options: KNOWN_DEVICES_OPTIONS,
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
   providers: [

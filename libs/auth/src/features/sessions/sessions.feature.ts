@@ -21,9 +21,12 @@ import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
+import { SESSIONS_OPTIONS } from './sessions.options';
+import { feature } from '../../foundation/config/option-table';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  options: SESSIONS_OPTIONS,
   configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
@@ -50,5 +53,6 @@ export const sessions = defineFeature('sessions', {
 /** The route that ends all sessions of the caller. */
 export const logoutAll = defineFeature('logoutAll', {
   flags: ['logoutAll'],
+  options: { features: { logoutAll: feature({ default: true, env: 'FEATURE_LOGOUT_ALL' }) } },
   controllers: [RevokeAllController],
 });

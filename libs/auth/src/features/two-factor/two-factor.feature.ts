@@ -9,10 +9,13 @@ import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
+import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  options: TWO_FACTOR_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [

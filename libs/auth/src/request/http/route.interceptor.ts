@@ -12,7 +12,7 @@ import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { RequestObserver, operationOf } from '../gates/request-log';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { trimSlashes } from '../../foundation/config/resolve-options';
+import { trimSlashes } from '../../foundation/config/core-options';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import { OriginGate } from '../gates/origin.gate';

@@ -1,6 +1,6 @@
-import { resolveRateLimits } from '../../foundation/config/resolve-options';
 import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
 import { LIMITERS } from './limiters';
+import { resolveRateLimits } from '../../foundation/config/options.testkit';
 
 // All numbers are different, so that a limiter with the number of another limiter fails the test.
 const LIMITS = resolveRateLimits({
