@@ -109,6 +109,8 @@ export class AuthCoreModule {
   }
 }
 
+const cookieSuffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
+
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const invalid = optionErrors(options, OPTIONS);
@@ -121,7 +123,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
     new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...guardErrors(config, names, FEATURES),
+    ...guardErrors(config, names, cookieSuffixes, FEATURES),
     ...featureErrors(config, userSources(config.guards)),
     ...mailErrorsOfRoutes(config),
     ...redisErrors(config),

@@ -4,6 +4,7 @@ import { AccountDataStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 import { feature, value } from '../../foundation/config/option-table';
+import { ACCOUNT_EVENTS } from './account.events';
 
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
@@ -12,6 +13,7 @@ export const account = defineFeature('account', {
     features: { accountDeletion: feature({ default: true, env: 'FEATURE_ACCOUNT_DELETION' }) },
     hooks: { deleteUser: value() },
   },
+  events: ACCOUNT_EVENTS,
   defaultGuardControllers: [AccountController],
   providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 });

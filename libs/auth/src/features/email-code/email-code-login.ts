@@ -8,7 +8,6 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
 import {
   AttemptGuard,
@@ -26,7 +25,7 @@ import { ResetCleanup } from '../password-reset/reset-cleanup';
 import type { ResetAccount } from '../password-reset/reset-token.store';
 import { Sessions } from '../sessions/sessions';
 import { EmailCodeRequests } from './email-code-requests';
-import { EmailCodes, type OpenRequest } from './email-codes';
+import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
 
 /** The account of a consumed code. */
 interface ProvedAccount {

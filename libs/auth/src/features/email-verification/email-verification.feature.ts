@@ -1,5 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
+import { perClientAndUser } from '../../request/throttling/limiters';
+import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -17,6 +18,10 @@ export const emailVerification = defineFeature('emailVerification', {
   options: EMAIL_VERIFICATION_OPTIONS,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
+  events: EMAIL_VERIFICATION_EVENTS,
+  limits: {
+    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+  },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     EmailDeliveries,

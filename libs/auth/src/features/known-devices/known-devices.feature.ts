@@ -3,11 +3,11 @@ import { urlFault } from '../../foundation/config/url-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
 import { KnownDeviceStore } from './known-device.store';
-import { DeviceTokens, KnownDevices } from './known-devices';
+import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
-import { SignInReports } from './sign-in-report';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
+import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
@@ -41,10 +41,13 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
   options: KNOWN_DEVICES_OPTIONS,
+  cookies: [DeviceCookie],
+  events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,
+    DeviceCookie,
     DeviceTokens,
     NewSignInMails,
     KnownDevices,

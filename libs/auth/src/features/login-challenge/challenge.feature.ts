@@ -1,10 +1,11 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
-import { EnrolmentTokens, LoginChallenges } from './login-challenges';
+import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
@@ -13,12 +14,19 @@ import { CHALLENGE_OPTIONS } from './challenge.options';
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   options: CHALLENGE_OPTIONS,
+  events: TRUSTED_DEVICE_EVENTS,
+  limits: {
+    'svc-2fa': perClient(({ twoFactor }) => twoFactor),
+  },
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
+  cookies: [TrustedDeviceCookie],
+  purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
+    TrustedDeviceCookie,
     TrustedDevices,
     LoginEnrolments,
     ChallengeAttempts,

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { Credentials, PasswordRecheck } from './credentials';
 import { Login, LoginAttempts, UnverifiedBlock } from './login';
 import { LoginController } from './login.controller';
@@ -6,6 +7,12 @@ import { PasswordReplacement } from './password-replacement';
 
 /** Login with identifier and password. */
 export const login = defineFeature('login', {
+  limits: {
+    'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
+      maxAttempts: ipMaxAttempts,
+      decaySeconds,
+    })),
+  },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
 });

@@ -17,7 +17,7 @@ import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailGate } from './mail-gate';
 import { MAIL_OPTIONS } from './mail.options';
-import { MailQueue } from './mail-queue';
+import { MAIL_EVENTS, MailQueue } from './mail-queue';
 
 /** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
 @Injectable()
@@ -107,5 +107,6 @@ function textErrors(texts: object, option: string): string[] {
 export const mail = defineFeature('mail', {
   options: MAIL_OPTIONS,
   configErrors: ({ guards }) => [...new Set(guards.flatMap(optionErrors))],
+  events: MAIL_EVENTS,
   providers: [MailGate, MailQueue, AccountMails],
 });

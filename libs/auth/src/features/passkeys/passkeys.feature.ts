@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -24,6 +25,7 @@ import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
 import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
+import { PASSKEY_EVENTS } from './passkeys.events';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
@@ -33,6 +35,11 @@ export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
+  events: PASSKEY_EVENTS,
+  limits: {
+    'svc-passkeys': perClient(({ passkeys: limit }) => limit),
+    'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
+  },
   configErrors: relyingPartyErrors,
   defaultGuardControllers: [
     PasskeyEnrolmentController,

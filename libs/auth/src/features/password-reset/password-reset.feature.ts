@@ -1,5 +1,6 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { HashRenewal } from '../login/credentials';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
@@ -32,6 +33,9 @@ export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   options: PASSWORD_RESET_OPTIONS,
   needsMailer: true,
+  limits: {
+    'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
+  },
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],

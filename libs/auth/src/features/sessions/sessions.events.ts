@@ -1,3 +1,4 @@
+import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import type { ClientInfo } from '../../request/http/client-info';
 import type { SignInDevice } from './sign-ins';
 
@@ -127,3 +128,44 @@ export class RefreshTokenReused {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.refresh_token.reused': RefreshTokenReused;
+    'auth.session.forked': RefreshFamilyForked;
+    'auth.session.started': SessionStarted;
+    'auth.session.ended': SessionEnded;
+    'auth.session.recovered': SessionRecovered;
+  }
+}
+
+export const SESSION_EVENTS: LoggedEvents = {
+  'auth.refresh_token.reused': {
+    event: RefreshTokenReused,
+    severity: 'warning',
+    details: ({ guard, familyId }) => ({ guard, session_id: familyId }),
+    counter: { metric: 'svc.auth.refresh_token.reuses' },
+  },
+  'auth.session.forked': { event: RefreshFamilyForked, severity: 'warning', details: ofSession },
+  'auth.session.started': {
+    event: SessionStarted,
+    severity: 'info',
+    details: (event) => ({ ...ofSession(event), ...(event.device && { purpose: event.device }) }),
+    counter: { metric: 'svc.auth.sessions.started', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+  },
+  'auth.session.ended': {
+    event: SessionEnded,
+    severity: 'info',
+    details: (event) => ({ ...ofSession(event), purpose: event.reason }),
+    counter: {
+      metric: 'svc.auth.sessions.ended',
+      attributes: ({ guard, reason }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': reason }),
+    },
+  },
+  'auth.session.recovered': {
+    event: SessionRecovered,
+    severity: 'warning',
+    details: ofSession,
+    counter: { metric: 'svc.auth.sessions.recovered', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+  },
+};

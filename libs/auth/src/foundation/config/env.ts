@@ -1,6 +1,6 @@
 import { AuthConfigError } from '../platform/errors';
 import type { AuthModuleOptions } from './auth-options';
-import type { OptionSpec, Options } from './option-table';
+import type { OptionSpec, KnownOptions } from './option-table';
 import { accepted, nearest, readFlag, readNumber } from './option-values.policy';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,7 @@ function parsed({ kind, bounds, or }: OptionSpec, text: string): unknown {
  *
  * @throws AuthConfigError naming every variable whose text is not a boolean, not a number, or out of its range
  */
-export function optionsFromEnv({ byName }: Options, env: Env, guard?: string): AuthModuleOptions {
+export function optionsFromEnv({ byName }: KnownOptions, env: Env, guard?: string): AuthModuleOptions {
   const prefix = prefixOf(guard);
   const options = {};
   const errors: string[] = [];
@@ -58,7 +58,7 @@ const READ_ELSEWHERE = ['PUBLIC_KEY', 'ALLOW_TESTING'];
  */
 export function unknownVariables(
   guards: readonly string[],
-  { byName }: Options,
+  { byName }: KnownOptions,
   env: Env = isProcessRead ? process.env : {},
 ): string[] {
   const names = [...[...byName.values()].flatMap((spec) => spec.env ?? []), ...READ_ELSEWHERE];

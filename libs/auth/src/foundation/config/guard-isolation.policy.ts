@@ -11,6 +11,7 @@ import type { OptionFacets } from './option-table';
 export function guardErrors(
   config: AuthConfig,
   guardNames: readonly string[],
+  cookieSuffixes: readonly string[],
   manifests: readonly OptionFacets[],
 ): string[] {
   const { guards } = config;
@@ -22,7 +23,7 @@ export function guardErrors(
     ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
       ...audienceConflict(a, b),
-      ...cookieConflict(a, b),
+      ...cookieConflict(a, b, ['', ...cookieSuffixes]),
       ...(config.routes ? pathConflict(a, b) : []),
     ]),
   ];
@@ -123,16 +124,10 @@ function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-/** The names of the cookies of a guard, by the name of its refresh cookie. */
-export const cookieNames = (refreshName: string) => ({
-  refresh: refreshName,
-  code: `${refreshName}.code`,
-  device: `${refreshName}.device`,
-  trustedDevice: `${refreshName}.trusted-device`,
-});
-
-function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
-  const [ofA, ofB] = [a, b].map(({ cookie }) => Object.values(cookieNames(cookie.refreshName))) as [string[], string[]];
+/** @param suffixes of the names of a guard's cookies, after the name of its refresh cookie */
+function cookieConflict(a: GuardConfig, b: GuardConfig, suffixes: readonly string[]): string[] {
+  const namesOf = ({ cookie }: GuardConfig): string[] => suffixes.map((suffix) => cookie.refreshName + suffix);
+  const [ofA, ofB] = [namesOf(a), namesOf(b)];
   const shared = ofA.find((name) => ofB.includes(name));
   if (shared === undefined) return [];
   return [

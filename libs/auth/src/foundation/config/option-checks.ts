@@ -1,5 +1,5 @@
 import { invalidValue, withVariable } from './env';
-import { type OptionSpec, type OptionTree, type Options, isSpec, namedIn } from './option-table';
+import { type OptionSpec, type OptionTree, type KnownOptions, isSpec, namedIn } from './option-table';
 import { isPromise, typeFault } from './option-types';
 import { nearest, readFlag, readNumber } from './option-values.policy';
 
@@ -16,7 +16,7 @@ const isLiteral = (value: object): boolean => Object.getPrototypeOf(value) === O
  * @param options the options as the host wrote them, before defaults are applied
  * @param known all options of the library
  */
-export function optionErrors({ guards, ...options }: { guards?: unknown }, known: Options): string[] {
+export function optionErrors({ guards, ...options }: { guards?: unknown }, known: KnownOptions): string[] {
   const own = errorsOfBlock(options, { ...known.ofGuard, ...known.ofModule }, { known });
   if (guards === undefined) return own;
   if (!isObject(guards)) return [...own, 'guards must be an object: guard names with their options.'];
@@ -30,7 +30,7 @@ export function optionErrors({ guards, ...options }: { guards?: unknown }, known
 
 /** The place of a block among the options. */
 interface Place {
-  readonly known: Options;
+  readonly known: KnownOptions;
   readonly guard?: string;
   readonly block?: string;
   /** The name of the block in error messages, if it is not that of the option. */
@@ -75,7 +75,7 @@ const NOT_AWAITED = ['cache', 'stores', 'keys.jwks'];
  * The errors of the options that the module needs before the other checks run: those with which routes are mounted. All
  * errors of the options, if one of these has a wrong type.
  */
-export function structureErrors(structure: { guards?: unknown }, known: Options): string[] {
+export function structureErrors(structure: { guards?: unknown }, known: KnownOptions): string[] {
   const { guards } = structure;
   const blocks = [structure, ...(isObject(guards) ? Object.values(guards) : [])] as Record<string, unknown>[];
   const isWrong = blocks.some((block) =>
@@ -101,7 +101,7 @@ function notAnObject(block: OptionTree, named: string): string {
   return `${named} must be an object. Its options: ${members.slice(0, 5).join(', ')}${members.length > 5 ? ', …' : ''}.`;
 }
 
-function unknownOption(option: string, named: string, { byName }: Options): string {
+function unknownOption(option: string, named: string, { byName }: KnownOptions): string {
   if (ASYNC_ONLY.includes(option)) {
     return `${named} is not an option of AuthModule.forRoot. Call AuthModule.forRootAsync({ useFactory, inject }) instead.`;
   }

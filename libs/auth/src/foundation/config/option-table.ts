@@ -51,13 +51,13 @@ export interface OptionTree {
 }
 
 /** The table of a documented interface: it has each option of the interface, and no other. */
-export type TableOf<Options> = {
-  readonly [Name in keyof Required<Options>]: OptionSpec<NonNullable<Options[Name]>>;
+export type TableOf<Block> = {
+  readonly [Name in keyof Required<Block>]: OptionSpec<NonNullable<Block[Name]>>;
 };
 
 /** A block of options with defaults applied. The options `Without` have no default. */
-export type WithDefaults<Options, Without extends keyof Options = never> = Readonly<
-  Required<Omit<Options, Without>> & { [Name in Extract<Without, string>]: Options[Name] }
+export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
+  Required<Omit<Block, Without>> & { [Name in Extract<Without, string>]: Block[Name] }
 >;
 
 /** The members of a manifest that concern options. */
@@ -135,7 +135,7 @@ export const publicBlock = <Tree extends OptionTree>(tree: Tree): Tree =>
 export const isSpec = (node: OptionSpec | OptionTree): node is OptionSpec => typeof node.kind === 'string';
 
 /** All options of the library. */
-export interface Options {
+export interface KnownOptions {
   readonly ofGuard: OptionTree;
   readonly ofModule: OptionTree;
   /** Both, by the full name: `rateLimits.login.maxAttempts`. */
@@ -143,7 +143,7 @@ export interface Options {
 }
 
 /** Collects the options of manifests. */
-export function optionsOf(manifests: readonly OptionFacets[]): Options {
+export function optionsOf(manifests: readonly OptionFacets[]): KnownOptions {
   const ofGuard = merge(...manifests.map(({ options }) => options)) as OptionTree;
   const ofModule = merge(...manifests.map(({ moduleOptions }) => moduleOptions)) as OptionTree;
   return { ofGuard, ofModule, byName: new Map([...namedIn(ofGuard), ...namedIn(ofModule)]) };
@@ -155,17 +155,17 @@ export const namedIn = (tree: OptionTree, prefix = ''): [option: string, spec: O
     isSpec(node) ? [[prefix + name, node] as [string, OptionSpec]] : namedIn(node, `${prefix}${name}.`),
   );
 
-type Block = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** Applies the defaults of a tree to the values of the host. The result is frozen. */
-export function resolveTree(tree: OptionTree, given: unknown, options: AuthModuleOptions): Block {
-  const values = (given ?? {}) as Block;
+export function resolveTree(tree: OptionTree, given: unknown, options: AuthModuleOptions): Values {
+  const values = (given ?? {}) as Values;
   const resolved = Object.entries(tree).map(([name, node]) => {
     if (isSpec(node)) return [name, valueOf(node, values[name], options)];
     const isAbsent = values[name] === undefined && Object.values(node).some(({ required }) => required === true);
     return [name, isAbsent ? undefined : resolveTree(node, values[name], options)];
   });
-  return Object.freeze(Object.fromEntries(resolved) as Block);
+  return Object.freeze(Object.fromEntries(resolved) as Values);
 }
 
 /**

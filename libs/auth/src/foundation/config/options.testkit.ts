@@ -9,6 +9,7 @@ import * as resolution from './resolve-options';
 import { FEATURES } from '../../features';
 import { OPTIONS as ALL } from '../../library-options';
 
+export type { LockoutOptions } from '../../request/lockout/lockout.options';
 export { authOptionsFromEnv } from '../../library-options';
 
 /** The functions of this folder, with all options of the library. */
@@ -16,8 +17,11 @@ export const resolveOptions = (options: AuthModuleOptions): AuthConfig => resolu
 export const optionErrors = (options: object): string[] => checks.optionErrors(options, ALL);
 export const structureErrors = (options: object): string[] => checks.structureErrors(options, ALL);
 export const publicConfig = (config: GuardConfig) => shown.publicConfig(config, ALL);
-export const guardErrors = (config: AuthConfig, names: readonly string[]): string[] =>
-  guards.guardErrors(config, names, FEATURES);
+export const guardErrors = (
+  config: AuthConfig,
+  names: readonly string[],
+  cookieSuffixes: readonly string[],
+): string[] => guards.guardErrors(config, names, cookieSuffixes, FEATURES);
 export const unknownVariables = (names: readonly string[], variables?: Readonly<Record<string, string | undefined>>) =>
   env.unknownVariables(names, ALL, variables);
 export const resolveRateLimits = (rateLimits?: AuthModuleOptions['rateLimits']) =>

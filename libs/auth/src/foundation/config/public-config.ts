@@ -1,5 +1,5 @@
 import type { GuardConfig, PublicOptions, RateLimits } from './auth-config';
-import { type OptionTree, type Options, isSpec } from './option-table';
+import { type OptionTree, type KnownOptions, isSpec } from './option-table';
 
 /** A value as it is returned: read-only, with null for a function. */
 export type Shown<T> = T extends (...parameters: never[]) => unknown
@@ -21,7 +21,7 @@ export interface PublicGuardConfig extends Shown<PublicOptions> {
 }
 
 /** Returns the public part of a guard's configuration. An option that is added to the library is private until marked. */
-export function publicConfig(config: GuardConfig, { ofGuard }: Options): PublicGuardConfig {
+export function publicConfig(config: GuardConfig, { ofGuard }: KnownOptions): PublicGuardConfig {
   const { guard, isDefault } = config;
   return Object.freeze({ guard, isDefault, ...publicPart(ofGuard, config) }) as PublicGuardConfig;
 }

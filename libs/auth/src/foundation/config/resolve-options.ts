@@ -2,7 +2,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
 import { merge } from './merge';
-import { type OptionTree, type Options, resolveTree } from './option-table';
+import { type OptionTree, type KnownOptions, resolveTree } from './option-table';
 import { readFlag } from './option-values.policy';
 
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource', 'pool'];
@@ -11,7 +11,7 @@ const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'pr
  * Returns the options with booleans in place of their texts (`'off'`), as a `ConfigService` returns them. A text that is no
  * boolean stays: `optionErrors` refuses it.
  */
-export function readFlags<Given extends object>(options: Given, { byName }: Options): Given {
+export function readFlags<Given extends object>(options: Given, { byName }: KnownOptions): Given {
   const flags = [...byName].filter(([, { kind }]) => kind === 'flag').map(([option]) => option.split('.'));
   const read = (given: object): object => {
     const values = { ...given } as Record<string, unknown>;
@@ -32,7 +32,7 @@ export function readFlags<Given extends object>(options: Given, { byName }: Opti
 }
 
 /** Applies every default to the host's options. It does not check them: see `optionErrors` and `guardErrors`. */
-export function resolveOptions(options: AuthModuleOptions, known: Options): AuthConfig {
+export function resolveOptions(options: AuthModuleOptions, known: KnownOptions): AuthConfig {
   const { guards: extra = {}, ...top } = readFlags(options, known);
   const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !Object.hasOwn(known.ofModule, key)));
   const { guard, redis, cache, stores, denylistStore, ...shared } = resolveTree(known.ofModule, top, top);
@@ -104,7 +104,7 @@ function guardConfig(
  * guard's table. Inherited former secrets and public keys would verify tokens of this guard although it has its own
  * keys.
  */
-function inheritable(top: AuthModuleOptions, own: AuthModuleOptions, { ofGuard }: Options): AuthModuleOptions {
+function inheritable(top: AuthModuleOptions, own: AuthModuleOptions, { ofGuard }: KnownOptions): AuthModuleOptions {
   const { users: _users, hooks = {}, previousSecrets, keys, ...rest } = top;
   const inherited = Object.entries(ofGuard.hooks!).filter(([, hook]) => hook.inherited);
   return {

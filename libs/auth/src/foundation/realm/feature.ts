@@ -37,6 +37,25 @@ export interface Feature extends OptionFacets {
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
 
+/**
+ * The named things that all manifests state in one facet.
+ *
+ * @throws Error if two features state one name
+ */
+export function statedBy<T>(
+  manifests: readonly Feature[],
+  facet: (feature: Feature) => Readonly<Record<string, T>> | undefined,
+): ReadonlyMap<string, T> {
+  const stated = new Map<string, T>();
+  for (const feature of manifests) {
+    for (const [name, thing] of Object.entries(facet(feature) ?? {})) {
+      if (stated.has(name)) throw new Error(`two features state ${name}, one of them is ${feature.name}`);
+      stated.set(name, thing);
+    }
+  }
+  return stated;
+}
+
 /** DI token of the list of all manifests, also of the features that are off. */
 export const MANIFESTS = Symbol('MANIFESTS');
 

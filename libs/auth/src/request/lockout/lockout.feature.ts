@@ -2,7 +2,7 @@ import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
-import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
+import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
 import { LockRelease } from './lock-release';
 import { LOCKOUT_OPTIONS } from './lockout.options';
@@ -28,6 +28,7 @@ const ALWAYS = [
 export const lockout = defineFeature('lockout', {
   flags: ['lockout'],
   options: LOCKOUT_OPTIONS,
+  events: LOCKOUT_EVENTS,
   providers: ALWAYS,
   whenOff: ALWAYS,
 });

@@ -8,7 +8,7 @@ import { FEATURES } from '../../features';
 import { OPTIONS } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
-import type { RedisSource } from '../../foundation/security-store/redis-client';
+import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import type { Keyring } from '../../identity/tokens/keyring';
 
 /** The result of one check. */
@@ -27,7 +27,7 @@ export interface Subject {
   readonly production: boolean;
   readonly config?: AuthConfig;
   readonly database?: Database;
-  readonly redis?: RedisSource;
+  readonly redis?: RedisSource | StoreFactory;
   /** In the order of `config.guards`. Undefined: the keys of this guard are invalid. */
   readonly keyrings?: readonly (Keyring | undefined)[];
 }
