@@ -86,7 +86,7 @@ export type {
   LoginChallenge,
   SecondFactorMethod,
 } from './foundation/ports/presenter';
-export type { SignInDevice } from './features/sessions/sign-ins';
+export type { SignInDevice } from './features/sessions/sign-in';
 export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
@@ -150,8 +150,8 @@ export {
   type SessionEndReason,
   SessionEnded,
   SessionRecovered,
-  SessionStarted,
 } from './features/sessions/sessions.events';
+export { SessionStarted } from './features/sessions/sign-in';
 
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
@@ -194,7 +194,7 @@ export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';
 export { TooManyRequests } from './request/throttling/throttling.errors';
-export { UnverifiedLogin } from './features/login/login';
+export { UnverifiedLogin } from './features/sessions/sign-in';
 export { WrongCredentials } from './features/login/credentials';
 
 // Ports

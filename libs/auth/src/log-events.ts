@@ -23,8 +23,8 @@ import {
   RefreshTokenReused,
   SessionEnded,
   SessionRecovered,
-  SessionStarted,
 } from './features/sessions/sessions.events';
+import { SessionStarted } from './features/sessions/sign-in';
 import {
   RecoveryCodeUsed,
   RecoveryCodesReplaced,

@@ -10,7 +10,7 @@ import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
-import { Realm, RealmScope, Realms, SourceGuards } from './foundation/realm/realm';
+import { Hooks, Realm, RealmScope, Realms, SourceGuards } from './foundation/realm/realm';
 import { USER_SOURCES, type UserSource } from './foundation/realm/user-source';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
@@ -89,6 +89,7 @@ export class RealmModule implements NestModule {
           inject: [AUTH_CONFIG, USER_SOURCES],
         },
         SourceGuards,
+        { provide: Hooks, useFactory: (moduleRef: ModuleRef) => new Hooks(on, moduleRef), inject: [ModuleRef] },
         userProvider(users),
         presenterProvider(presenter),
         TimedUserProvider,

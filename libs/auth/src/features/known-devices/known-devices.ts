@@ -3,7 +3,8 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { DeviceCookie } from '../../request/http/refresh-cookie';
-import { type CompleteSignIn, NO_DEVICE, type RecordedDevice, SignInDevices } from '../sessions/sign-ins';
+import type { StoredSession } from '../sessions/sessions';
+import { type SessionAddition, SignInDevices, type StoredSessionHook } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 import { NewSignInMails } from './new-sign-in-mails';
@@ -64,7 +65,7 @@ const boundTo = (userId: string, deviceId: string): string => `${deviceId}.${use
 
 /** Recognizes the devices of sign-ins, and lists them for their user. */
 @Injectable()
-export class KnownDevices extends SignInDevices {
+export class KnownDevices extends SignInDevices implements StoredSessionHook {
   constructor(
     private readonly store: KnownDeviceStore,
     private readonly tokens: DeviceTokens,
@@ -73,11 +74,11 @@ export class KnownDevices extends SignInDevices {
     super();
   }
 
-  async record({ userId, familyId, client, request }: CompleteSignIn): Promise<RecordedDevice> {
-    if (request === undefined) return NO_DEVICE;
+  async sessionStored({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
+    if (request === undefined) return {};
     const deviceId = this.tokens.idOf(request, userId) ?? newSecret();
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
-    if (!seen) return NO_DEVICE;
+    if (!seen) return {};
     const { device, mails } = deviceVerdict(seen);
     if (mails) this.mails.send(seen.id, userId, client);
     const token = this.tokens.withId(deviceId, userId, request);

@@ -1,4 +1,3 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
@@ -21,7 +20,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
+    SecondFactorChallengeIssuer,
   ],
-  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
+  on: { 'signIn.challenge': SecondFactorChallengeIssuer, 'signIn.trust': SecondFactorChallengeIssuer },
 });

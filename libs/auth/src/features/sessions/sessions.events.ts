@@ -1,5 +1,4 @@
 import type { ClientInfo } from '../../request/http/client-info';
-import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
@@ -39,26 +38,6 @@ export type SessionEndReason =
   | 'expired'
   | 'idle'
   | 'disabled';
-
-/**
- * A session has started: a login, a registration that signs in, or `auth.startSession()`.
- *
- * @publicApi
- */
-export class SessionStarted {
-  constructor(
-    readonly guard: string,
-    readonly userId: string,
-    /** The `fid` claim of its access tokens. */
-    readonly familyId: string,
-    /** The client that started the session. */
-    readonly client: ClientInfo,
-    /** The authentication methods of the user (RFC 8176). */
-    readonly amr: readonly string[],
-    /** Whether the user has signed in on the device before; null without `features.knownDevices` and without a sign-in. */
-    readonly device: SignInDevice | null,
-  ) {}
-}
 
 /**
  * A session has ended, and none of its tokens is accepted any more. Emitted once, after the commit. For a session that

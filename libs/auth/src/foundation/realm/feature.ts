@@ -5,6 +5,12 @@ import type { FeatureOptions } from '../config/auth-options';
 import type { UserSource } from './user-source';
 
 /**
+ * The places in the work of other features where a feature takes part, each with the interface of its service. The service that
+ * calls a hook point declares it, by merging into this interface.
+ */
+export interface HookPoints {}
+
+/**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
@@ -31,6 +37,8 @@ export interface Feature {
   readonly defaultGuardControllers?: readonly Type[];
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
+  /** The provider that is called at each hook point, while the feature is on. */
+  readonly on?: { readonly [Point in keyof HookPoints]?: Type<HookPoints[Point]> };
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
 }

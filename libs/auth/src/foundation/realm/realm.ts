@@ -5,6 +5,7 @@ import { AuthConfigError } from '../platform/errors';
 import { fieldIn, messageIn } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
 import { type MessageKey, type MessageParams, type Translator, fill } from '../platform/messages';
+import type { Feature, HookPoints } from './feature';
 import { type UserSource, sourceOf } from './user-source';
 
 /** Provides the name and the options of one guard to its services. */
@@ -80,6 +81,27 @@ export class RealmScope {
       if ((error as Error).constructor.name === 'UnknownElementException') return false;
       throw error;
     }
+  }
+}
+
+/** The services that the enabled features of a realm provide for hook points. */
+export class Hooks {
+  private readonly found = new Map<keyof HookPoints, unknown[]>();
+
+  constructor(
+    private readonly features: readonly Feature[],
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  /** The services for a hook point, in the order of the features. */
+  at<Point extends keyof HookPoints>(point: Point): readonly HookPoints[Point][] {
+    const found = this.found.get(point) ?? this.features.flatMap(({ on }) => this.serviceOf(on?.[point]));
+    this.found.set(point, found);
+    return found as HookPoints[Point][];
+  }
+
+  private serviceOf<T>(type: Type<T> | undefined): T[] {
+    return type ? [this.moduleRef.get(type, { strict: true })] : [];
   }
 }
 
