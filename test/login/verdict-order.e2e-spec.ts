@@ -32,7 +32,7 @@ describe('a user whom several rules stop at a sign-in', () => {
     expect([status, body]).toEqual([200, expect.objectContaining({ two_factor: true })]);
   });
 
-  it.each(ways)('is then told to verify the email, after %s', async (way) => {
+  it.each(ways)('is then refused until the email is verified, after %s', async (way) => {
     await unverify();
     admits = false;
     const { status, body } = await signIns[way]();

@@ -37,7 +37,8 @@ import { UnreadableRequests } from './request/http/parser-errors';
 import { keepAnswersOfHandlers } from './request/http/host-interceptors';
 import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
-import { observeEvents } from './log-events';
+import { FEATURES } from './features';
+import { observeEvents } from './foundation/realm/log-events';
 import { Realms } from './foundation/realm/realm';
 import { refuseRequestScope } from './foundation/realm/request-scope';
 import { type RealmStructure, RealmModule } from './realm.module';
@@ -83,7 +84,7 @@ export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationSh
     const [realms, events] = [this.shared(Realms), this.shared(AuthEvents)];
     refuseRoutes(this.modules, new MetadataScanner(), realms, this.application);
     forwardEvents(events, this.moduleRef);
-    observeEvents(events, this.shared(SecurityLog), realms);
+    observeEvents(events, this.shared(SecurityLog), realms, FEATURES);
     await openStore(this.shared(SecurityStore), config, this.shared(OwnRedis), isProduction());
   }
 

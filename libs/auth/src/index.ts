@@ -86,7 +86,6 @@ export type {
   LoginChallenge,
   SecondFactorMethod,
 } from './foundation/ports/presenter';
-export type { SignInDevice } from './features/sessions/sign-in';
 export type { DeviceToken, SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
@@ -150,8 +149,9 @@ export {
   type SessionEndReason,
   SessionEnded,
   SessionRecovered,
+  SessionStarted,
+  type SignInDevice,
 } from './features/sessions/sessions.events';
-export { SessionStarted } from './features/sessions/sign-in';
 
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
@@ -195,7 +195,7 @@ export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';
 export { TooManyRequests } from './request/throttling/throttling.errors';
 export { UnverifiedLogin } from './features/sessions/sign-in';
-export { WrongCredentials } from './features/login/credentials';
+export { WrongCredentials } from './features/login/login';
 
 // Ports
 export { type Mail, Mailer } from './foundation/ports/mail';

@@ -108,6 +108,8 @@ export class AuthCoreModule {
   }
 }
 
+const cookieSuffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
+
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const invalid = optionErrors(options);
@@ -116,7 +118,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   for (const text of unknownVariables(config.guards.map(({ guard }) => guard))) new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...guardErrors(config, names),
+    ...guardErrors(config, names, cookieSuffixes),
     ...featureErrors(config, userSources(config.guards)),
     ...redisErrors(config),
     ...unsafeValueErrors(config, isProduction()),

@@ -6,13 +6,13 @@ import { DataSource } from 'typeorm';
 import * as ts from 'typescript';
 import { type Described, describedWith } from '../../../docs/generate-routes';
 import { optionsPage } from '../../../docs/generate-options';
+import { FEATURES } from './features';
 import { DEFAULTS, DEFAULT_FEATURES } from './foundation/config/defaults';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { Realms, type RealmScope } from './foundation/realm/realm';
 import { AccessTokens } from './identity/tokens/access-tokens';
 import { flawOf, flawOfScope } from './request/abilities/ability.policy';
 import { MESSAGES } from './foundation/platform/messages';
-import { LIMITERS } from './request/throttling/limiters';
 import { LOCK_PURPOSES, loginLock, userLock } from './request/lockout/lockout.store';
 import { ROOT } from '../../../test/docs/blocks';
 import { consoleCommands } from '../../../test/docs/console-commands';
@@ -199,7 +199,7 @@ describe('the names on the page of the original interface', () => {
       ...documented.keys(),
       ...Object.keys(surface),
       ...Object.keys(tables),
-      ...Object.keys(LIMITERS),
+      ...FEATURES.flatMap(({ limits }) => Object.keys(limits ?? {})),
       ...Object.keys(MESSAGES),
       ...routes.keys(),
       ...specification.CLAIMS,

@@ -3,10 +3,12 @@ import { AccountExport } from './account-export';
 import { AccountDataStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
+import { ACCOUNT_EVENTS } from './account.events';
 
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  events: ACCOUNT_EVENTS,
   defaultGuardControllers: [AccountController],
   providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 });

@@ -1,11 +1,13 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
+import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
@@ -20,6 +22,10 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  events: EMAIL_CHANGE_EVENTS,
+  limits: {
+    'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
+  },
   configErrors: resetErrors,
   defaultGuardControllers: [EmailChangeController],
   providers: [

@@ -9,7 +9,6 @@ import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
 import {
   AttemptGuard,
@@ -27,7 +26,7 @@ import { ResetCleanup } from '../password-reset/reset-cleanup';
 import type { ResetAccount } from '../password-reset/reset-token.store';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
-import { EmailCodes, type OpenRequest } from './email-codes';
+import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
 
 /** The account of a consumed code. */
 interface ProvedAccount {

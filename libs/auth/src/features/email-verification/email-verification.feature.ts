@@ -1,5 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
+import { perClientAndUser } from '../../request/throttling/limiters';
+import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -13,6 +14,10 @@ import {
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  events: EMAIL_VERIFICATION_EVENTS,
+  limits: {
+    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+  },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     EmailDeliveries,

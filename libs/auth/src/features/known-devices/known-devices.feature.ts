@@ -3,10 +3,10 @@ import { urlFault } from '../../foundation/config/url-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { SignInDevices } from '../sessions/sign-in';
 import { KnownDeviceStore } from './known-device.store';
-import { DeviceTokens, KnownDevices } from './known-devices';
+import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
-import { SignInReports } from './sign-in-report';
+import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
@@ -39,10 +39,13 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  cookies: [DeviceCookie],
+  events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,
+    DeviceCookie,
     DeviceTokens,
     NewSignInMails,
     KnownDevices,
@@ -51,5 +54,5 @@ export const knownDevices = defineFeature('knownDevices', {
   ],
   // Rows from the time when the feature was on are still exported and pruned.
   whenOff: [KnownDeviceStore],
-  on: { 'session.stored': KnownDevices },
+  on: { sessionStored: (services, session) => services.get(KnownDevices).record(session) },
 });

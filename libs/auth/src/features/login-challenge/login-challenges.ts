@@ -3,8 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures } from '../../foundation/platform/crypto';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { ENROLMENT, LOGIN_CHALLENGE, type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import { type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import type { SignInEnding } from '../sessions/sign-in';
+
+export const LOGIN_CHALLENGE: Purpose = {
+  type: '2fa+challenge',
+  lifetime: ({ twoFactor }) => twoFactor.challengeTtl,
+  isChallenge: true,
+};
+
+export const ENROLMENT: Purpose = {
+  type: '2fa+enrolment',
+  lifetime: ({ twoFactor }) => twoFactor.enrolmentTtl,
+  isChallenge: true,
+};
 
 /**
  * Issues and verifies the tokens that prove a correct password. A token can be used once, only at its guard, and only
@@ -12,7 +24,7 @@ import type { SignInEnding } from '../sessions/sign-in';
  */
 @Injectable()
 export class LoginChallenges {
-  protected readonly purpose: Purpose = LOGIN_CHALLENGE;
+  protected readonly purpose = LOGIN_CHALLENGE;
   private readonly fingerprints: Signatures;
 
   constructor(

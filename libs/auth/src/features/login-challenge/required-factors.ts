@@ -6,10 +6,11 @@ import type { EnrolmentChallenge, EnrolmentMethod } from '../../foundation/ports
 import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import type { UserSource } from '../../foundation/realm/user-source';
 import { SecurityStore } from '../../foundation/security-store/security-store';
+import type { HookPoints } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Sessions } from '../sessions/sessions';
-import type { AskedFactor, FirstFactor, SignInChallenge, SignInEnding, SignInTrust } from '../sessions/sign-in';
+import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
@@ -175,7 +176,7 @@ export function factorErrors(
  * `twoFactor.required` applies. A user without a factor enrols one if `twoFactor.required` applies.
  */
 @Injectable()
-export class SecondFactorChallengeIssuer implements SignInChallenge, SignInTrust {
+export class SecondFactorChallengeIssuer {
   constructor(
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
@@ -220,3 +221,8 @@ export class SecondFactorChallengeIssuer implements SignInChallenge, SignInTrust
     };
   }
 }
+
+export const CHALLENGE_HOOKS: HookPoints = {
+  signInChallenge: (services, first) => services.get(SecondFactorChallengeIssuer).askOf(first),
+  signInTrust: (services, first, request) => services.get(SecondFactorChallengeIssuer).trustOf(first, request),
+};

@@ -17,7 +17,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailGate } from './mail-gate';
-import { MailQueue } from './mail-queue';
+import { MAIL_EVENTS, MailQueue } from './mail-queue';
 
 /** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
 @Injectable()
@@ -105,6 +105,7 @@ function textErrors(texts: object, option: string): string[] {
 
 /** The mails of the library to its users. */
 export const mail = defineFeature('mail', {
+  events: MAIL_EVENTS,
   configErrors: ({ guards, encryption, routes }, production) => [
     ...new Set(guards.flatMap(optionErrors)),
     // The mails of an extra guard, or of a host with its own routes, are checked at their first call.

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -22,6 +23,7 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+import { PASSKEY_EVENTS } from './passkeys.events';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
@@ -29,6 +31,11 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  events: PASSKEY_EVENTS,
+  limits: {
+    'svc-passkeys': perClient(({ passkeys: limit }) => limit),
+    'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
+  },
   configErrors: relyingPartyErrors,
   defaultGuardControllers: [
     PasskeyEnrolmentController,

@@ -1,5 +1,6 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
@@ -63,6 +64,10 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  limits: {
+    // By client only: a count by identifier would let an attacker prevent the registration of an address.
+    'svc-register': perClient(({ registration: limit }) => limit),
+  },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { AccountLock } from './account-lock';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
@@ -21,9 +22,14 @@ import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
+import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  events: SESSION_EVENTS,
+  limits: {
+    'svc-refresh': perClient(({ refresh }) => refresh),
+  },
   configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [

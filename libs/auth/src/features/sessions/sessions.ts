@@ -77,7 +77,7 @@ export interface StoredSession {
 export interface SessionAdmission {
   isValid(session: StoredSession): Promise<boolean>;
   /** Called for a valid session. Returns what is sent with the tokens. */
-  stored(session: StoredSession): Promise<Pick<SessionTokens, 'deviceToken'>>;
+  stored(session: StoredSession): Promise<Partial<SessionTokens>>;
 }
 
 /** Starts and ends the realm's sessions. */
@@ -147,14 +147,11 @@ export class Sessions {
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, ...added };
+    return { ...added, accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
   }
 
   /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */
-  private async admit(
-    session: StoredSession,
-    admission: SessionAdmission,
-  ): Promise<Pick<SessionTokens, 'deviceToken'> | null> {
+  private async admit(session: StoredSession, admission: SessionAdmission): Promise<Partial<SessionTokens> | null> {
     const { userId, familyId } = session;
     const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.

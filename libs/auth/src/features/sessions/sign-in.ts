@@ -3,26 +3,33 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { Hooks, Realm } from '../../foundation/realm/realm';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import { AccountStandings, SignInRefused } from '../../identity/tokens/access-tokens';
 import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import type { ClientInfo } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type SessionStart, Sessions, type StoredSession } from './sessions';
+import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
-    /** What a sign-in asks of a user besides the first factor. */
-    'signIn.challenge': SignInChallenge;
-    /** What takes the place of a second factor. */
-    'signIn.trust': SignInTrust;
-    /** What is done with a session that was stored and checked. */
-    'session.stored': StoredSessionHook;
+    /** Reads which second factor is asked of a user; null for none. Issues nothing. */
+    readonly signInChallenge?: (services: RealmScope, first: FirstFactor) => Promise<AskedFactor | null>;
+    /**
+     * Reads whether the user trusts the device of the request; null if not. Otherwise a check whether it is still trusted, for the
+     * time when the session is stored.
+     */
+    readonly signInTrust?: (
+      services: RealmScope,
+      first: FirstFactor,
+      request: object,
+    ) => Promise<(() => Promise<boolean>) | null>;
+    /** Runs after a session was stored and checked, before its tokens are sent. If it fails, the session is discarded. */
+    readonly sessionStored?: (services: RealmScope, session: StoredSession) => Promise<SessionAddition>;
   }
 }
 
@@ -54,53 +61,9 @@ export interface AskedFactor {
   issue(ending: SignInEnding): Promise<LoginChallenge | EnrolmentChallenge>;
 }
 
-/** Hook point `signIn.challenge`. */
-export interface SignInChallenge {
-  /** Reads which factor is asked; null for none. Issues nothing. */
-  askOf(first: FirstFactor): Promise<AskedFactor | null>;
-}
-
-/** Hook point `signIn.trust`. */
-export interface SignInTrust {
-  /**
-   * Null if the user does not trust the device of the request. Otherwise a check whether it is still trusted, for the time when
-   * the session is stored.
-   */
-  trustOf(first: FirstFactor, request: object): Promise<(() => Promise<boolean>) | null>;
-}
-
-/** What a hook adds to a session. */
-export interface SessionAddition extends Pick<SessionTokens, 'deviceToken'> {
+/** What a hook adds to a session: to the answer, and to {@link SessionStarted}. */
+export interface SessionAddition extends Partial<SessionTokens> {
   readonly device?: SignInDevice | null;
-}
-
-/** Hook point `session.stored`. */
-export interface StoredSessionHook {
-  /** Called before the tokens of the session are sent. If it fails, the session is discarded. */
-  sessionStored(session: StoredSession): Promise<SessionAddition>;
-}
-
-/** Whether the user has signed in on a device before. */
-export type SignInDevice = 'known' | 'new';
-
-/**
- * A session has started: a login, a registration that signs in, or `auth.startSession()`.
- *
- * @publicApi
- */
-export class SessionStarted {
-  constructor(
-    readonly guard: string,
-    readonly userId: string,
-    /** The `fid` claim of its access tokens. */
-    readonly familyId: string,
-    /** The client that started the session. */
-    readonly client: ClientInfo,
-    /** The authentication methods of the user (RFC 8176). */
-    readonly amr: readonly string[],
-    /** Whether the user has signed in on the device before; null where devices are not recorded, and without a sign-in. */
-    readonly device: SignInDevice | null,
-  ) {}
 }
 
 /** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
@@ -250,9 +213,8 @@ export class SignIn {
     private readonly records: SignInRecords,
     private readonly standings: AccountStandings,
     private readonly unverified: UnverifiedBlock,
-    private readonly hooks: Hooks,
     private readonly events: AuthEvents,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /** Reads what is asked of a user after one factor. Nothing is stored. @throws UnverifiedLogin, SignInRefused */
@@ -307,16 +269,16 @@ export class SignIn {
   }
 
   private async trustOf(first: FirstFactor): Promise<(() => Promise<boolean>) | null> {
-    for (const hook of first.trustIn ? this.hooks.at('signIn.trust') : []) {
-      const isTrusted = await hook.trustOf(first, first.trustIn!);
+    for (const trustOf of first.trustIn ? this.scope.hooks('signInTrust') : []) {
+      const isTrusted = await trustOf(this.scope, first, first.trustIn!);
       if (isTrusted) return isTrusted;
     }
     return null;
   }
 
   private async askOf(first: FirstFactor): Promise<AskedFactor | null> {
-    for (const hook of this.hooks.at('signIn.challenge')) {
-      const asked = await hook.askOf(first);
+    for (const askOf of this.scope.hooks('signInChallenge')) {
+      const asked = await askOf(this.scope, first);
       if (asked) return asked;
     }
     return null;
@@ -340,10 +302,10 @@ export class SignIn {
       },
       stored: async (session) => {
         const added: { -readonly [Key in keyof SessionAddition]: SessionAddition[Key] } = {};
-        for (const hook of this.hooks.at('session.stored')) Object.assign(added, await hook.sessionStored(session));
+        for (const add of this.scope.hooks('sessionStored')) Object.assign(added, await add(this.scope, session));
         const { familyId, client, amr } = session;
         const { device = null, ...sent } = added;
-        this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
+        this.events.emit(new SessionStarted(this.scope.realm.guard, userId, familyId, client, [...amr], device));
         return sent;
       },
     });

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
@@ -9,10 +10,17 @@ import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
+import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  events: TWO_FACTOR_EVENTS,
+  limits: {
+    // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
+    'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
+    'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
+  },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [

@@ -1426,7 +1426,7 @@ export interface RedisOptions {
    * connects when the application is initialized, or at the first use before that, and closes the connection when the
    * application shuts down. It needs `@redis/client` or `redis`, version 4 or 5. The application does not start if no
    * connection is possible within 5 seconds, or if `cache` or `denylistStore` is also set. For Sentinel or a cluster, set
-   * `cache` to a client of your own.
+   * `cache`.
    *
    * @default none
    * @env SVC_REDIS_URL
@@ -1452,8 +1452,9 @@ export interface SharedValues {
   redis?: RedisOptions;
 
   /**
-   * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient`,
-   * `createSentinel` or `createCluster`), or a {@link SecurityStore}. All nodes must share it; it must be persistent and must not evict keys.
+   * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient` or
+   * `createSentinel`), a {@link SecurityStore}, or `clusterStore(cluster)` of `@svc/auth/redis-cluster`. All nodes must share it;
+   * it must be persistent and must not evict keys.
    *
    * @default the connection of `redis.url`; without it this process's memory, which production refuses
    */

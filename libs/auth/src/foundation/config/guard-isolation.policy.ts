@@ -7,7 +7,11 @@ import type { AuthConfig, GuardConfig } from './auth-config';
  * If two guards share a key, only the audience distinguishes their tokens. With a shared audience, user 7 of one table
  * could act as user 7 of the other table.
  */
-export function guardErrors(config: AuthConfig, guardNames: readonly string[]): string[] {
+export function guardErrors(
+  config: AuthConfig,
+  guardNames: readonly string[],
+  cookieSuffixes: readonly string[],
+): string[] {
   const { guards } = config;
   const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
   return [
@@ -17,7 +21,7 @@ export function guardErrors(config: AuthConfig, guardNames: readonly string[]): 
     ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
       ...audienceConflict(a, b),
-      ...cookieConflict(a, b),
+      ...cookieConflict(a, b, ['', ...cookieSuffixes]),
       ...(config.routes ? pathConflict(a, b) : []),
     ]),
   ];
@@ -109,16 +113,10 @@ function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-/** The names of the cookies of a guard, by the name of its refresh cookie. */
-export const cookieNames = (refreshName: string) => ({
-  refresh: refreshName,
-  code: `${refreshName}.code`,
-  device: `${refreshName}.device`,
-  trustedDevice: `${refreshName}.trusted-device`,
-});
-
-function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
-  const [ofA, ofB] = [a, b].map(({ cookie }) => Object.values(cookieNames(cookie.refreshName))) as [string[], string[]];
+/** @param suffixes of the names of a guard's cookies, after the name of its refresh cookie */
+function cookieConflict(a: GuardConfig, b: GuardConfig, suffixes: readonly string[]): string[] {
+  const namesOf = ({ cookie }: GuardConfig): string[] => suffixes.map((suffix) => cookie.refreshName + suffix);
+  const [ofA, ofB] = [namesOf(a), namesOf(b)];
   const shared = ofA.find((name) => ofB.includes(name));
   if (shared === undefined) return [];
   return [

@@ -5,8 +5,8 @@ import type { FeatureOptions } from '../config/auth-options';
 import type { UserSource } from './user-source';
 
 /**
- * The places in the work of other features where a feature takes part, each with the interface of its service. The service that
- * calls a hook point declares it, by merging into this interface.
+ * What features do at points of other flows, at each guard where they are on. The flow that runs a point declares it, by merging
+ * into this interface.
  */
 export interface HookPoints {}
 
@@ -37,14 +37,32 @@ export interface Feature {
   readonly defaultGuardControllers?: readonly Type[];
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
-  /** The provider that is called at each hook point, while the feature is on. */
-  readonly on?: { readonly [Point in keyof HookPoints]?: Type<HookPoints[Point]> };
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
+  readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/**
+ * The named things that all manifests state in one facet.
+ *
+ * @throws Error if two features state one name
+ */
+export function statedBy<T>(
+  manifests: readonly Feature[],
+  facet: (feature: Feature) => Readonly<Record<string, T>> | undefined,
+): ReadonlyMap<string, T> {
+  const stated = new Map<string, T>();
+  for (const feature of manifests) {
+    for (const [name, thing] of Object.entries(facet(feature) ?? {})) {
+      if (stated.has(name)) throw new Error(`two features state ${name}, one of them is ${feature.name}`);
+      stated.set(name, thing);
+    }
+  }
+  return stated;
+}
 
 /** DI token of the list of all manifests, also of the features that are off. */
 export const MANIFESTS = Symbol('MANIFESTS');

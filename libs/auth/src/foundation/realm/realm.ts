@@ -59,10 +59,17 @@ const acceptLanguageOf = (request: unknown): unknown =>
 export class RealmScope {
   private readonly services = new Map<unknown, unknown>();
 
+  /** @param features those that are on at the guard */
   constructor(
     readonly realm: Realm,
     private readonly moduleRef: ModuleRef,
+    private readonly features: readonly Feature[] = [],
   ) {}
+
+  /** What the features of the guard do at a point, in their order. A function that several of them name runs once. */
+  hooks<Point extends keyof HookPoints>(point: Point): NonNullable<HookPoints[Point]>[] {
+    return [...new Set(this.features.flatMap(({ on }) => on?.[point] ?? []))];
+  }
 
   /** A service of this realm. Services are cached, because every guarded request reads them. */
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {
@@ -81,27 +88,6 @@ export class RealmScope {
       if ((error as Error).constructor.name === 'UnknownElementException') return false;
       throw error;
     }
-  }
-}
-
-/** The services that the enabled features of a realm provide for hook points. */
-export class Hooks {
-  private readonly found = new Map<keyof HookPoints, unknown[]>();
-
-  constructor(
-    private readonly features: readonly Feature[],
-    private readonly moduleRef: ModuleRef,
-  ) {}
-
-  /** The services for a hook point, in the order of the features. */
-  at<Point extends keyof HookPoints>(point: Point): readonly HookPoints[Point][] {
-    const found = this.found.get(point) ?? this.features.flatMap(({ on }) => this.serviceOf(on?.[point]));
-    this.found.set(point, found);
-    return found as HookPoints[Point][];
-  }
-
-  private serviceOf<T>(type: Type<T> | undefined): T[] {
-    return type ? [this.moduleRef.get(type, { strict: true })] : [];
   }
 }
 

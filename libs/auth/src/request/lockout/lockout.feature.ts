@@ -2,7 +2,7 @@ import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
-import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
+import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
 import { LockRelease } from './lock-release';
 
@@ -26,6 +26,7 @@ const ALWAYS = [
 /** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout = defineFeature('lockout', {
   flags: ['lockout'],
+  events: LOCKOUT_EVENTS,
   providers: ALWAYS,
   whenOff: ALWAYS,
 });

@@ -6,7 +6,7 @@ import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
-import type { RedisSource } from '../../foundation/security-store/redis-client';
+import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import type { Keyring } from '../../identity/tokens/keyring';
 
 /** The result of one check. */
@@ -25,7 +25,7 @@ export interface Subject {
   readonly production: boolean;
   readonly config?: AuthConfig;
   readonly database?: Database;
-  readonly redis?: RedisSource;
+  readonly redis?: RedisSource | StoreFactory;
   /** In the order of `config.guards`. Undefined: the keys of this guard are invalid. */
   readonly keyrings?: readonly (Keyring | undefined)[];
 }

@@ -9,7 +9,7 @@ import {
 import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/sessions/sign-in';
-import { WrongCredentials } from '../../features/login/credentials';
+import { WrongCredentials } from '../../features/login/login';
 import type { Operation } from '../../foundation/platform/catalogue';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
 import { EmailChangeFailed } from '../../features/email-change/email-change';
