@@ -70,7 +70,7 @@ export type { EnrolmentChallenge, LoginChallenge } from './foundation/ports/pres
 export type { SessionTokens } from './request/http/route.interceptor';
 
 // Options
-export { authOptionsFromEnv } from './foundation/config/env';
+export { authOptionsFromEnv } from './library-options';
 export type {
   AuthAsyncValues,
   AuthHooks,
@@ -132,6 +132,7 @@ export {
   SessionEnded,
   SessionRecovered,
   SessionStarted,
+  type SignInDevice,
 } from './features/sessions/sessions.events';
 
 // Exceptions
@@ -156,7 +157,7 @@ export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
 export { firebaseScryptVerifier } from './identity/password/imported/firebase-scrypt-verifier';
 export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
 export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
-export type { RegistrationRules } from './foundation/config/registration-rules';
+export type { RegistrationRules } from './foundation/ports/registration-rules';
 export { PasswordHasher } from './identity/password/password-hasher';
 export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './foundation/security-store/security-store';
 

@@ -1,13 +1,18 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
+import { EMAIL_CODE_OPTIONS } from './email-code.options';
 import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  options: EMAIL_CODE_OPTIONS,
+  userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
+  needsMailer: true,
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),
   },

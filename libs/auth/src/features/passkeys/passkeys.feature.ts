@@ -23,6 +23,8 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+import { PASSKEYS_OPTIONS } from './passkeys.options';
+import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
 import { PASSKEY_EVENTS } from './passkeys.events';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
@@ -31,6 +33,8 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  options: PASSKEYS_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': perClient(({ passkeys: limit }) => limit),
@@ -66,6 +70,7 @@ export const passkeys = defineFeature('passkeys', {
 /** The first passkey of a user, created by the browser without a question after a login with the password. */
 export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
+  options: CONDITIONAL_CREATE_OPTIONS,
   needs: ['passkeys'],
   configErrors: ({ guards }) =>
     guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)

@@ -10,11 +10,14 @@ import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
+import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  options: TWO_FACTOR_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
   events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.

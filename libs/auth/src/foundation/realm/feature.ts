@@ -2,16 +2,21 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
+import type { OptionFacets } from '../config/option-table';
 import type { UserSource } from './user-source';
+
+/**
+ * What features do at points of other flows, at each guard where they are on. The flow that runs a point declares it, by merging
+ * into this interface.
+ */
+export interface HookPoints {}
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
-export interface Feature {
+export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
-  readonly flags?: readonly (keyof FeatureOptions)[];
   /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
@@ -25,6 +30,8 @@ export interface Feature {
     production: boolean,
     sources: ReadonlyMap<string, UserSource>,
   ) => readonly string[];
+  /** Features that are checked together with this one, before its first server call at a guard without routes. */
+  readonly checkedWith?: readonly (keyof FeatureOptions)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
@@ -33,6 +40,7 @@ export interface Feature {
   readonly providers?: readonly Provider[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
+  readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */
