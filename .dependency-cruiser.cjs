@@ -37,6 +37,7 @@ const ORDER = [
   'tools/migrations',
   'tools/health',
   'tools/openapi',
+  'tools/languages',
   'tools/redis-cluster',
   'tools/console',
   'tools/cli',

@@ -1,10 +1,9 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
+import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
@@ -31,7 +30,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
+    SecondFactorChallengeIssuer,
   ],
-  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
+  on: CHALLENGE_HOOKS,
 });

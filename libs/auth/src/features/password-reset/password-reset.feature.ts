@@ -3,7 +3,7 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { HashRenewal } from '../login/credentials';
+import { HashRenewal } from '../login/login';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';

@@ -1,3 +1,13 @@
+/**
+ * The routes of the library in the OpenAPI document of an application.
+ *
+ * ```ts
+ * import { describeAuth } from '@svc/auth/openapi';
+ * ```
+ *
+ * @module @svc/auth/openapi
+ */
+
 import type { INestApplicationContext } from '@nestjs/common';
 import { ApplicationConfig, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
