@@ -1,9 +1,10 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
-import { EmailChangeRows, EmailChangeStore } from './email-change.store';
+import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
 
@@ -21,6 +22,17 @@ function resetErrors({ guards }: AuthConfig): string[] {
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
   configErrors: resetErrors,
+  exported: {
+    email_changes: listOf(
+      record<ExportedEmailChange>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
+  },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeRows,

@@ -1,10 +1,11 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
+import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
-import { KnownDeviceStore } from './known-device.store';
+import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceTokens, KnownDevices } from './known-devices';
-import { KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { SignInReports } from './sign-in-report';
 
@@ -40,6 +41,7 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
   configErrors,
+  exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,

@@ -1,10 +1,12 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
+import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
@@ -12,6 +14,7 @@ import { TwoFactorChallengeController } from './challenge.controller';
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   configErrors: factorErrors,
+  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
   providers: [
     LoginChallenges,

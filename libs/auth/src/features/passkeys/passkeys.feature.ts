@@ -1,3 +1,4 @@
+import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
@@ -30,6 +31,11 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
   configErrors: relyingPartyErrors,
+  exported: {
+    passkeys: listOf(
+      record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
+    ),
+  },
   defaultGuardControllers: [
     PasskeyEnrolmentController,
     PasskeyLoginController,

@@ -1,3 +1,4 @@
+import { TIME, UUID, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountLock } from './account-lock';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
@@ -25,6 +26,17 @@ import { UserSessions } from './user-sessions';
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
   configErrors: sessionLifeErrors,
+  exported: {
+    sessions: listOf(
+      record({
+        session: UUID,
+        created_at: TIME,
+        last_rotated_at: orNull(TIME),
+        revoked_at: orNull(TIME),
+        expires_at: TIME,
+      }),
+    ),
+  },
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
     TokenClaims,

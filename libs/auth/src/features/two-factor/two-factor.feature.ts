@@ -1,3 +1,4 @@
+import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
@@ -13,6 +14,7 @@ import { TwoFactorCodes } from './code-factor';
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [
