@@ -30,10 +30,12 @@ import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
+import { OPTIONS } from './library-options';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
+import { SignIn } from './features/sessions/sign-in';
 import { UserSessions } from './features/sessions/user-sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
 
@@ -110,7 +112,9 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.sessionService.start({ ...options, userId: idText(userId, 'userId'), abilities });
+    const tokens = await this.scope
+      .get(SignIn)
+      .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }
@@ -340,7 +344,7 @@ export class Auth {
    */
   guardConfig(name?: string): PublicGuardConfig {
     const { realm } = this.realms.named(name) ?? this.scope;
-    return publicConfig(realm.options);
+    return publicConfig(realm.options, OPTIONS);
   }
 
   /**

@@ -1,12 +1,15 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
+import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
+import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
@@ -21,6 +24,12 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  options: EMAIL_CHANGE_OPTIONS,
+  needsMailer: true,
+  events: EMAIL_CHANGE_EVENTS,
+  limits: {
+    'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
+  },
   configErrors: resetErrors,
   exported: {
     email_changes: listOf(

@@ -10,7 +10,6 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, map } from 'rxjs';
 import { INTEGER, TEXT, namedSchema, of, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
-import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal } from '../../request/routes/route';
@@ -18,6 +17,7 @@ import type { LoginAnswer } from '../login/login';
 import { REMEMBER_NOTE, tokensOrChallenge, unverifiedRefusal } from '../login/login.controller';
 import { CodeAnswer, EmailCodeLogin, WrongEmailCode } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
+import { EmailCodeCookie } from './email-codes';
 
 declare module '../../foundation/platform/catalogue' {
   interface Operations {

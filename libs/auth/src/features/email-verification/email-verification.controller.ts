@@ -1,6 +1,6 @@
 import { Controller, Headers, Injectable, Param, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { fieldText } from '../../foundation/platform/field-text';
+import { fieldText } from '../../foundation/platform/http-text';
 import { TEXT, of } from '../../foundation/platform/schema';
 import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';

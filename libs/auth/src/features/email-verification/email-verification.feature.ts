@@ -1,5 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
+import { perClientAndUser } from '../../request/throttling/limiters';
+import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -9,10 +10,18 @@ import {
   VerifiedAnswer,
   VerifyEmailController,
 } from './email-verification.controller';
+import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  options: EMAIL_VERIFICATION_OPTIONS,
+  needsMailer: true,
+  needsEncryptionKey: 'its links are signed with it',
+  events: EMAIL_VERIFICATION_EVENTS,
+  limits: {
+    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+  },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     EmailDeliveries,

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { LoggedEvents } from '../../foundation/realm/log-events';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import type { EmailProof } from '../mail/mail-limits.policy';
 import { isProvedByPerson } from './email-proof.policy';
 
@@ -17,6 +19,23 @@ export class Verified {
   /** @param user the user as read before the verification */
   constructor(readonly user: object) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.email.verified': Verified;
+  }
+}
+
+export const EMAIL_VERIFICATION_EVENTS: LoggedEvents = {
+  'auth.email.verified': {
+    event: Verified,
+    severity: 'info', // Only the default guard verifies email addresses.
+    details: ({ user }, realms) => ({
+      user_id: realms.default.get(UserProvider).idOf(user),
+      guard: realms.default.realm.guard,
+    }),
+  },
+};
 
 /** Reads and records verified addresses in the user store of a guard that verifies them. See {@link VerifiedEmails}. */
 @Injectable()

@@ -2,12 +2,13 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { urlFault } from '../../foundation/config/url-checks';
 import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
-import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
+import { SignInDevices } from '../sessions/sign-in';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
-import { DeviceTokens, KnownDevices } from './known-devices';
+import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
-import { SignInReports } from './sign-in-report';
+import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
+import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
@@ -40,11 +41,15 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  options: KNOWN_DEVICES_OPTIONS,
+  cookies: [DeviceCookie],
+  events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,
+    DeviceCookie,
     DeviceTokens,
     NewSignInMails,
     KnownDevices,
@@ -52,5 +57,6 @@ export const knownDevices = defineFeature('knownDevices', {
     SignInReports,
   ],
   // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [KnownDeviceStore, { provide: SignInDevices, useClass: NoSignInDevices }],
+  whenOff: [KnownDeviceStore],
+  on: { sessionStored: (services, session) => services.get(KnownDevices).record(session) },
 });

@@ -1,11 +1,12 @@
 import { Injectable, Optional } from '@nestjs/common';
+import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText } from '../../request/http/request-body';
 import { ResetLinks } from '../password-reset/password-reset';
-import { SignInDevices } from '../sessions/sign-ins';
+import { SignInDevices } from '../sessions/sign-in';
 import { UserSessions } from '../sessions/user-sessions';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
@@ -24,6 +25,16 @@ export class SignInReported {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.sign_in.reported': SignInReported;
+  }
+}
+
+export const SIGN_IN_REPORT_EVENTS: LoggedEvents = {
+  'auth.sign_in.reported': { event: SignInReported, severity: 'warning', details: ofSession },
+};
 
 /** The link in a mail about a sign-in is not valid, or has expired: 422. Nothing has ended. */
 export class ReportFailed extends AuthException {

@@ -1,30 +1,39 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
-import { EnrolmentTokens, LoginChallenges } from './login-challenges';
+import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TrustedDevices } from './trusted-devices';
+import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
+import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
+import { CHALLENGE_OPTIONS } from './challenge.options';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  options: CHALLENGE_OPTIONS,
+  events: TRUSTED_DEVICE_EVENTS,
+  limits: {
+    'svc-2fa': perClient(({ twoFactor }) => twoFactor),
+  },
   configErrors: factorErrors,
   exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
+  cookies: [TrustedDeviceCookie],
+  purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
+    TrustedDeviceCookie,
     TrustedDevices,
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
+    SecondFactorChallengeIssuer,
   ],
-  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
+  on: CHALLENGE_HOOKS,
 });

@@ -16,8 +16,8 @@ import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
-import { LoginRequest, WrongCredentials } from './credentials';
-import { Login, type LoginAnswer, UnverifiedLogin } from './login';
+import { UnverifiedLogin } from '../sessions/sign-in';
+import { Login, type LoginAnswer, LoginRequest, WrongCredentials } from './login';
 
 declare module '../../foundation/platform/catalogue' {
   interface Operations {

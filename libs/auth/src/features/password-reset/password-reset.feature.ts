@@ -1,10 +1,12 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { HashRenewal } from '../login/credentials';
+import { HashRenewal } from '../login/login';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
+import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
 function brokerErrors({ guards }: AuthConfig): string[] {
@@ -29,6 +31,11 @@ const ALWAYS = [
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  options: PASSWORD_RESET_OPTIONS,
+  needsMailer: true,
+  limits: {
+    'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
+  },
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],

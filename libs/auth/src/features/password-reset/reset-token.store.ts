@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
-import { LONGEST_RESET } from '../../foundation/config/bounds';
+import { LONGEST_RESET } from './password-reset.options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { HashRenewal } from '../login/credentials';
+import { HashRenewal } from '../login/login';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';

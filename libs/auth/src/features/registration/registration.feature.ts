@@ -1,5 +1,6 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
@@ -7,6 +8,8 @@ import { PasskeyRegistrationController, RegisterController } from './registratio
 import { PasskeyRegistration } from './passkey-registration';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
+import { REGISTRATION_OPTIONS } from './registration.options';
+import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
@@ -63,6 +66,11 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  options: REGISTRATION_OPTIONS,
+  limits: {
+    // By client only: a count by identifier would let an attacker prevent the registration of an address.
+    'svc-register': perClient(({ registration: limit }) => limit),
+  },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
@@ -73,6 +81,7 @@ const NEEDED = ['registration', 'passkeys'] as const;
 /** Registration with a passkey and without a password. */
 export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
+  options: PASSKEY_REGISTRATION_OPTIONS,
   needs: NEEDED,
   configErrors: ({ guards }) =>
     guards

@@ -1,5 +1,6 @@
 import { TIME, UUID, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { AccountLock } from './account-lock';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
@@ -14,7 +15,7 @@ import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
-import { SessionPrecondition, SignIns } from './sign-ins';
+import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
 import { SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
@@ -22,9 +23,17 @@ import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
+import { SESSIONS_OPTIONS } from './sessions.options';
+import { feature } from '../../foundation/config/option-table';
+import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  options: SESSIONS_OPTIONS,
+  events: SESSION_EVENTS,
+  limits: {
+    'svc-refresh': perClient(({ refresh }) => refresh),
+  },
   configErrors: sessionLifeErrors,
   exported: {
     sessions: listOf(
@@ -46,7 +55,9 @@ export const sessions = defineFeature('sessions', {
     PinnedAbilityGate,
     AccountStandings,
     SessionPrecondition,
-    SignIns,
+    SignInRecords,
+    UnverifiedBlock,
+    SignIn,
     RefreshTokens,
     Sessions,
     SessionErasure,
@@ -62,5 +73,6 @@ export const sessions = defineFeature('sessions', {
 /** The route that ends all sessions of the caller. */
 export const logoutAll = defineFeature('logoutAll', {
   flags: ['logoutAll'],
+  options: { features: { logoutAll: feature({ default: true, env: 'FEATURE_LOGOUT_ALL' }) } },
   controllers: [RevokeAllController],
 });

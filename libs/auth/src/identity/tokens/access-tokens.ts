@@ -174,9 +174,13 @@ export class AccountStandings {
     return allowed ? 'good' : 'refused';
   }
 
-  /** Before a session starts: nothing has been stored or consumed yet. @throws SignInRefused */
+  /** Whether the hook refuses the user. Before a session starts: nothing has been stored or consumed yet. */
+  async isRefused(userId: string): Promise<boolean> {
+    return this.realm.options.hooks.canSignIn !== undefined && (await this.of(userId)) === 'refused';
+  }
+
+  /** @throws SignInRefused */
   async refuse(userId: string): Promise<void> {
-    if (!this.realm.options.hooks.canSignIn) return;
-    if ((await this.of(userId)) === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
+    if (await this.isRefused(userId)) throw new SignInRefused().withReason('sign_in_refused', userId);
   }
 }

@@ -3,7 +3,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
-import type { RegistrationField } from '../../foundation/config/registration-rules';
+import type { RegistrationField } from '../../foundation/ports/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';

@@ -161,7 +161,7 @@ export class ServerCalls {
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
       ...userProviderErrors(this.users, guard),
-      ...mailErrors(guard, config.encryption, isProduction()),
+      ...mailErrors(guard, config.encryption, isProduction(), this.manifests),
     ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
   }
