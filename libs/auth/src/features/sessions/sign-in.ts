@@ -11,7 +11,7 @@ import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { type SessionStart, Sessions, type StoredSession } from './sessions';
+import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 
@@ -208,7 +208,7 @@ export interface AdmittedSignIn<Asked> {
 @Injectable()
 export class SignIn {
   constructor(
-    private readonly sessions: Sessions,
+    private readonly sessions: NewSessions,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly records: SignInRecords,
     private readonly standings: AccountStandings,
@@ -221,7 +221,7 @@ export class SignIn {
   async admit(first: FirstFactor): Promise<AdmittedSignIn<LoginChallenge | EnrolmentChallenge>> {
     const isStillTrusted = await this.trustOf(first);
     const asked = isStillTrusted ? null : await this.askOf(first);
-    const facts = { isTrustedDevice: isStillTrusted !== null, secondFactor: asked?.secondFactor ?? 'none' } as const;
+    const facts = { isTrusted: isStillTrusted !== null, secondFactor: asked?.secondFactor ?? 'none' } as const;
     const issue = asked && ((ending: SignInEnding) => asked.issue(ending));
     return { ...(await this.decided(first, facts)), issue, isStillTrusted };
   }
@@ -236,7 +236,7 @@ export class SignIn {
    * session starts then.
    *
    * @param isCurrent whether the proof of the identity is still valid, given the password hash that is stored now
-   * @throws SignInRefused; and the errors of {@link Sessions.start}
+   * @throws SignInRefused; and the errors of {@link NewSessions.start}
    */
   async complete<Asked>(
     { userId, facts, issue, isStillTrusted }: AdmittedSignIn<Asked>,
