@@ -1,10 +1,13 @@
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import { implement, sharedColumn } from '../../identity/users/provider-checks';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
-import { EmailChangeRows, EmailChangeStore } from './email-change.store';
+import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
@@ -20,16 +23,38 @@ function resetErrors({ guards }: AuthConfig): string[] {
     );
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  if (!guard.features.emailChange) return [];
+  return [
+    sharedColumn(users, 'email', 'features.emailChange'),
+    !users.changesEmails() &&
+      `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
+        `${implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+  ];
+}
+
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
   options: EMAIL_CHANGE_OPTIONS,
+  userErrors,
   needsMailer: true,
   events: EMAIL_CHANGE_EVENTS,
   limits: {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
   },
   configErrors: resetErrors,
+  exported: {
+    email_changes: listOf(
+      record<ExportedEmailChange>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
+  },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeRows,

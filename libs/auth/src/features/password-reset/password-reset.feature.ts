@@ -1,3 +1,4 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
@@ -32,6 +33,9 @@ const ALWAYS = [
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   options: PASSWORD_RESET_OPTIONS,
+  userErrors: (users, { features }) => [
+    features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
+  ],
   needsMailer: true,
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
