@@ -1,10 +1,11 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
+import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { SignInDevices } from '../sessions/sign-in';
-import { KnownDeviceStore } from './known-device.store';
+import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
-import { KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
@@ -44,6 +45,7 @@ export const knownDevices = defineFeature('knownDevices', {
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
+  exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
     KnownDeviceStore,

@@ -1,3 +1,4 @@
+import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
@@ -5,6 +6,7 @@ import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
@@ -18,6 +20,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
   cookies: [TrustedDeviceCookie],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],

@@ -1,3 +1,4 @@
+import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
@@ -16,6 +17,7 @@ import { TWO_FACTOR_EVENTS } from './two-factor.events';
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
   events: TWO_FACTOR_EVENTS,
