@@ -118,7 +118,7 @@ const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[
 ];
 
 /** The kind of a value, without the value, which may be a secret: `a promise`. */
-export function typeNameOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === 'object') return NAMES.find(([is]) => is(value))?.[1] ?? 'an object';
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
@@ -131,10 +131,10 @@ const CURES: Readonly<Record<string, string>> = {
 };
 
 /** Whether an option is a promise, which nothing awaits. */
-export const isPromise = (value: unknown): boolean => typeNameOf(value) === 'a promise';
+const isPromise = (value: unknown): boolean => typeNameOf(value) === 'a promise';
 
 /** What is wrong with the type of a text or of a list of texts, with the cure; undefined for any other option. */
-export function typeFault({ kind, or }: OptionSpec, value: unknown): string | undefined {
+function typeFault({ kind, or }: OptionSpec, value: unknown): string | undefined {
   if (isPromise(value)) return 'is a promise: await it.';
   if (or === 'text' && typeof value === 'string') return undefined;
   if (kind === 'list') return listFault(value);
