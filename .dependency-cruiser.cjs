@@ -62,8 +62,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // They start the library as a host does.
-    exclude: { path: '-spec\\.ts$|\\.testkit\\.ts$' },
+    // They start the library as a host does, or read the list of all features.
+    exclude: { path: 'spec\\.ts$|\\.testkit\\.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
   },

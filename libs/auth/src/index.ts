@@ -201,7 +201,6 @@ export { WrongCredentials } from './features/login/credentials';
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type {
-  EmailChangedMail,
   LinkMail,
   MailContent,
   MailData,
@@ -211,13 +210,14 @@ export type {
   MailText,
   MailTextReplacements,
   MailTexts,
-  NewSignInMail,
   NoticeKind,
   NoticeMail,
   SharedMailTexts,
-  SignInCodeMail,
 } from './foundation/ports/mail';
-export type { MailPreview } from './features/mail/mail-preview';
+export type { EmailChangedMail } from './features/email-change/email-change.texts';
+export type { NewSignInMail } from './features/known-devices/known-devices.texts';
+export type { SignInCodeMail } from './features/email-code/email-code.texts';
+export type { MailPreview } from './features/mail/mail.feature';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
@@ -244,3 +244,15 @@ export type {
   StoredSecondFactor,
 } from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';
+
+// What features add to the types of texts and mails
+import './features/account/account.texts';
+import './features/change-password/change-password.texts';
+import './features/email-verification/email-verification.texts';
+import './features/login-challenge/challenge.texts';
+import './features/mail/mail.texts';
+import './features/passkeys/passkeys.texts';
+import './features/password-reset/password-reset.texts';
+import './features/two-factor/two-factor.texts';
+import './features/username-change/username-change.texts';
+import './request/lockout/lockout.texts';

@@ -128,7 +128,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
 }
 
 const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] =>
-  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources) ?? []);
+  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources, FEATURES) ?? []);
 
 /** The source of users of each guard. @throws AuthConfigError for options that are unsafe with two entities of one table */
 function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<string, UserSource> {

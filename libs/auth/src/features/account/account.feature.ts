@@ -1,3 +1,4 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
 import { AccountDataStore, Tables } from './account-rows.store';
@@ -8,6 +9,9 @@ import { ACCOUNT_EVENTS } from './account.events';
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  mails: { accountDeleted: CHANGE_MAIL },
+  // The user is deleted, and cannot be read any more.
+  informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
   defaultGuardControllers: [AccountController],
   providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],

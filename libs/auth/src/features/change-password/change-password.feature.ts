@@ -1,10 +1,14 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChangePasswordController } from './change-password.controller';
-import { PasswordChange } from './change-password';
+import { PasswordChanged, PasswordChange } from './change-password';
 
 /** Change of the password by its user. */
 export const changePassword = defineFeature('changePassword', {
   flags: ['changePassword'],
+  mails: { passwordChanged: CHANGE_MAIL },
+  informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   defaultGuardControllers: [ChangePasswordController],
   providers: [PasswordChange],
 });

@@ -1,4 +1,5 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
@@ -22,6 +23,13 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  mails: {
+    emailChange: { class: 'requested', example: EXAMPLE_LINK },
+    emailChanged: {
+      class: 'security',
+      example: { ...EXAMPLE_CHANGE, url: EXAMPLE_LINK.url, days: 7, newEmail: 'g…@example.org' },
+    },
+  },
   events: EMAIL_CHANGE_EVENTS,
   limits: {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),

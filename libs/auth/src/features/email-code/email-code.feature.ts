@@ -1,3 +1,4 @@
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
@@ -8,6 +9,7 @@ import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),
   },

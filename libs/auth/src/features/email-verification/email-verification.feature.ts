@@ -1,3 +1,4 @@
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
@@ -14,6 +15,7 @@ import {
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
   events: EMAIL_VERIFICATION_EVENTS,
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),

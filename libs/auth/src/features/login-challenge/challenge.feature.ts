@@ -1,17 +1,21 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  mails: { deviceTrusted: CHANGE_MAIL },
+  informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
   events: TRUSTED_DEVICE_EVENTS,
   limits: {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),

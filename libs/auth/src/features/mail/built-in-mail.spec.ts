@@ -1,7 +1,9 @@
 import { catalogueOf } from '../../foundation/languages/texts';
 import { LANGUAGES, type Language } from '../../foundation/platform/language';
-import { MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
+import { FEATURES } from '../../features';
+import type { MailKind } from '../../foundation/ports/mail';
 import { builtInMail, deviceOf, shortenedEmail } from './built-in-mail';
+import { mailsOf } from './mail-gate';
 
 const NONE = { texts: {}, accentColor: '#1f4fd8' };
 const URL = 'https://app.example.com/x?token=a&email=b%40c.d';
@@ -52,7 +54,7 @@ const visible = (html: string): string =>
     .replaceAll('&amp;', '&')
     .replaceAll('&#39;', "'");
 
-const cases = MAIL_KINDS.flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
+const cases = [...mailsOf(FEATURES).keys()].flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
 
 describe.each(cases)('the mail %s in %s', (kind, language) => {
   const { subject, text, html = '' } = builtInMail(kind, dataOf(kind, language), NONE);

@@ -1,3 +1,5 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
@@ -23,7 +25,7 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
-import { PASSKEY_EVENTS } from './passkeys.events';
+import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
@@ -31,6 +33,8 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },
+  informs: { passkeyAdded: [informOn(PasskeyAdded, userIdOf)], passkeyRemoved: [informOn(PasskeyRemoved, userIdOf)] },
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': perClient(({ passkeys: limit }) => limit),

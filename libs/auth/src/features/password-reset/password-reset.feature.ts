@@ -1,10 +1,12 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
+import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { HashRenewal } from '../login/credentials';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { ResetLinks, PasswordResets } from './password-reset';
+import { PasswordReset, ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -30,6 +32,8 @@ const ALWAYS = [
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
+  informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },

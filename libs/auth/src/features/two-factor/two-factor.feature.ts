@@ -1,3 +1,5 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
@@ -10,11 +12,18 @@ import { SecondFactors } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
-import { TWO_FACTOR_EVENTS } from './two-factor.events';
+import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },
+  informs: {
+    // An import moves many users at once, and changes nothing for them.
+    twoFactorEnabled: [informOn(TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId))],
+    twoFactorDisabled: [informOn(TwoFactorDisabled, userIdOf)],
+    recoveryCodesReplaced: [informOn(RecoveryCodesReplaced, userIdOf)],
+  },
   events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.

@@ -115,7 +115,7 @@ export interface GuardConfig {
   readonly mail: Readonly<
     Required<Omit<MailOptions, 'mailer' | 'notices'>> &
       Pick<MailOptions, 'mailer'> & {
-        notices: readonly NoticeKind[];
+        notices: true | readonly NoticeKind[];
       }
   >;
   /** Empty: the messages are in English, and no header names it. */

@@ -1,7 +1,6 @@
 import type { GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthValues, ResetBrokerOptions } from './auth-options';
 import { LANGUAGES } from '../platform/language';
-import { NOTICE_KINDS } from '../ports/mail';
 import { numberOf } from './bounds';
 import { DEFAULTS } from './defaults';
 
@@ -142,7 +141,7 @@ export function resolveMail({ mail = {} }: AuthValues): GuardConfig['mail'] {
   const fallback = DEFAULTS.mail;
   return Object.freeze({
     mailer,
-    notices: notices === true ? NOTICE_KINDS : notices || [],
+    notices: notices || [],
     language: language ?? fallback.language,
     texts: texts ?? fallback.texts,
     templates: templates ?? fallback.templates,

@@ -1,6 +1,7 @@
+import { FEATURES } from '../../features';
+import { mailsOf } from '../../features/mail/mail-gate';
 import { LANGUAGES, type Language } from '../platform/language';
 import { MESSAGES } from '../platform/messages';
-import { MAIL_KINDS } from '../ports/mail';
 import { catalogueOf, fieldIn, messageIn } from './texts';
 
 /** All texts of a catalogue by path. */
@@ -21,7 +22,9 @@ describe.each(LANGUAGES)('the texts in %s', (language) => {
   });
 
   it('have a mail of each kind', () => {
-    expect(Object.keys(catalogueOf(language).mails).toSorted()).toEqual([...MAIL_KINDS, 'shared'].toSorted());
+    expect(Object.keys(catalogueOf(language).mails).toSorted()).toEqual(
+      [...mailsOf(FEATURES).keys(), 'shared'].toSorted(),
+    );
   });
 });
 

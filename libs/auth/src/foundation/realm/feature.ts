@@ -19,11 +19,13 @@ export interface Feature {
    * feature is on or off, and again when the tables of the entities are known.
    *
    * @param sources the source of users of each guard
+   * @param manifests those of all features
    */
   readonly configErrors?: (
     config: AuthConfig,
     production: boolean,
     sources: ReadonlyMap<string, UserSource>,
+    manifests: readonly Feature[],
   ) => readonly string[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];

@@ -47,7 +47,9 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
   const feature = (['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const).find(
     (name) => features[name],
   );
-  const mailing = feature ? `features.${feature}` : mail.notices.length > 0 && 'mail.notices';
+  const mailing = feature
+    ? `features.${feature}`
+    : (mail.notices === true || mail.notices.length > 0) && 'mail.notices';
   return [
     features.accountDeletion &&
       !hooks.deleteUser &&

@@ -1,7 +1,7 @@
-import { resolveRateLimits } from './foundation/config/resolve-options';
-import type { LimitRule, LimiterContext } from './foundation/config/auth-options';
-import { FEATURES } from './features';
-import { statedBy } from './foundation/realm/feature';
+import { resolveRateLimits } from '../../foundation/config/resolve-options';
+import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
+import { FEATURES } from '../../features';
+import { statedBy } from '../../foundation/realm/feature';
 
 const LIMITERS = statedBy(FEATURES, ({ limits }) => limits);
 

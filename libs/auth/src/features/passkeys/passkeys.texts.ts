@@ -1,0 +1,8 @@
+import '../../foundation/ports/mail';
+
+declare module '../../foundation/ports/mail' {
+  interface ChangeMails {
+    passkeyAdded: ChangeTemplate;
+    passkeyRemoved: ChangeTemplate;
+  }
+}
