@@ -37,6 +37,7 @@ const ORDER = [
   'tools/migrations',
   'tools/health',
   'tools/openapi',
+  'tools/languages',
   'tools/redis-cluster',
   'tools/console',
   'tools/cli',
@@ -44,11 +45,24 @@ const ORDER = [
 
 const SRC = '^libs/auth/src/';
 const inside = (folders) => `${SRC}(${folders.join('|')})/`;
+
+// The type of all options names the documented interface of each feature, which stands beside the feature. Only types are
+// imported, and only by this file, so that a reader of `AuthModuleOptions` in an editor gets to each option.
+const ALL_OPTIONS = `${SRC}foundation/config/auth-options\\.ts$`;
+const OPTIONS = '\\.options\\.ts$';
+// The command line loads no module of Nest that has the list of features.
+const LISTS = `${SRC}(features|library-options)\\.ts$`;
+
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 module.exports = {
   forbidden: [
-    forbid('no-cycles', {}, { circular: true }),
+    forbid('no-cycles', {}, { circular: true, viaOnly: { pathNot: OPTIONS } }),
+    forbid(
+      'options-of-features-are-types',
+      { path: ALL_OPTIONS },
+      { path: OPTIONS, dependencyTypesNot: ['type-only'] },
+    ),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
     forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
     forbid(
@@ -57,7 +71,16 @@ module.exports = {
       {},
     ),
     ...ORDER.map((folder, i) =>
-      forbid(`${folder}-looks-down`, { path: inside([folder]) }, { path: SRC, pathNot: inside(ORDER.slice(0, i + 1)) }),
+      forbid(
+        `${folder}-looks-down`,
+        { path: inside([folder]), pathNot: ALL_OPTIONS },
+        { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder === 'tools/cli' ? [LISTS] : [])] },
+      ),
+    ),
+    forbid(
+      'the-type-of-options-looks-down',
+      { path: ALL_OPTIONS },
+      { path: SRC, pathNot: [inside(ORDER.slice(0, ORDER.indexOf('foundation/config') + 1)), OPTIONS] },
     ),
   ],
   options: {

@@ -29,6 +29,7 @@ import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
+import { OPTIONS } from './library-options';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
@@ -339,7 +340,7 @@ export class Auth {
    */
   guardConfig(name?: string): PublicGuardConfig {
     const { realm } = this.realms.named(name) ?? this.scope;
-    return publicConfig(realm.options);
+    return publicConfig(realm.options, OPTIONS);
   }
 
   /**

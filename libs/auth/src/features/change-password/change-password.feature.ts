@@ -3,10 +3,12 @@ import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChangePasswordController } from './change-password.controller';
 import { PasswordChanged, PasswordChange } from './change-password';
+import { feature } from '../../foundation/config/option-table';
 
 /** Change of the password by its user. */
 export const changePassword = defineFeature('changePassword', {
   flags: ['changePassword'],
+  options: { features: { changePassword: feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
   mails: { passwordChanged: CHANGE_MAIL },
   informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   defaultGuardControllers: [ChangePasswordController],

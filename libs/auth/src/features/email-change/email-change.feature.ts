@@ -8,6 +8,7 @@ import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
+import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
 import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
@@ -23,6 +24,8 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  options: EMAIL_CHANGE_OPTIONS,
+  needsMailer: true,
   mails: {
     emailChange: { class: 'requested', example: EXAMPLE_LINK },
     emailChanged: {

@@ -4,11 +4,14 @@ import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
+import { EMAIL_CODE_OPTIONS } from './email-code.options';
 import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  options: EMAIL_CODE_OPTIONS,
+  needsMailer: true,
   mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),

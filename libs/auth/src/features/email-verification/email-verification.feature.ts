@@ -11,10 +11,14 @@ import {
   VerifiedAnswer,
   VerifyEmailController,
 } from './email-verification.controller';
+import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  options: EMAIL_VERIFICATION_OPTIONS,
+  needsMailer: true,
+  needsEncryptionKey: 'its links are signed with it',
   mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
   events: EMAIL_VERIFICATION_EVENTS,
   limits: {

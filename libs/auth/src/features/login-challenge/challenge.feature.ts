@@ -10,10 +10,12 @@ import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './re
 import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
+import { CHALLENGE_OPTIONS } from './challenge.options';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  options: CHALLENGE_OPTIONS,
   mails: { deviceTrusted: CHANGE_MAIL },
   informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
   events: TRUSTED_DEVICE_EVENTS,

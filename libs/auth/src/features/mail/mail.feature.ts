@@ -1,6 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { mailErrors } from '../../foundation/config/url-checks';
 import { catalogueOf } from '../../foundation/languages/texts';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
@@ -17,6 +16,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailGate, mailsOf } from './mail-gate';
+import { MAIL_OPTIONS } from './mail.options';
 import { MAIL_EVENTS, MailQueue } from './mail-queue';
 
 /** The content of a mail with example data. */
@@ -136,12 +136,11 @@ function textErrors(texts: object, option: string, all: readonly MailKind[]): st
 
 /** The mails of the library to its users. */
 export const mail = defineFeature('mail', {
+  options: MAIL_OPTIONS,
+  configErrors: ({ guards }, _production, _sources, manifests) => [
+    ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
+  ],
   events: MAIL_EVENTS,
   mails: { existingAccount: { class: 'requested', onceIn: 'minute', example: { to: EXAMPLE_CHANGE.to } } },
-  configErrors: ({ guards, encryption, routes }, production, _, manifests) => [
-    ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
-    // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
-    ...guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
-  ],
   providers: [MailGate, MailQueue, AccountMails],
 });

@@ -26,6 +26,8 @@ import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
+import { PASSKEYS_OPTIONS } from './passkeys.options';
+import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
@@ -33,6 +35,8 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  options: PASSKEYS_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
   mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },
   informs: { passkeyAdded: [informOn(PasskeyAdded, userIdOf)], passkeyRemoved: [informOn(PasskeyRemoved, userIdOf)] },
   events: PASSKEY_EVENTS,
@@ -70,6 +74,7 @@ export const passkeys = defineFeature('passkeys', {
 /** The first passkey of a user, created by the browser without a question after a login with the password. */
 export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
+  options: CONDITIONAL_CREATE_OPTIONS,
   needs: ['passkeys'],
   configErrors: ({ guards }) =>
     guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)

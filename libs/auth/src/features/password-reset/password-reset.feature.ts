@@ -8,6 +8,7 @@ import { HashRenewal } from '../login/credentials';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { PasswordReset, ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
+import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
 function brokerErrors({ guards }: AuthConfig): string[] {
@@ -32,6 +33,8 @@ const ALWAYS = [
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  options: PASSWORD_RESET_OPTIONS,
+  needsMailer: true,
   mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
   informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },
   limits: {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
-import { LONGEST_RESET } from '../../foundation/config/bounds';
+import { LONGEST_RESET } from './password-reset.options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { isUnavailable } from '../../foundation/platform/deadline';

@@ -8,6 +8,8 @@ import { PasskeyRegistrationController, RegisterController } from './registratio
 import { PasskeyRegistration } from './passkey-registration';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
+import { REGISTRATION_OPTIONS } from './registration.options';
+import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
@@ -64,6 +66,7 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  options: REGISTRATION_OPTIONS,
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
     'svc-register': perClient(({ registration: limit }) => limit),
@@ -78,6 +81,7 @@ const NEEDED = ['registration', 'passkeys'] as const;
 /** Registration with a passkey and without a password. */
 export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
+  options: PASSKEY_REGISTRATION_OPTIONS,
   needs: NEEDED,
   configErrors: ({ guards }) =>
     guards

@@ -22,10 +22,13 @@ import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { TrustedDeviceStore } from './trusted-device.store';
 import { UserSessions } from './user-sessions';
+import { SESSIONS_OPTIONS } from './sessions.options';
+import { feature } from '../../foundation/config/option-table';
 import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,
   limits: {
     'svc-refresh': perClient(({ refresh }) => refresh),
@@ -56,5 +59,6 @@ export const sessions = defineFeature('sessions', {
 /** The route that ends all sessions of the caller. */
 export const logoutAll = defineFeature('logoutAll', {
   flags: ['logoutAll'],
+  options: { features: { logoutAll: feature({ default: true, env: 'FEATURE_LOGOUT_ALL' }) } },
   controllers: [RevokeAllController],
 });

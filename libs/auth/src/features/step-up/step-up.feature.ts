@@ -7,9 +7,11 @@ import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
+import { STEP_UP_OPTIONS } from './step-up.options';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
+  options: STEP_UP_OPTIONS,
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },

@@ -13,10 +13,13 @@ import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
+import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  options: TWO_FACTOR_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
   mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },
   informs: {
     // An import moves many users at once, and changes nothing for them.

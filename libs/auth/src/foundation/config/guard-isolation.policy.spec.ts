@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from './auth-options';
 import { OPERATIONS } from '../platform/catalogue';
-import { WITH_ROUTES_BELOW, guardErrors } from './guard-isolation.policy';
-import { resolveOptions } from './resolve-options';
+import { WITH_ROUTES_BELOW } from './guard-isolation.policy';
+import { guardErrors, resolveOptions } from './options.testkit';
 
 class People {}
 class Operators {}

@@ -2,16 +2,15 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
+import type { OptionFacets } from '../config/option-table';
 import type { UserSource } from './user-source';
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
-export interface Feature {
+export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
-  readonly flags?: readonly (keyof FeatureOptions)[];
   /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**

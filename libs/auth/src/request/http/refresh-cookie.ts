@@ -14,7 +14,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { canonicalId } from '../../foundation/platform/database';
-import { fieldText } from '../../foundation/platform/field-text';
+import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 

@@ -10,6 +10,7 @@ import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Clock } from '../../foundation/platform/clock';
 import { isOver } from '../../identity/tokens/access-token.policy';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
 import { type Caller, callerAt, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
@@ -82,6 +83,7 @@ export class ServerCalls {
     private readonly users: UserProvider,
     private readonly clock: Clock,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
   ) {}
 
   /**
@@ -99,7 +101,7 @@ export class ServerCalls {
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
       ...userProviderErrors(this.users, guard),
-      ...mailErrors(guard, config.encryption, isProduction()),
+      ...mailErrors(guard, config.encryption, isProduction(), this.manifests),
     ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
   }

@@ -7,6 +7,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore, LoginLocks, lockedUserId } from './lockout.store';
 import { LockRelease } from './lock-release';
+import { LOCKOUT_OPTIONS } from './lockout.options';
 
 // Also when the feature is off: rows from the time when it was on are still pruned, and another guard may have the same users.
 const ALWAYS = [
@@ -37,6 +38,7 @@ const informOnLock: ChangeSource = ({ get }, send) => {
 /** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout = defineFeature('lockout', {
   flags: ['lockout'],
+  options: LOCKOUT_OPTIONS,
   mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
   informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,

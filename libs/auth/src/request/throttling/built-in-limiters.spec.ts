@@ -1,4 +1,4 @@
-import { resolveRateLimits } from '../../foundation/config/resolve-options';
+import { resolveRateLimits } from '../../foundation/config/options.testkit';
 import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
 import { FEATURES } from '../../features';
 import { statedBy } from '../../foundation/realm/feature';

@@ -1,7 +1,7 @@
 import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nestjs/common';
 import type { RateLimits } from '../../foundation/config/auth-config';
 import type { LimitRule, Limiter, RateLimit } from '../../foundation/config/auth-options';
-import { LONGEST_WINDOW } from '../../foundation/config/bounds';
+import { LONGEST_WINDOW } from '../../foundation/config/option-table';
 import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { type Feature, MANIFESTS, Unlimited, statedBy } from '../../foundation/realm/feature';

@@ -4,6 +4,8 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { unknownVariables } from '../../foundation/config/env';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
+import { FEATURES } from '../../features';
+import { OPTIONS } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
 import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
@@ -77,6 +79,7 @@ export async function configChecks(subject: Subject, url: string | undefined): P
 const variables = ({ guards }: AuthConfig): Finding[] =>
   unknownVariables(
     guards.map(({ guard }) => guard),
+    OPTIONS,
     process.env,
   ).map((text) => finding('variables', 'warning', text));
 
@@ -258,7 +261,7 @@ function productionChecks({ production }: Subject, config: AuthConfig): Finding[
     ...unsafeValueErrors(config, inProduction),
     ...keySetErrors(config, inProduction),
     ...config.guards.flatMap((guard) =>
-      guard.isDefault && config.routes ? mailErrors(guard, config.encryption, inProduction) : [],
+      guard.isDefault && config.routes ? mailErrors(guard, config.encryption, inProduction, FEATURES) : [],
     ),
   ];
   const now = errorsFor(false);

@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { authOptionsFromEnv } from '../../foundation/config/env';
 import { optionErrors } from '../../foundation/config/option-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { resolveOptions } from '../../foundation/config/resolve-options';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { redisErrors } from '../../foundation/config/url-checks';
+import { OPTIONS, authOptionsFromEnv } from '../../library-options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
@@ -271,9 +271,9 @@ function resolved(read: () => AuthModuleOptions): {
   let options: AuthModuleOptions | undefined;
   try {
     options = read();
-    const errors = optionErrors(options);
+    const errors = optionErrors(options, OPTIONS);
     if (errors.length) throw new AuthConfigError(errors.join('\n'));
-    return { options, config: resolveOptions(options), errors: [] };
+    return { options, config: resolveOptions(options, OPTIONS), errors: [] };
   } catch (error) {
     return { options, errors: errorsIn(error) };
   }

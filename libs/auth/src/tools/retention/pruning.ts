@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
-import { MOST_DAYS } from '../../foundation/config/bounds';
+import { MOST_DAYS } from '../../foundation/config/option-table';
 import { EmailChangeRows } from '../../features/email-change/email-change.store';
 import { EmailDeliveries } from '../../features/email-verification/email-delivery.store';
 import { LockoutPruning } from '../../request/lockout/lockout.store';
