@@ -10,6 +10,7 @@ import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
+import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
@@ -55,6 +56,7 @@ export class AuthCoreModule {
         useFactory: async (...args: unknown[]) => checkedConfig(await useFactory(...(args as never[]))),
       },
       { provide: MANIFESTS, useValue: FEATURES },
+      { provide: Texts, useValue: new Texts(FEATURES) },
       poolProvider(structure.pool),
       databaseProvider(structure),
       {

@@ -10,6 +10,7 @@ import { ACCOUNT_EVENTS } from './account.events';
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  languages: () => (require('./account.languages') as typeof import('./account.languages')).accountLanguages,
   options: {
     features: { accountDeletion: feature({ default: true, env: 'FEATURE_ACCOUNT_DELETION' }) },
     hooks: { deleteUser: value() },

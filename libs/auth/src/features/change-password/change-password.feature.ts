@@ -8,6 +8,8 @@ import { feature } from '../../foundation/config/option-table';
 /** Change of the password by its user. */
 export const changePassword = defineFeature('changePassword', {
   flags: ['changePassword'],
+  languages: () =>
+    (require('./change-password.languages') as typeof import('./change-password.languages')).changePasswordLanguages,
   options: { features: { changePassword: feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
   mails: { passwordChanged: CHANGE_MAIL },
   informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },

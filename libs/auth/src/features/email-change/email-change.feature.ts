@@ -24,6 +24,8 @@ function resetErrors({ guards }: AuthConfig): string[] {
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  languages: () =>
+    (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
   options: EMAIL_CHANGE_OPTIONS,
   needsMailer: true,
   mails: {

@@ -1,4 +1,16 @@
 import type { NoticeMail } from '../../foundation/ports/mail';
+import { featureTexts } from '../../foundation/platform/messages';
+
+export const EMAIL_CHANGE_MESSAGES = {
+  'auth.email_change_failed': 'This link to change the email address is not valid any more. Please ask for a new one.',
+  'auth.former_email_taken': 'Another account has this email address now. Please contact support.',
+};
+
+declare module '../../foundation/platform/messages' {
+  interface FeatureMessages extends Record<keyof typeof EMAIL_CHANGE_MESSAGES, string> {}
+}
+
+export const emailChangeText = featureTexts(EMAIL_CHANGE_MESSAGES);
 
 /** The data of the mail to the former address after a change of the address. */
 export interface EmailChangedMail extends NoticeMail {

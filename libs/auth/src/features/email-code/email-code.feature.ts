@@ -10,6 +10,7 @@ import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  languages: () => (require('./email-code.languages') as typeof import('./email-code.languages')).emailCodeLanguages,
   options: EMAIL_CODE_OPTIONS,
   needsMailer: true,
   mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },

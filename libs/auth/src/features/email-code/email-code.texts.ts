@@ -1,4 +1,13 @@
 import type { MailData } from '../../foundation/ports/mail';
+import { featureTexts } from '../../foundation/platform/messages';
+
+export const EMAIL_CODE_MESSAGES = { 'auth.wrong_email_code': 'This code is not correct, or not valid any more.' };
+
+declare module '../../foundation/platform/messages' {
+  interface FeatureMessages extends Record<keyof typeof EMAIL_CODE_MESSAGES, string> {}
+}
+
+export const emailCodeText = featureTexts(EMAIL_CODE_MESSAGES);
 
 /** The data of a mail with a code for a sign-in. */
 export interface SignInCodeMail extends MailData {

@@ -16,6 +16,9 @@ import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  languages: () =>
+    (require('./email-verification.languages') as typeof import('./email-verification.languages'))
+      .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',

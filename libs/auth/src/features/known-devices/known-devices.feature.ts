@@ -41,6 +41,8 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  languages: () =>
+    (require('./known-devices.languages') as typeof import('./known-devices.languages')).knownDeviceLanguages,
   options: KNOWN_DEVICES_OPTIONS,
   mails: {
     newSignIn: {

@@ -15,6 +15,7 @@ import { CHALLENGE_OPTIONS } from './challenge.options';
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
   mails: { deviceTrusted: CHANGE_MAIL },
   informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },

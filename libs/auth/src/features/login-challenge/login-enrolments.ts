@@ -11,6 +11,7 @@ import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { EnrolmentTokens } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
+import { challengeText } from './challenge.texts';
 
 /**
  * The enrolment token is invalid, expired, already used, from another guard, was issued for a former password or before all
@@ -18,7 +19,7 @@ import { CodeFactor, PasskeyFactor } from './second-factors';
  */
 export class BadEnrolment extends AuthException {
   constructor() {
-    super('bad_enrolment', { status: 422, errors: { enrolment_token: [{ key: 'auth.bad_enrolment' }] } });
+    super('bad_enrolment', { status: 422, errors: { enrolment_token: [challengeText('auth.bad_enrolment')] } });
   }
 
   /** When several requests complete one enrolment concurrently, the refused ones were not guesses. */

@@ -5,6 +5,7 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AuthException } from '../../foundation/platform/errors';
+import { loginText } from './login.texts';
 
 /** A verified password, and the hash that it matched. */
 export interface VerifiedPassword {
@@ -139,6 +140,6 @@ export class LoginRequest {
 export class WrongCredentials extends AuthException {
   /** @param field the request field of the identifier */
   constructor(field: string) {
-    super('wrong_credentials', { status: 422, errors: { [field]: [{ key: 'auth.wrong_credentials' }] } });
+    super('wrong_credentials', { status: 422, errors: { [field]: [loginText('auth.wrong_credentials')] } });
   }
 }

@@ -21,6 +21,7 @@ import {
   WrongCredentials,
 } from './credentials';
 import { AuthException } from '../../foundation/platform/errors';
+import { loginText } from './login.texts';
 
 /** Issues the challenge for a second factor after a correct password. */
 export abstract class LoginChallengeIssuer {
@@ -72,7 +73,7 @@ export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
 /** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
 export class UnverifiedLogin extends AuthException {
   constructor() {
-    super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
+    super('unverified_login', { status: 403, text: loginText('auth.unverified_login') });
   }
 
   /** The request had the right credentials, so it does not count as a failure. */

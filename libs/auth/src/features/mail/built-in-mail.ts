@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { catalogueOf } from '../../foundation/languages/texts';
+import type { Texts } from '../../foundation/languages/texts';
 import type { Language } from '../../foundation/platform/language';
 import { fill } from '../../foundation/platform/messages';
 import type { MailContent, MailData, MailKind, MailTextReplacements } from '../../foundation/ports/mail';
@@ -26,9 +26,14 @@ interface Adjustments {
 }
 
 /** Returns the built-in content of a mail: plain text, and the same in HTML. */
-export function builtInMail(kind: MailKind, data: AnyMailData, { texts, accentColor }: Adjustments): MailContent {
+export function builtInMail(
+  kind: MailKind,
+  data: AnyMailData,
+  { texts, accentColor }: Adjustments,
+  library: Texts,
+): MailContent {
   const { language, appName, to, url, code } = data;
-  const { mails } = catalogueOf(language);
+  const { mails } = library.in(language);
   const own = texts[language];
   const text = { ...mails[kind], ...own?.[kind] };
   const shared = { ...mails.shared, ...own?.shared };

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { catalogueOf } from '../../foundation/languages/texts';
+import { Texts } from '../../foundation/languages/texts';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
 import {
@@ -49,7 +49,7 @@ export class AccountMails {
     const { mail, appName } = this.realm.options;
     const { newEmail } = data as { newEmail?: string };
     const complete = { ...data, ...(newEmail && { newEmail: shortenedEmail(newEmail) }), appName, language };
-    const builtIn = builtInMail(kind, complete, mail);
+    const builtIn = builtInMail(kind, complete, mail, this.realm.texts);
     const template = mail.templates[kind] as ((mail: object, builtIn: MailContent) => MailContent) | undefined;
     return template ? template(complete, builtIn) : builtIn;
   }
@@ -111,13 +111,14 @@ function optionErrors({ mail, languages, nameOf }: GuardConfig, manifests: reado
       mail.texts,
       nameOf('mail.texts'),
       kinds.map(([kind]) => kind),
+      new Texts(manifests),
     ),
   ].filter((text): text is string => typeof text === 'string');
 }
 
 /** The replacements of texts that would have no effect, because their language, kind or name is not known. */
-function textErrors(texts: object, option: string, all: readonly MailKind[]): string[] {
-  const kindsOf = (): Readonly<Record<string, object>> => ({ ...catalogueOf(DEFAULT_LANGUAGE).mails });
+function textErrors(texts: object, option: string, all: readonly MailKind[], library: Texts): string[] {
+  const kindsOf = (): Readonly<Record<string, object>> => ({ ...library.in(DEFAULT_LANGUAGE).mails });
   return Object.entries(texts).flatMap(([language, kinds]) => {
     if (!(LANGUAGES as readonly string[]).includes(language))
       return [`${option}.${language} is no language of the library. Use ${LANGUAGES.join(', ')}.`];
@@ -136,6 +137,7 @@ function textErrors(texts: object, option: string, all: readonly MailKind[]): st
 
 /** The mails of the library to its users. */
 export const mail = defineFeature('mail', {
+  languages: () => (require('./mail.languages') as typeof import('./mail.languages')).mailLanguages,
   options: MAIL_OPTIONS,
   configErrors: ({ guards }, _production, _sources, manifests) => [
     ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),

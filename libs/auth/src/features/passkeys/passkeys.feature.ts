@@ -35,6 +35,7 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  languages: () => (require('./passkeys.languages') as typeof import('./passkeys.languages')).passkeyLanguages,
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
   mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },

@@ -33,6 +33,8 @@ const ALWAYS = [
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  languages: () =>
+    (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,
   needsMailer: true,
   mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },

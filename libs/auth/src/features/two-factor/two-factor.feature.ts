@@ -18,6 +18,7 @@ import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
   mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },

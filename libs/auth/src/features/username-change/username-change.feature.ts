@@ -9,6 +9,8 @@ import { feature } from '../../foundation/config/option-table';
 /** Change of the identifier, where it is not the email. `userProviderErrors` refuses other identifiers. */
 export const usernameChange = defineFeature('usernameChange', {
   flags: ['usernameChange'],
+  languages: () =>
+    (require('./username-change.languages') as typeof import('./username-change.languages')).usernameChangeLanguages,
   options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },

@@ -38,6 +38,7 @@ const informOnLock: ChangeSource = ({ get }, send) => {
 /** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout = defineFeature('lockout', {
   flags: ['lockout'],
+  languages: () => (require('./lockout.languages') as typeof import('./lockout.languages')).lockoutLanguages,
   options: LOCKOUT_OPTIONS,
   mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
   informs: { accountLocked: [informOnLock] },

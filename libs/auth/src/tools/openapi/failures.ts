@@ -17,7 +17,7 @@ import {
   UnreadableRequest,
   ValidationFailed,
 } from '../../foundation/platform/errors';
-import { MESSAGES } from '../../foundation/platform/messages';
+import { inEnglish } from '../../foundation/platform/messages';
 import { InsufficientScope } from '../../request/abilities/ability.gate';
 import { PinnedAbilityGate, type PinnedRequirement } from '../../features/sessions/pinned-ability.gate';
 import { AuthenticationGate } from '../../request/gates/authenticated';
@@ -73,7 +73,7 @@ function responseOf(causes: readonly AuthException[]): ResponseObject {
 /** The message text with its placeholders, because the parameters depend on the request. */
 function textOf({ failure: { text, errors = {} } }: AuthException): string {
   const first = text ?? Object.values(errors)[0]![0]!;
-  return typeof first === 'string' ? first : MESSAGES[first.key];
+  return typeof first === 'string' ? first : inEnglish(first.key, {}, first.english);
 }
 
 const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
