@@ -34,6 +34,7 @@ import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
+import { SignIn } from './features/sessions/sign-in';
 import { UserSessions } from './features/sessions/user-sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
 
@@ -110,7 +111,9 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.sessionService.start({ ...options, userId: idText(userId, 'userId'), abilities });
+    const tokens = await this.scope
+      .get(SignIn)
+      .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }

@@ -132,6 +132,7 @@ export {
   SessionEnded,
   SessionRecovered,
   SessionStarted,
+  type SignInDevice,
 } from './features/sessions/sessions.events';
 
 // Exceptions

@@ -35,21 +35,20 @@ export interface RealmStructure extends GuardStructure {
 export class RealmModule implements NestModule {
   constructor(
     @Inject(Realms) realms: Realms,
-    realm: Realm,
-    moduleRef: ModuleRef,
+    scope: RealmScope,
     users: UserProvider,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     private readonly adapterHost: HttpAdapterHost,
   ) {
-    const { options } = realm;
+    const { options } = scope.realm;
     // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
     if (config.routes) {
       // The features of an extra guard are checked at their first server call.
-      const problems = options.isDefault ? userProviderErrors(users, options) : [];
+      const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
       for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
     }
-    realms.add(new RealmScope(realm, moduleRef));
+    realms.add(scope);
   }
 
   /**
@@ -90,6 +89,11 @@ export class RealmModule implements NestModule {
           inject: [AUTH_CONFIG, USER_SOURCES, Texts],
         },
         SourceGuards,
+        {
+          provide: RealmScope,
+          useFactory: (realm: Realm, moduleRef: ModuleRef) => new RealmScope(realm, moduleRef, on),
+          inject: [Realm, ModuleRef],
+        },
         userProvider(users),
         presenterProvider(presenter),
         TimedUserProvider,

@@ -19,7 +19,7 @@ import * as specification from '../../../test/docs/specification';
 import { APP_NAME, NOT_STATED } from '../../../test/docs/specification';
 import { ResetFailed } from './features/password-reset/password-reset';
 import { EmailUnverified } from './features/email-verification/require-verified-email';
-import { WrongCredentials } from './features/login/credentials';
+import { WrongCredentials } from './features/login/login';
 import { ConfirmationRequired } from './features/step-up/step-up.errors';
 import { AlreadyEnrolled } from './features/two-factor/two-factor.errors';
 import { InsufficientScope } from './request/abilities/ability.gate';

@@ -1,4 +1,6 @@
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import { implement, sharedColumn } from '../../identity/users/provider-checks';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
@@ -21,12 +23,23 @@ function resetErrors({ guards }: AuthConfig): string[] {
     );
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  if (!guard.features.emailChange) return [];
+  return [
+    sharedColumn(users, 'email', 'features.emailChange'),
+    !users.changesEmails() &&
+      `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
+        `${implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+  ];
+}
+
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
   languages: () =>
     (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
   options: EMAIL_CHANGE_OPTIONS,
+  userErrors,
   needsMailer: true,
   mails: {
     emailChange: { class: 'requested', example: EXAMPLE_LINK },

@@ -1,3 +1,6 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
@@ -13,6 +16,24 @@ import {
 } from './email-verification.controller';
 import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
+function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {
+  const { guard, features, isDefault, emailVerification: block } = options;
+  return [
+    features.emailVerification &&
+      !users.verifiesEmails() &&
+      `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
+    features.emailVerification &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('features.emailVerification', guard, 'turn the feature off'),
+    isDefault &&
+      block.blockUnverifiedLogin &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
+  ];
+}
+
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
@@ -20,6 +41,7 @@ export const emailVerification = defineFeature('emailVerification', {
     (require('./email-verification.languages') as typeof import('./email-verification.languages'))
       .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
+  userErrors,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
   mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },

@@ -2,7 +2,7 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { urlFault } from '../../foundation/config/url-checks';
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
-import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
+import { SignInDevices } from '../sessions/sign-in';
 import { KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
@@ -70,5 +70,6 @@ export const knownDevices = defineFeature('knownDevices', {
     SignInReports,
   ],
   // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [KnownDeviceStore, { provide: SignInDevices, useClass: NoSignInDevices }],
+  whenOff: [KnownDeviceStore],
+  on: { sessionStored: (services, session) => services.get(KnownDevices).record(session) },
 });

@@ -3,7 +3,8 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { TokenCookie } from '../../request/http/refresh-cookie';
-import { type CompleteSignIn, NO_DEVICE, type RecordedDevice, SignInDevices } from '../sessions/sign-ins';
+import type { StoredSession } from '../sessions/sessions';
+import { type SessionAddition, SignInDevices } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 import { NewSignInMails } from './new-sign-in-mails';
@@ -102,11 +103,11 @@ export class KnownDevices extends SignInDevices {
     super();
   }
 
-  async record({ userId, familyId, client, request }: CompleteSignIn): Promise<RecordedDevice> {
-    if (request === undefined) return NO_DEVICE;
+  async record({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
+    if (request === undefined) return {};
     const deviceId = this.tokens.idOf(request, userId) ?? newSecret();
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
-    if (!seen) return NO_DEVICE;
+    if (!seen) return {};
     const { device, mails } = deviceVerdict(seen);
     if (mails) this.mails.send(seen.id, userId, client);
     const token = this.tokens.withId(deviceId, userId, request);

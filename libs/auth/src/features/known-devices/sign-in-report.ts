@@ -6,7 +6,7 @@ import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText } from '../../request/http/request-body';
 import { ResetLinks } from '../password-reset/password-reset';
-import { SignInDevices } from '../sessions/sign-ins';
+import { SignInDevices } from '../sessions/sign-in';
 import { UserSessions } from '../sessions/user-sessions';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';

@@ -1,4 +1,3 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
@@ -6,7 +5,7 @@ import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
+import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
@@ -36,7 +35,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
+    SecondFactorChallengeIssuer,
   ],
-  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
+  on: CHALLENGE_HOOKS,
 });

@@ -7,7 +7,9 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
+import { ownField } from '../../request/http/request-body';
 import { TokenCookie } from '../../request/http/refresh-cookie';
+import type { FirstFactor } from '../sessions/sign-in';
 import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 
@@ -105,13 +107,9 @@ export class TrustedDevices {
     return { trusted: { token, expiresIn: days * DAY_SECONDS }, announce, forget };
   }
 
-  /** See `LoginChallengeIssuer.trustOf`. The store is read only after a correct password. @throws StoreUnavailable */
-  async trustOf(
-    userId: string,
-    digest: string | null,
-    sent: string | null,
-    request: object,
-  ): Promise<(() => Promise<boolean>) | null> {
+  /** The store is read only after a correct password. @throws StoreUnavailable */
+  async trustOf({ userId, digest }: FirstFactor, request: object): Promise<(() => Promise<boolean>) | null> {
+    const sent = ownField((request as { body?: unknown }).body, 'trusted_device_token');
     const token = this.cookie.presented(sent, request);
     if (!token) return null;
     const isTrusted = async (): Promise<boolean> =>

@@ -1,7 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { Credentials, PasswordRecheck } from './credentials';
-import { Login, LoginAttempts, UnverifiedBlock } from './login';
+import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
@@ -15,5 +14,5 @@ export const login = defineFeature('login', {
     })),
   },
   controllers: [LoginController],
-  providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],
 });

@@ -1,10 +1,11 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { HashRenewal } from '../login/credentials';
+import { HashRenewal } from '../login/login';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { PasswordReset, ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
@@ -36,6 +37,9 @@ export const passwordReset = defineFeature('passwordReset', {
   languages: () =>
     (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,
+  userErrors: (users, { features }) => [
+    features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
+  ],
   needsMailer: true,
   mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
   informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },

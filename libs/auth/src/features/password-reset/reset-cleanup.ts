@@ -4,7 +4,7 @@ import { Realm, SourceGuards } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor, type RemovedPasskeys } from '../login-challenge/second-factors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AccountLock } from '../sessions/account-lock';
-import { SignInDevices } from '../sessions/sign-ins';
+import { SignInDevices } from '../sessions/sign-in';
 import { UserSessions } from '../sessions/user-sessions';
 import type { ResetAccount } from './reset-token.store';
 

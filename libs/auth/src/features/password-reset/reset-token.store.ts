@@ -6,7 +6,7 @@ import { Database } from '../../foundation/platform/database';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { HashRenewal } from '../login/credentials';
+import { HashRenewal } from '../login/login';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';

@@ -1,7 +1,7 @@
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
 import { PasskeyFactor } from '../login-challenge/second-factors';
 import { Sessions } from '../sessions/sessions';
-import { SessionPrecondition } from '../sessions/sign-ins';
+import { SessionPrecondition } from '../sessions/sign-in';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
 import { UsedCodes } from '../two-factor/totp';
 import { confirmationTokenOf } from '../../../../../test/support/step-up';

@@ -1,6 +1,5 @@
 import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import type { ClientInfo } from '../../request/http/client-info';
-import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
@@ -41,6 +40,9 @@ export type SessionEndReason =
   | 'idle'
   | 'disabled';
 
+/** Whether the user has signed in on a device before. */
+export type SignInDevice = 'known' | 'new';
+
 /**
  * A session has started: a login, a registration that signs in, or `auth.startSession()`.
  *
@@ -56,7 +58,7 @@ export class SessionStarted {
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
-    /** Whether the user has signed in on the device before; null without `features.knownDevices` and without a sign-in. */
+    /** Whether the user has signed in on the device before; null where devices are not recorded, and without a sign-in. */
     readonly device: SignInDevice | null,
   ) {}
 }

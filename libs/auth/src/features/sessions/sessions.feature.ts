@@ -14,7 +14,7 @@ import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
-import { SessionPrecondition, SignIns } from './sign-ins';
+import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
 import { SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
@@ -44,7 +44,9 @@ export const sessions = defineFeature('sessions', {
     PinnedAbilityGate,
     AccountStandings,
     SessionPrecondition,
-    SignIns,
+    SignInRecords,
+    UnverifiedBlock,
+    SignIn,
     RefreshTokens,
     Sessions,
     SessionErasure,

@@ -8,7 +8,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions } from '../../identity/denylist/ended-sessions';
 import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
-import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
@@ -16,17 +16,9 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import {
-  type CompleteSignIn,
-  type PasswordHashCheck,
-  type RecordedDevice,
-  SessionPrecondition,
-  SignInDevices,
-  SignIns,
-} from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
-import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
+import { type SessionEndReason, SessionEnded } from './sessions.events';
 import { TrustedDeviceStore } from './trusted-device.store';
 
 /** Maximum length of a session label in characters. */
@@ -62,12 +54,30 @@ export interface SessionStart extends SessionLifeRequest {
   /** Time of the authentication in unix seconds; now by default. */
   authTime?: number;
   client?: ClientInfo;
-  /** The request of a sign-in: its device is recorded (`features.knownDevices`), and its client is the default of `client`. */
+  /** The request of a sign-in: its device may be recorded, and its client is the default of `client`. */
   request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
   /** Credential id of the passkey that signed in, alone or as the second factor. */
   passkeyId?: string;
+}
+
+/** A session that was stored. Its tokens are not sent yet. */
+export interface StoredSession {
+  readonly userId: string;
+  readonly familyId: string;
+  readonly client: ClientInfo;
+  /** The request of the device; undefined for a session that is not a sign-in, which has no device. */
+  readonly request: object | undefined;
+  readonly amr: readonly string[];
+  readonly isPinned: boolean;
+}
+
+/** Decides whether the tokens of a stored session are sent. */
+export interface SessionAdmission {
+  isValid(session: StoredSession): Promise<boolean>;
+  /** Called for a valid session. Returns what is sent with the tokens. */
+  stored(session: StoredSession): Promise<Partial<SessionTokens>>;
 }
 
 /** Starts and ends the realm's sessions. */
@@ -84,10 +94,6 @@ export class Sessions {
     endedSessions: EndedSessions,
     private readonly purposeTokens: PurposeTokens,
     private readonly trustedDevices: TrustedDeviceStore,
-    private readonly sessionPrecondition: SessionPrecondition,
-    private readonly signIns: SignIns,
-    private readonly devices: SignInDevices,
-    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {
@@ -95,28 +101,23 @@ export class Sessions {
   }
 
   /**
-   * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
-   * row remains in that case, nor after an error.
+   * Starts a session and returns its tokens; null if it is not valid. No row remains in that case, nor after an error. Called by
+   * `SignIn` only, which makes the checks.
    *
-   * @throws SignInRefused; AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook;
-   * StoreUnavailable
+   * @throws AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook; StoreUnavailable
    */
-  async start(start: SessionStart, passwordHashCheck?: PasswordHashCheck): Promise<SessionTokens | null> {
+  async start(start: SessionStart, admission: SessionAdmission): Promise<SessionTokens | null> {
     const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
     const { passkeyId = null, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
     const amr = claims !== null && 'act' in claims ? [] : given;
-    // Before the session is stored, so that none is stored and discarded. Afterwards, the check is repeated.
-    await this.standings.refuse(userId);
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
     const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
     const pinned = this.abilityResolver.pin(abilities);
     const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
     const custom = await this.tokenClaims.claimsFor(userId, familyId, claims);
-    // Before the session is stored, so that no session starts without its record.
-    if (amr.length > 0 && pinned === null) await this.signIns.record(userId, familyId);
 
     const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
     const client = { ip, userAgent };
@@ -140,37 +141,29 @@ export class Sessions {
         await bestEffort('discarding a session', () => this.store.discard(familyId));
         throw error;
       });
-    const isCapped = pinned === null && this.realm.options.sessions.maxPerUser > 0;
-    const admitted = await this.admit({ userId, familyId, client, request }, isCapped, passwordHashCheck);
-    if (!admitted) return null;
-    const { device, deviceToken } = admitted;
-    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
+    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null };
+    const added = await this.admit(stored, admission);
+    if (!added) return null;
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, deviceToken };
+    return { ...added, accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
   }
 
-  /**
-   * Checks a stored session, ends the sessions that exceed the cap, and records the device. Null if the session must not start;
-   * it is discarded then.
-   */
-  private async admit(
-    signIn: CompleteSignIn,
-    isCapped: boolean,
-    passwordHashCheck?: PasswordHashCheck,
-  ): Promise<RecordedDevice | null> {
-    const { userId, familyId } = signIn;
+  /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */
+  private async admit(session: StoredSession, admission: SessionAdmission): Promise<Partial<SessionTokens> | null> {
+    const { userId, familyId } = session;
+    const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
     const discard = (): Promise<void> => this.store.discard(familyId);
     try {
       const [isValid, isOver] = await Promise.all([
-        this.sessionPrecondition.stillValid(userId, passwordHashCheck),
+        admission.isValid(session),
         isCapped && this.store.isOverCap(userId),
       ]);
       if (isValid) {
         if (isOver) await this.endSurplus(userId, familyId);
-        return await this.devices.record(signIn);
+        return await admission.stored(session);
       }
       await discard();
       return null;

@@ -74,11 +74,11 @@ export function unknownVariables(
 /** The error of a boolean or a number. `named` is the full name of the option. */
 export function invalidValue(named: string, spec: OptionSpec, guard: string | undefined, value: unknown): string {
   const wanted = spec.bounds ? accepted(spec.bounds) : 'true or false';
-  return `${withVariable(named, spec, guard)} is ${shown(value)}. Use ${wanted}.`;
+  return `${optionWithVariable(named, spec, guard)} is ${shown(value)}. Use ${wanted}.`;
 }
 
 /** An option with its variable: `accessTtl (SVC_ACCESS_TTL)`. */
-export const withVariable = (named: string, { env }: OptionSpec, guard?: string): string =>
+export const optionWithVariable = (named: string, { env }: OptionSpec, guard?: string): string =>
   env === undefined ? named : `${named} (${prefixOf(guard)}${env})`;
 
 /** Only a short text that looks like a number or a word: the value may be a secret that is in the wrong line. */

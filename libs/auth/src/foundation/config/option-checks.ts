@@ -1,4 +1,4 @@
-import { invalidValue, withVariable } from './env';
+import { invalidValue, optionWithVariable } from './env';
 import { type OptionSpec, type OptionTree, type KnownOptions, isSpec, namedIn } from './option-table';
 import { isPromise, typeFault } from './option-types';
 import { nearest, readFlag, readNumber } from './option-values.policy';
@@ -63,7 +63,7 @@ function errorsOfBlock(values: object, tree: OptionTree, place: Place): string[]
     if (block === 'hooks' && typeof value !== 'function')
       return [`${named} must be a function, and is ${typeof value === 'object' ? 'an' : 'a'} ${typeof value}.`];
     const fault = NOT_AWAITED.includes(option) ? undefined : typeFault(node, value);
-    if (fault) return [`${withVariable(named, node, guard)} ${fault}`];
+    if (fault) return [`${optionWithVariable(named, node, guard)} ${fault}`];
     return isValid(node, value) ? [] : [invalidValue(named, node, guard, value)];
   });
 }

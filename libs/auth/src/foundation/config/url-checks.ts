@@ -1,6 +1,6 @@
 import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
-import { withVariable } from './env';
+import { optionWithVariable } from './env';
 import { withoutKey } from './guard-isolation.policy';
 import { type MailedUrl, type OptionFacets, type OptionTree, namedIn } from './option-table';
 
@@ -61,7 +61,7 @@ function mailedUrlErrors(options: OptionTree, guard: GuardConfig, production: bo
     const [block = '', name = ''] = option.split('.');
     const url = (guard as unknown as Record<string, Record<string, string | undefined>>)[block]![name];
     const fault = optional && url === undefined ? null : urlFault(url, { production, ...rule });
-    return fault === null ? [] : [`${withVariable(option, spec)} ${fault}. ${cure}`];
+    return fault === null ? [] : [`${optionWithVariable(option, spec)} ${fault}. ${cure}`];
   });
 }
 

@@ -6,6 +6,12 @@ import type { OptionFacets } from '../config/option-table';
 import type { UserSource } from './user-source';
 
 /**
+ * What features do at points of other flows, at each guard where they are on. The flow that runs a point declares it, by merging
+ * into this interface.
+ */
+export interface HookPoints {}
+
+/**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
@@ -26,6 +32,8 @@ export interface Feature extends OptionFacets {
     sources: ReadonlyMap<string, UserSource>,
     manifests: readonly Feature[],
   ) => readonly string[];
+  /** Features that are checked together with this one, before its first server call at a guard without routes. */
+  readonly checkedWith?: readonly (keyof FeatureOptions)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
@@ -34,6 +42,7 @@ export interface Feature extends OptionFacets {
   readonly providers?: readonly Provider[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
+  readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */

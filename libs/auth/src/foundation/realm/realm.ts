@@ -5,6 +5,7 @@ import { AuthConfigError } from '../platform/errors';
 import { type StatedTexts, Texts } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
 import { type MessageParams, type Translator, fill } from '../platform/messages';
+import type { Feature, HookPoints } from './feature';
 import { type UserSource, sourceOf } from './user-source';
 
 declare module './feature' {
@@ -60,10 +61,17 @@ const acceptLanguageOf = (request: unknown): unknown =>
 export class RealmScope {
   private readonly services = new Map<unknown, unknown>();
 
+  /** @param features those that are on at the guard */
   constructor(
     readonly realm: Realm,
     private readonly moduleRef: ModuleRef,
+    private readonly features: readonly Feature[] = [],
   ) {}
+
+  /** What the features of the guard do at a point, in their order. A function that several of them name runs once. */
+  hooks<Point extends keyof HookPoints>(point: Point): NonNullable<HookPoints[Point]>[] {
+    return [...new Set(this.features.flatMap(({ on }) => on?.[point] ?? []))];
+  }
 
   /** A service of this realm. Services are cached, because every guarded request reads them. */
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {

@@ -95,12 +95,13 @@ export class ServerCalls {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
-    const beside = feature === 'registration' ? (['emailVerification', 'passkeyRegistration'] as const) : [];
-    const isConcerned = (name: string): boolean => name === feature || beside.some((one) => one === name && all[one]);
+    const { checkedWith = [] } = this.manifests.find(({ flags }) => flags?.includes(feature)) ?? {};
+    const isConcerned = (name: string): boolean =>
+      name === feature || checkedWith.some((one) => one === name && all[one]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
-      ...userProviderErrors(this.users, guard),
+      ...userProviderErrors(this.users, guard, this.manifests),
       ...mailErrors(guard, config.encryption, isProduction(), this.manifests),
     ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
