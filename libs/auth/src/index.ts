@@ -164,20 +164,5 @@ export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './fo
 export type { EmailReplacement, ReplacementResult, StoredSecondFactor } from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';
 
-// What features add to the types of texts and mails
-import './features/account/account.texts';
-import './features/change-password/change-password.texts';
-import './features/email-change/email-change.texts';
-import './features/email-code/email-code.texts';
-import './features/email-verification/email-verification.texts';
-import './features/known-devices/known-devices.texts';
-import './features/login-challenge/challenge.texts';
-import './features/login/login.texts';
-import './features/mail/mail.texts';
-import './features/passkeys/passkeys.texts';
-import './features/password-reset/password-reset.texts';
-import './features/sessions/sessions.texts';
-import './features/step-up/step-up.texts';
-import './features/two-factor/two-factor.texts';
-import './features/username-change/username-change.texts';
-import './request/lockout/lockout.texts';
+// With what features add to the types of texts and mails
+import './features';
