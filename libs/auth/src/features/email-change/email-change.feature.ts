@@ -2,12 +2,13 @@ import { implement, sharedColumn } from '../../identity/users/provider-checks';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
+import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { EmailChangeController } from './email-change.controller';
-import { EmailChangeRows, EmailChangeStore } from './email-change.store';
+import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { HeldEmails, NoHeldEmails } from './held-emails';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
@@ -53,6 +54,17 @@ export const emailChange = defineFeature('emailChange', {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
   },
   configErrors: resetErrors,
+  exported: {
+    email_changes: listOf(
+      record<ExportedEmailChange>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
+  },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeRows,

@@ -1,5 +1,6 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
+import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
@@ -7,6 +8,7 @@ import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
@@ -23,6 +25,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TwoFactorChallengeController, TrustedDevicesController],
   cookies: [TrustedDeviceCookie],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],

@@ -9,6 +9,7 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import type { HookPoints } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { requiresFactor } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
@@ -31,6 +32,10 @@ export class SecondFactorRequired extends AuthException {
     });
   }
 }
+
+/** The refusal to remove a factor, where one may be required. */
+export const lastFactorRefusal = (options: GuardConfig): AuthException[] =>
+  requiresFactor(options) ? [new SecondFactorRequired()] : [];
 
 /** Seconds after which a removal that did not end is forgotten. Longer than any request waits for its stores. */
 const REMOVAL_SECONDS = 60;

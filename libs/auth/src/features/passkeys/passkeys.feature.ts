@@ -1,5 +1,6 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
+import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
@@ -46,6 +47,11 @@ export const passkeys = defineFeature('passkeys', {
     'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
   },
   configErrors: relyingPartyErrors,
+  exported: {
+    passkeys: listOf(
+      record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
+    ),
+  },
   defaultGuardControllers: [
     PasskeyEnrolmentController,
     PasskeyLoginController,

@@ -6,6 +6,7 @@ import { Database, isUuid } from '../../foundation/platform/database';
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import { TEXT, TIME, UUID, namedSchema, orNull, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import { isStorable } from '../../identity/users/columns';
 import { TrustedDevice } from './trusted-device.entity';
@@ -23,6 +24,12 @@ export interface ListedDevice {
   readonly expires_at: string;
   readonly user_agent: string | null;
 }
+
+/** The schema of {@link ListedDevice}. */
+export const TRUSTED_DEVICE = namedSchema(
+  'AuthTrustedDevice',
+  record<ListedDevice>({ id: UUID, created_at: TIME, expires_at: TIME, user_agent: orNull(TEXT) }),
+);
 
 /** A device to trust. */
 export interface NewDevice {

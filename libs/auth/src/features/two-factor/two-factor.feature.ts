@@ -1,5 +1,6 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
+import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
@@ -19,6 +20,7 @@ import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
   languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
+  exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
   mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },
