@@ -11,7 +11,7 @@ import { DEFAULTS, DEFAULT_FEATURES, resolveOptions } from './foundation/config/
 import { Realms, type RealmScope } from './foundation/realm/realm';
 import { AccessTokens } from './identity/tokens/access-tokens';
 import { flawOf, flawOfScope } from './request/abilities/ability.policy';
-import { MESSAGES } from './foundation/platform/messages';
+import { Texts } from './foundation/languages/texts';
 import { LOCK_PURPOSES, loginLock, userLock } from './request/lockout/lockout.store';
 import { ROOT } from '../../../test/docs/blocks';
 import { consoleCommands } from '../../../test/docs/console-commands';
@@ -213,7 +213,7 @@ describe('the names on the page of the original interface', () => {
       ...Object.keys(surface),
       ...Object.keys(tables),
       ...FEATURES.flatMap(({ limits }) => Object.keys(limits ?? {})),
-      ...Object.keys(MESSAGES),
+      ...Object.keys(new Texts(FEATURES).in('en').messages),
       ...routes.keys(),
       ...specification.CLAIMS,
       ...['TokenAbilityDenied', 'LoginChallenge', 'AccessClaims'].flatMap(membersOf),

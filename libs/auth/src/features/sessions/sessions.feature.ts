@@ -30,6 +30,7 @@ import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  languages: () => (require('./sessions.languages') as typeof import('./sessions.languages')).sessionLanguages,
   options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,
   limits: {

@@ -4,7 +4,6 @@ import {
   type EntityMetadata,
   type EntityTarget,
   type FindOptionsWhere,
-  In,
   Raw,
   type ObjectLiteral,
   type Repository,
