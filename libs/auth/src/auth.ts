@@ -34,7 +34,7 @@ import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
-import { UserSessions } from './features/sessions/user-sessions';
+import { Accounts } from './features/sessions/accounts';
 import { TwoFactor } from './features/two-factor/two-factor';
 
 /** The capabilities that a host can also inject. */
@@ -132,7 +132,7 @@ export class Auth {
    * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.userSessions.endAll(idText(userId, 'userId'), 'revoked');
+    await this.accounts.endAll(idText(userId, 'userId'), 'revoked');
   }
 
   /**
@@ -141,7 +141,7 @@ export class Auth {
    * @throws StoreUnavailable, TypeError as {@link revokeAll} does
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.userSessions.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
+    return this.accounts.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
   }
 
   /**
@@ -355,8 +355,8 @@ export class Auth {
     return this.background.settled(timeoutMs);
   }
 
-  private get userSessions(): UserSessions {
-    return this.scope.get(UserSessions);
+  private get accounts(): Accounts {
+    return this.scope.get(Accounts);
   }
 
   private get sessionService(): Sessions {

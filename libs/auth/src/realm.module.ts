@@ -10,7 +10,7 @@ import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
-import { Realm, RealmScope, Realms, SourceGuards } from './foundation/realm/realm';
+import { Realm, RealmScope, Realms } from './foundation/realm/realm';
 import { USER_SOURCES, type UserSource } from './foundation/realm/user-source';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
@@ -35,13 +35,12 @@ export interface RealmStructure extends GuardStructure {
 export class RealmModule implements NestModule {
   constructor(
     @Inject(Realms) realms: Realms,
-    realm: Realm,
-    moduleRef: ModuleRef,
+    scope: RealmScope,
     users: UserProvider,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     private readonly adapterHost: HttpAdapterHost,
   ) {
-    const { options } = realm;
+    const { options } = scope.realm;
     // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
     if (config.routes) {
       // The features of an extra guard are checked at their first server call.
@@ -49,7 +48,7 @@ export class RealmModule implements NestModule {
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
       for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
     }
-    realms.add(new RealmScope(realm, moduleRef));
+    realms.add(scope);
   }
 
   /**
@@ -88,11 +87,16 @@ export class RealmModule implements NestModule {
             new Realm(configOf(config, guard), sources.get(guard)),
           inject: [AUTH_CONFIG, USER_SOURCES],
         },
-        SourceGuards,
+        {
+          provide: RealmScope,
+          useFactory: (realm: Realm, moduleRef: ModuleRef) => new RealmScope(realm, moduleRef, on),
+          inject: [Realm, ModuleRef],
+        },
         userProvider(users),
         presenterProvider(presenter),
         TimedUserProvider,
         accessTokenStrategy(guard),
+        ...FEATURES.flatMap(({ data }) => data?.stores ?? []),
         ...on.flatMap((feature) => feature.providers ?? []),
         ...FEATURES.filter((feature) => !isOn(feature)).flatMap((feature) => feature.whenOff ?? []),
       ],

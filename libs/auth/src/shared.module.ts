@@ -10,6 +10,7 @@ import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
 import { MANIFESTS } from './foundation/realm/feature';
+import { manifestErrors } from './foundation/realm/manifest.policy';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -98,6 +99,8 @@ export class AuthCoreModule {
       ProxyWarning,
       SharedThrottlerStorage,
     ];
+    const incomplete = manifestErrors(FEATURES);
+    if (incomplete.length) throw new AuthConfigError(incomplete.join('\n'));
     registerEntities(structure);
     return {
       module: AuthCoreModule,

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
-import { AccountDataStore, Tables } from './account-rows.store';
+import { AccountDataStore } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 
@@ -8,5 +8,5 @@ import { AccountDeletion, DeletionClaims } from './account-deletion';
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
   defaultGuardControllers: [AccountController],
-  providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
+  providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 });

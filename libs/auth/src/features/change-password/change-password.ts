@@ -8,11 +8,9 @@ import { PasswordRules } from '../../identity/password/password-rules';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { PasswordReplacement } from '../login/password-replacement';
+import { Accounts } from '../sessions/accounts';
 import { Sessions } from '../sessions/sessions';
-import { UserSessions } from '../sessions/user-sessions';
 import { Confirmations, type ConfirmedRequest } from '../step-up/confirmations';
 import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
@@ -50,10 +48,9 @@ export class PasswordChange {
     private readonly replacement: PasswordReplacement,
     private readonly users: TimedUserProvider,
     private readonly confirmations: Confirmations,
-    private readonly resetTokens: ResetTokenStore,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
-    private readonly userSessions: UserSessions,
+    private readonly accounts: Accounts,
     private readonly events: AuthEvents,
   ) {}
 
@@ -99,7 +96,7 @@ export class PasswordChange {
       undo: async () => {
         if (await this.sessions.isAlive(familyId)) return;
         await this.users.savePasswordHash(userId, unusable, digest);
-        await this.userSessions.endOthers(userId, familyId, 'password_change');
+        await this.accounts.endOthers(userId, familyId, 'password_change');
       },
     });
     if (!isMade) throw missing;
@@ -135,10 +132,8 @@ export class PasswordChange {
    * @param digest the hash of the new password
    */
   private async endOthers({ userId, familyId }: Caller, digest: string): Promise<void> {
-    const removal = bestEffort('removing the reset links of a changed password', () =>
-      this.resetTokens.removeAll(userId, digest),
-    );
-    await this.userSessions.endOthers(userId, familyId, 'password_change');
+    const removal = this.replacement.forgetFormer({ userId, digest });
+    await this.accounts.endOthers(userId, familyId, 'password_change');
     await removal;
   }
 }

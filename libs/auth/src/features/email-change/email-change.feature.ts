@@ -1,11 +1,12 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
+import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
-import { HeldEmails, NoHeldEmails } from './held-emails';
 
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
@@ -23,15 +24,25 @@ export const emailChange = defineFeature('emailChange', {
   configErrors: resetErrors,
   defaultGuardControllers: [EmailChangeController],
   providers: [
-    EmailChangeRows,
     EmailChangeStore,
-    { provide: HeldEmails, useExisting: EmailChangeStore },
     EmailReplacements,
     ExistingAccountMails,
     EmailChangeRequests,
     EmailChangeConfirmation,
     EmailChangeUndo,
   ],
-  // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [EmailChangeRows, { provide: HeldEmails, useClass: NoHeldEmails }],
+  on: { identifierHeld: (services, email) => services.get(EmailChangeStore).holderOf(email) },
+  data: {
+    entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],
+    stores: [EmailChangeRows],
+    export: { email_changes: (services, userId) => services.get(EmailChangeRows).list(userId) },
+    erase: [rowsOfUser(EmailChange)],
+    prune: {
+      emailChanges: {
+        title: 'changes of email',
+        ofAllGuards: true,
+        run: (services) => services.get(EmailChangeRows).prune(),
+      },
+    },
+  },
 });

@@ -21,8 +21,7 @@ import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lo
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
-import { PasswordReset } from '../password-reset/password-reset';
-import { ResetCleanup } from '../password-reset/reset-cleanup';
+import { PasswordReset, ResetCleanup } from '../password-reset/password-reset';
 import type { ResetAccount } from '../password-reset/reset-token.store';
 import { Sessions } from '../sessions/sessions';
 import { EmailCodeRequests } from './email-code-requests';

@@ -1,4 +1,6 @@
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
+import { ResetCleanup } from '../password-reset/password-reset';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
@@ -8,5 +10,6 @@ import { EmailCodes } from './email-codes';
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
   defaultGuardControllers: [EmailCodeController],
-  providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
+  providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin, ResetCleanup],
+  on: { endAll: endChallenges },
 });

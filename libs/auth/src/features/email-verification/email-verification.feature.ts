@@ -1,4 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { CreateSvcEmailDeliveries1764500000000, EmailDelivery } from './email-delivery.entity';
 import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
@@ -15,7 +17,6 @@ export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
-    EmailDeliveries,
     VerificationLinks,
     EmailVerification,
     VerifiedAnswer,
@@ -23,10 +24,11 @@ export const emailVerification = defineFeature('emailVerification', {
     VerifiedEmails,
     { provide: VerificationMails, useClass: QueuedVerificationMails },
   ],
-  whenOff: [
-    // Rows from the time when the feature was on are still pruned.
-    EmailDeliveries,
-    VerifiedEmails,
-    { provide: VerificationMails, useClass: NoVerificationMails },
-  ],
+  whenOff: [VerifiedEmails, { provide: VerificationMails, useClass: NoVerificationMails }],
+  data: {
+    entities: [{ entity: EmailDelivery, migration: CreateSvcEmailDeliveries1764500000000 }],
+    stores: [EmailDeliveries],
+    erase: [rowsOfUser(EmailDelivery)],
+    prune: { emailDeliveries: { title: 'opened links', run: (services) => services.get(EmailDeliveries).prune() } },
+  },
 });

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import { Realm } from '../../foundation/realm/realm';
+import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
 import type { EmailProof } from '../mail/mail-limits.policy';
@@ -94,7 +95,7 @@ export class StoredVerifiedEmails {
 @Injectable()
 export class VerifiedEmails {
   constructor(
-    private readonly guards: SourceGuards,
+    private readonly accounts: Accounts,
     private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
@@ -153,7 +154,7 @@ export class VerifiedEmails {
 
   /** Those of this guard, or else of another guard with the same users. */
   private get verifying(): StoredVerifiedEmails | undefined {
-    const known = this.guards.all(StoredVerifiedEmails).filter(({ isKnown }) => isKnown);
+    const known = this.accounts.services(StoredVerifiedEmails).filter(({ isKnown }) => isKnown);
     return known.find(({ realm }) => realm === this.realm) ?? known[0];
   }
 }

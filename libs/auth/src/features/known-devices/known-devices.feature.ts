@@ -1,7 +1,9 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
+import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { KnownDeviceStore } from './known-device.store';
 import { DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
@@ -42,13 +44,25 @@ export const knownDevices = defineFeature('knownDevices', {
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
   providers: [
-    KnownDeviceStore,
     DeviceTokens,
     NewSignInMails,
     KnownDevices,
     { provide: SignInDevices, useExisting: KnownDevices },
     SignInReports,
   ],
-  // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [KnownDeviceStore, { provide: SignInDevices, useClass: NoSignInDevices }],
+  on: {
+    // They may belong to the other person. After the sessions have ended: no device is recorded for a session that has ended.
+    takeover: async (services, { userId }) => {
+      await services.get(KnownDeviceStore).forgetAll(userId);
+      return false;
+    },
+  },
+  whenOff: [{ provide: SignInDevices, useClass: NoSignInDevices }],
+  data: {
+    entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],
+    stores: [KnownDeviceStore],
+    export: { known_devices: (services, userId) => services.get(KnownDeviceStore).export(userId) },
+    erase: [rowsOfUser(KnownDevice)],
+    prune: { knownDevices: { title: 'known devices', run: (services) => services.get(KnownDeviceStore).prune() } },
+  },
 });

@@ -84,10 +84,6 @@ export class KnownDevices extends SignInDevices {
     return { device, deviceToken: { token, expiresIn: KNOWN_DAYS * 86_400 } };
   }
 
-  forgetAll(userId: string): Promise<void> {
-    return this.store.forgetAll(userId);
-  }
-
   /** @param request shows which of the devices is that of the caller */
   list(userId: string, request: object): Promise<ListedKnownDevice[]> {
     return this.store.list(userId, this.tokens.idOf(request, userId));

@@ -1,27 +1,26 @@
 import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TrustedDevices } from './trusted-devices';
-import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   configErrors: factorErrors,
-  controllers: [TwoFactorChallengeController, TrustedDevicesController],
+  controllers: [TwoFactorChallengeController],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
-    TrustedDevices,
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
     { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
   ],
+  on: { endAll: endChallenges },
   whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
 });

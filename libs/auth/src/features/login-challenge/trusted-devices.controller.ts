@@ -5,7 +5,7 @@ import { NoStore } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Unlimited } from '../../foundation/realm/feature';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import type { ListedDevice } from '../sessions/trusted-device.store';
+import type { ListedDevice } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
 @Controller('trusted-devices')

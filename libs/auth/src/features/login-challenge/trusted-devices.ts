@@ -7,7 +7,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
 import { TrustedDeviceCookie } from '../../request/http/refresh-cookie';
-import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
+import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 
 /**

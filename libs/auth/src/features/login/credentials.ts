@@ -3,6 +3,8 @@ import { bestEffort } from '../../foundation/platform/deadline';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AuthException } from '../../foundation/platform/errors';
 
@@ -51,10 +53,18 @@ export interface VerifiedCredentials {
   readonly password: VerifiedPassword;
 }
 
-/** Keeps what is bound to a stored password hash when a login renews the hash of the same password. */
-export abstract class HashRenewal {
-  /** Called after `renewed` has replaced `former`. */
-  abstract renew(userId: string, former: string, renewed: string): Promise<void>;
+/** A login has replaced the hash of a password by another hash of the same password. */
+export interface RenewedHash {
+  readonly userId: string;
+  readonly former: string;
+  readonly renewed: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Keeps what is bound to the stored password hash. */
+    readonly passwordRenewed?: (services: GuardServices, hash: RenewedHash) => Promise<void>;
+  }
 }
 
 /** Checks an identifier and a password with one look-up and one hash, so the time does not show whether the user exists. */
@@ -67,7 +77,7 @@ export class Credentials {
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
     private readonly recheck: PasswordRecheck,
-    private readonly renewal: HashRenewal,
+    private readonly accounts: Accounts,
   ) {}
 
   /** @throws HasherBusy when the hash queue would refuse a check immediately */
@@ -107,7 +117,10 @@ export class Credentials {
       const digest = await this.hasher.hash(password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) {
-        await bestEffort('keeping reset links of a renewed hash', () => this.renewal.renew(userId, former, digest));
+        await bestEffort('keeping what is bound to a renewed hash', async () => {
+          for (const [renew, services] of this.accounts.hooks('passwordRenewed'))
+            await renew(services, { userId, former, renewed: digest });
+        });
         return { password, digest };
       }
       // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
@@ -23,6 +25,20 @@ export interface Replacement {
   readonly undo: () => Promise<unknown>;
 }
 
+/** A password that has replaced another one. */
+export interface ReplacedPassword {
+  readonly userId: string;
+  /** Hash of the new password. */
+  readonly digest: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Removes what was bound to the former password, and is invalid. May run after the response. */
+    readonly passwordReplaced?: (services: GuardServices, password: ReplacedPassword) => Promise<void>;
+  }
+}
+
 /**
  * Replaces a password, ends the sessions of the former password, and releases the locks that guesses have set. The order
  * is fixed: a session of the former password that starts before the replacement is ended here, and one that starts later
@@ -35,6 +51,7 @@ export class PasswordReplacement {
     private readonly users: TimedUserProvider,
     private readonly lockout: AccountLockout,
     private readonly locks: LoginLocks,
+    private readonly accounts: Accounts,
   ) {}
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
@@ -65,6 +82,13 @@ export class PasswordReplacement {
       await bestEffort('undoing a change of password', settle, 0);
       throw error;
     }
+  }
+
+  /** Removes what is invalid with the former password. An error is logged: it is no failure. */
+  forgetFormer(password: ReplacedPassword): Promise<void> {
+    return bestEffort('removing what is bound to a replaced password', async () => {
+      for (const [remove, services] of this.accounts.hooks('passwordReplaced')) await remove(services, password);
+    });
   }
 
   /** Also the lock of the login: the guesses that set it were at the former password. */

@@ -1,4 +1,6 @@
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -11,20 +13,17 @@ import {
   PasskeyPaths,
   PasskeysController,
 } from './passkeys.controller';
+import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
 import { PasskeyPruning } from './passkey-pruning';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
-import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
-import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
 import { relyingPartyErrors } from './relying-party';
 import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
-
-// Also when the feature is off: rows from the time when it was on are still pruned.
-const ALWAYS = [PasskeyStore, PasskeyPruning];
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
@@ -38,7 +37,6 @@ export const passkeys = defineFeature('passkeys', {
     RequiredPasskeyController,
   ],
   providers: [
-    ...ALWAYS,
     { provide: WEBAUTHN, useFactory: () => webauthnOnDemand() },
     Ceremonies,
     EncryptedKeys,
@@ -53,7 +51,16 @@ export const passkeys = defineFeature('passkeys', {
     PasskeyPaths,
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
-  whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+  whenOff: [{ provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+  factor: true,
+  on: { endAll: endChallenges, takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken) },
+  data: {
+    entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],
+    stores: [PasskeyStore, PasskeyPruning],
+    export: { passkeys: (services, userId) => services.get(PasskeyStore).export(userId) },
+    erase: [rowsOfUser(Passkey)],
+    prune: { passkeys: { title: 'passkeys', run: (services) => services.get(PasskeyPruning).prune() } },
+  },
 });
 
 /** The first passkey of a user, created by the browser without a question after a login with the password. */

@@ -1,10 +1,10 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
-import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { HashRenewal } from '../login/credentials';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
+import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { ResetLinks, PasswordResets } from './password-reset';
-import { ResetCleanup } from './reset-cleanup';
+import { ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
 function brokerErrors({ guards }: AuthConfig): string[] {
@@ -17,21 +17,26 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   return [...new Set(errors)];
 }
 
-// Credentials and changes of the password need the store, with or without the feature.
-const ALWAYS = [
-  ResetTokenPruning,
-  ResetTokenStore,
-  // A mailed code also takes over an account.
-  ResetCleanup,
-  { provide: HashRenewal, useExisting: ResetTokenStore },
-];
-
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],
-  // Rows from the time when the feature was on are still pruned.
-  whenOff: ALWAYS,
+  providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],
+  on: {
+    passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
+    passwordReplaced: removeResetTokens,
+  },
+  data: {
+    entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],
+    stores: [ResetTokenStore, ResetTokenPruning],
+    erase: [rowsOfUser(PasswordResetToken)],
+    prune: {
+      resetTokens: {
+        title: 'reset tokens',
+        ofAllGuards: true,
+        run: (services) => services.get(ResetTokenPruning).prune(),
+      },
+    },
+  },
 });

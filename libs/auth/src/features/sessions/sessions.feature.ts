@@ -1,5 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { AccountLock } from './account-lock';
+import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
   LogoutController,
@@ -14,13 +14,12 @@ import { RefreshTokens } from './refresh-tokens';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIns } from './sign-ins';
-import { SessionList } from './session-list';
+import { CreateSvcSessions1763700000000, Session } from '../../identity/denylist/session.entity';
+import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
-import { TrustedDeviceStore } from './trusted-device.store';
-import { UserSessions } from './user-sessions';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
@@ -29,7 +28,6 @@ export const sessions = defineFeature('sessions', {
   providers: [
     TokenClaims,
     SessionStore,
-    TrustedDeviceStore,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,
@@ -38,13 +36,22 @@ export const sessions = defineFeature('sessions', {
     RefreshTokens,
     Sessions,
     SessionErasure,
-    UserSessions,
-    AccountLock,
+    Accounts,
     RefreshRotation,
     RequestSessions,
     SessionPruning,
     SessionList,
+    SessionExport,
   ],
+  data: {
+    entities: [{ entity: Session, migration: CreateSvcSessions1763700000000 }],
+    export: { sessions: (services, userId) => services.get(SessionExport).export(userId) },
+    // `SessionErasure` ends the sessions, and erases their rows.
+    erase: [],
+    prune: {
+      sessions: { title: 'sessions', ofAllGuards: true, run: (services) => services.get(SessionPruning).prune() },
+    },
+  },
 });
 
 /** The route that ends all sessions of the caller. */

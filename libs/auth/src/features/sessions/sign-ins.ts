@@ -100,9 +100,6 @@ export const NO_DEVICE: RecordedDevice = { device: null };
 export abstract class SignInDevices {
   /** Called after the session was stored and checked, before its tokens are sent. @throws StoreUnavailable */
   abstract record(signIn: CompleteSignIn): Promise<RecordedDevice>;
-
-  /** Forgets all devices of a user: they may belong to another person. @throws StoreUnavailable */
-  abstract forgetAll(userId: string): Promise<void>;
 }
 
 /** Used when `features.knownDevices` is off: records nothing. */
@@ -111,6 +108,4 @@ export class NoSignInDevices extends SignInDevices {
   async record(): Promise<RecordedDevice> {
     return NO_DEVICE;
   }
-
-  async forgetAll(): Promise<void> {}
 }

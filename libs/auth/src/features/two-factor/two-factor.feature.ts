@@ -1,3 +1,5 @@
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
@@ -5,10 +7,10 @@ import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
-import { SecondFactors } from './stored-factors';
+import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
-import { TwoFactorCodes } from './code-factor';
+import { TwoFactorCodes, removeFactor } from './code-factor';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
@@ -28,4 +30,12 @@ export const twoFactor = defineFeature('twoFactor', {
     { provide: CodeFactor, useClass: TwoFactorCodes },
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
+  factor: true,
+  on: { endAll: endChallenges, takeover: removeFactor },
+  data: {
+    // The secret is in the table of the users.
+    entities: [],
+    addedAt: 1764050000000,
+    export: { two_factor: (services, userId) => exportedFactor(services.get(TimedUserProvider), userId) },
+  },
 });

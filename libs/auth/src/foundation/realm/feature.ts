@@ -2,7 +2,14 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
+import type { FeatureData } from './feature-data';
 import type { UserSource } from './user-source';
+
+/**
+ * What features do at points of other flows, at each guard where they are on. The flow that runs a point declares it, by merging
+ * into this interface.
+ */
+export interface HookPoints {}
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
@@ -33,6 +40,10 @@ export interface Feature {
   readonly providers?: readonly Provider[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
+  readonly data?: FeatureData;
+  /** Whether users enrol a factor with it: a second factor, or one that signs in. */
+  readonly factor?: true;
+  readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */

@@ -4,6 +4,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
@@ -186,3 +187,16 @@ export class PurposeTokens {
     return lifetimes[purpose];
   }
 }
+
+/** The hook `endAll` of each feature with challenges. */
+export const endChallenges = (
+  services: GuardServices,
+  { userId, mustRecord }: { userId?: string; mustRecord: boolean },
+): Promise<unknown> =>
+  services
+    .get(PurposeTokens)
+    .endChallenges(userId)
+    .catch((error: unknown) => {
+      if (mustRecord) throw error;
+      return error;
+    });

@@ -3,29 +3,35 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
-import { LockoutPruning, LockoutStore, LoginLocks } from './lockout.store';
+import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
+import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects } from './lockout.store';
 import { LockRelease } from './lock-release';
 
-// Also when the feature is off: rows from the time when it was on are still pruned, and another guard may have the same users.
-const ALWAYS = [
-  AttemptGuard,
-  FailureLimiter,
-  FailureLimits,
-  LockoutStore,
-  LockoutPruning,
-  LockRelease,
-  LoginLocks,
-  {
-    provide: AccountLockout,
-    inject: [LockoutStore, AuthEvents, Realm],
-    useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
-      store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
-  },
-];
-
-/** Lockout of accounts after consecutive failures, stored in the database. */
+/**
+ * Lockout of accounts after consecutive failures, stored in the database. Without flags: another guard with the same users may
+ * count failures, and the limits on failures are part of it.
+ */
 export const lockout = defineFeature('lockout', {
-  flags: ['lockout'],
-  providers: ALWAYS,
-  whenOff: ALWAYS,
+  providers: [
+    AttemptGuard,
+    FailureLimiter,
+    FailureLimits,
+    LockoutStore,
+    LockoutPruning,
+    LockRelease,
+    LoginLocks,
+    {
+      provide: AccountLockout,
+      inject: [LockoutStore, AuthEvents, Realm],
+      useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
+        store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
+    },
+  ],
+  data: {
+    entities: [{ entity: LockoutCounter, migration: CreateSvcLockouts1763800000000 }],
+    erase: [{ entity: LockoutCounter, column: 'subject', values: erasedSubjects }],
+    prune: {
+      lockoutCounters: { title: 'lockout counters', run: (services, days) => services.get(LockoutPruning).prune(days) },
+    },
+  },
 });

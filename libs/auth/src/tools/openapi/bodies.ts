@@ -6,7 +6,7 @@ import type { ExportedDevice, ListedKnownDevice } from '../../features/known-dev
 import type { RequestedCodeBody } from '../../features/email-code/email-code.controller';
 import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
-import type { ListedDevice } from '../../features/sessions/trusted-device.store';
+import type { ListedDevice } from '../../features/login-challenge/trusted-device.store';
 import type { ListedSession } from '../../features/sessions/session-list';
 import {
   FLAG,

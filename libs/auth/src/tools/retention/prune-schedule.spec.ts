@@ -4,7 +4,8 @@ import { authOptionsFromEnv } from '../../foundation/config/env';
 import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { PruneSchedule } from './prune-schedule';
-import type { Pruned, Pruning } from './pruning';
+import type { Pruned } from '../../foundation/realm/feature-data';
+import type { Pruning } from './pruning';
 
 const NONE: Pruned = {
   sessions: 0,

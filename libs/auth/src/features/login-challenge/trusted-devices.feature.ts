@@ -1,0 +1,31 @@
+import { isMissing } from '../../foundation/platform/pg-errors';
+import { valueIf } from '../../foundation/platform/deadline';
+import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
+import { TrustedDeviceStore, endTrust } from './trusted-device.store';
+import { TrustedDevices } from './trusted-devices';
+import { TrustedDevicesController } from './trusted-devices.controller';
+
+/** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
+export const trustedDevices = defineFeature('trustedDevices', {
+  flags: ['twoFactor', 'passkeys'],
+  controllers: [TrustedDevicesController],
+  providers: [TrustedDevices],
+  on: {
+    // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
+    endAll: endTrust,
+  },
+  data: {
+    entities: [{ entity: TrustedDevice, migration: CreateSvcTrustedDevices1764400000000 }],
+    stores: [TrustedDeviceStore],
+    export: {
+      trusted_devices: (services, userId) =>
+        services.get(TrustedDeviceStore).list(userId).catch(valueIf(isMissing, [])),
+    },
+    erase: [rowsOfUser(TrustedDevice)],
+    prune: {
+      trustedDevices: { title: 'trusted devices', run: (services) => services.get(TrustedDeviceStore).prune() },
+    },
+  },
+});
