@@ -37,19 +37,32 @@ const ORDER = [
   'tools/migrations',
   'tools/health',
   'tools/openapi',
+  'tools/languages',
+  'tools/redis-cluster',
   'tools/console',
   'tools/cli',
 ];
 
 const SRC = '^libs/auth/src/';
-/** The lists of all features, and of their tables. Tools read them. */
-const LISTS = `${SRC}(features|entities)\\.ts$`;
 const inside = (folders) => `${SRC}(${folders.join('|')})/`;
+
+// The type of all options names the documented interface of each feature, which stands beside the feature. Only types are
+// imported, and only by this file, so that a reader of `AuthModuleOptions` in an editor gets to each option.
+const ALL_OPTIONS = `${SRC}foundation/config/auth-options\\.ts$`;
+const OPTIONS = '\\.options\\.ts$';
+// The lists of all features, their tables and their options. Tools read them.
+const LISTS = `${SRC}(features|entities|library-options)\\.ts$`;
+
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 module.exports = {
   forbidden: [
-    forbid('no-cycles', {}, { circular: true }),
+    forbid('no-cycles', {}, { circular: true, viaOnly: { pathNot: OPTIONS } }),
+    forbid(
+      'options-of-features-are-types',
+      { path: ALL_OPTIONS },
+      { path: OPTIONS, dependencyTypesNot: ['type-only'] },
+    ),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
     forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
     forbid(
@@ -60,9 +73,14 @@ module.exports = {
     ...ORDER.map((folder, i) =>
       forbid(
         `${folder}-looks-down`,
-        { path: inside([folder]) },
+        { path: inside([folder]), pathNot: ALL_OPTIONS },
         { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder.startsWith('tools/') ? [LISTS] : [])] },
       ),
+    ),
+    forbid(
+      'the-type-of-options-looks-down',
+      { path: ALL_OPTIONS },
+      { path: SRC, pathNot: [inside(ORDER.slice(0, ORDER.indexOf('foundation/config') + 1)), OPTIONS] },
     ),
   ],
   options: {

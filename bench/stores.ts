@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'argon2';
 import { startEmbeddedPostgres } from '../apps/sample/src/dev/embedded-postgres';
-import { DEFAULT_HASHING } from '../libs/auth/src/foundation/config/defaults';
+import { HASHING } from '../libs/auth/src/identity/password/password.options';
 import { createDatabase, createTemplate, dataSourceOf } from '../test/support/database';
 import { RedisServer, redisBinary } from '../test/support/redis';
 import { CREATE_TOKENS } from './apps/hand-rolled.entities';
@@ -26,10 +26,15 @@ export const personOf = (n: number) => ({ email: `person-${n}@example.com`, pass
 /** The first user. */
 export const ADA = personOf(1);
 
-const { memoryCost, timeCost, parallelism } = DEFAULT_HASHING;
+const { memoryCost, timeCost, parallelism } = HASHING;
 
 /** A digest at the library's default cost. */
-export const digestOf = (password: string): Promise<string> => hash(password, { memoryCost, timeCost, parallelism });
+export const digestOf = (password: string): Promise<string> =>
+  hash(password, {
+    memoryCost: memoryCost.default,
+    timeCost: timeCost.default,
+    parallelism: parallelism.default,
+  });
 
 // The benchmark measures the work of the applications. Waits for the disk would hide it.
 const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '250' };

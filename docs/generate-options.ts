@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as ts from 'typescript';
 
 const ROOT = join(__dirname, '..');
-const SOURCE = join(ROOT, 'libs/auth/src/foundation/config/auth-options.ts');
+const SOURCE = join(ROOT, 'libs/auth/src');
+const MAIN = 'foundation/config/auth-options.ts';
 const TARGET = join(ROOT, 'docs/options.md');
 
 /** The interfaces of the options of a host. {@link GROUPS} sorts their members. */
@@ -122,7 +123,8 @@ ${GROUPS.map(([title]) => `- [${title}](#${anchor(title)})`).join('\n')}
 
 const TAIL = `---
 
-This page is generated from \`libs/auth/src/foundation/config/auth-options.ts\`: \`npm run docs\`.
+This page is generated from \`libs/auth/src/foundation/config/auth-options.ts\` and the files \`*.options.ts\` that it imports:
+\`npm run docs\`.
 `;
 
 interface Row {
@@ -139,13 +141,48 @@ const SENTENCES = 2;
 /** A shorter rest is also in the table. */
 const SHORT_REST = 60;
 
-type Interfaces = ReadonlyMap<string, ts.InterfaceDeclaration>;
+/** The members and the bases of an interface, from all its declarations. */
+interface Declared {
+  readonly members: readonly ts.PropertySignature[];
+  readonly bases: readonly string[];
+}
+
+type Interfaces = ReadonlyMap<string, Declared>;
+
+/** The statements of the documented interfaces, also those with which a feature adds members to an interface of the core. */
+function documented(): ts.Statement[] {
+  const features = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.options.ts'),
+  );
+  return [MAIN, ...features.toSorted()].flatMap((file) => {
+    const text = readFileSync(join(SOURCE, file), 'utf8');
+    const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    return statements.flatMap((node) =>
+      ts.isModuleDeclaration(node) && node.body && ts.isModuleBlock(node.body) ? [...node.body.statements] : [node],
+    );
+  });
+}
+
+function interfacesIn(statements: readonly ts.Statement[]): Interfaces {
+  const declared = new Map<string, Declared>();
+  for (const node of statements.filter(ts.isInterfaceDeclaration)) {
+    const { members, bases } = declared.get(node.name.text) ?? { members: [], bases: [] };
+    const inherited = (node.heritageClauses ?? []).flatMap(({ types }) =>
+      types.map(({ expression }) => expression.getText()),
+    );
+    declared.set(node.name.text, {
+      members: [...members, ...node.members.filter(ts.isPropertySignature)],
+      bases: [...bases, ...inherited],
+    });
+  }
+  return declared;
+}
 
 /** The tables of options, read from the documented interfaces. */
 export function optionsPage(): string {
-  const file = ts.createSourceFile(SOURCE, readFileSync(SOURCE, 'utf8'), ts.ScriptTarget.Latest, true);
-  const interfaces = new Map(file.statements.filter(ts.isInterfaceDeclaration).map((node) => [node.name.text, node]));
-  const aliases = new Map(file.statements.filter(ts.isTypeAliasDeclaration).map(({ name, type }) => [name.text, type]));
+  const statements = documented();
+  const interfaces = interfacesIn(statements);
+  const aliases = new Map(statements.filter(ts.isTypeAliasDeclaration).map(({ name, type }) => [name.text, type]));
   const rows = INTERFACES.flatMap((name) => rowsOf(interfaces, name, '')).map((row) => ({
     ...row,
     type: isChoice(aliases.get(row.type)) ? aliases.get(row.type)!.getText() : row.type,
@@ -194,17 +231,14 @@ function split(meaning: string): [inTable: string, rest: string] {
 }
 
 function rowsOf(interfaces: Interfaces, name: string, prefix: string, parent?: Row): Row[] {
-  const node = interfaces.get(name)!;
-  const inherited = (node.heritageClauses ?? []).flatMap(({ types }) =>
-    types.map(({ expression }) => expression.getText()),
-  );
-  const own = node.members.filter(ts.isPropertySignature).flatMap((member) => {
+  const { members, bases } = interfaces.get(name)!;
+  const own = members.flatMap((member) => {
     const [type, option] = [member.type!.getText(), prefix + member.name.getText()];
     const row = rowOf(member, option, interfaces.has(type), parent);
     return interfaces.has(type) ? [withoutValues(row), ...rowsOf(interfaces, type, `${option}.`, row)] : [row];
   });
   // `INTERFACES` has all of the top level; a block also has the members of the interfaces that it extends.
-  return prefix ? [...own, ...inherited.flatMap((base) => rowsOf(interfaces, base, prefix, parent))] : own;
+  return prefix ? [...own, ...bases.flatMap((base) => rowsOf(interfaces, base, prefix, parent))] : own;
 }
 
 /** The row of a block: its members have the defaults and variables. */

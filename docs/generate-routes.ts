@@ -2,12 +2,13 @@ import type { Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, authEntities, describeAuth, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
+import { AuthModule, authEntities, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
+import { describeAuth } from '@svc/auth/openapi';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FeatureOptions, LimitRule } from '../libs/auth/src/foundation/config/auth-options';
-import { DEFAULT_FEATURES } from '../libs/auth/src/foundation/config/defaults';
+import { OPTIONS } from '../libs/auth/src/library-options';
 import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
 import { PinnedAbilityGate, type PinnedRequirement } from '../libs/auth/src/features/sessions/pinned-ability.gate';
@@ -158,7 +159,7 @@ const controllersOf = ({ feature }: Capability): readonly Type[] => [
 function mountedBy({ capability: { feature }, route }: Described): string {
   const everyGuard = feature.controllers?.includes(Object.getPrototypeOf(route.controller) as Type);
   const flags = (feature.flags ?? []) as (keyof FeatureOptions)[];
-  const isDefault = flags.some((flag) => DEFAULT_FEATURES[flag]);
+  const isDefault = flags.some((flag) => OPTIONS.byName.get(`features.${flag}`)!.default);
   const switched = flags.map((flag) => `\`features.${flag}\``).join(' or ');
   return [everyGuard ? 'every guard' : 'default guard', switched && `${switched} (${isDefault ? 'on' : 'off'})`]
     .filter(Boolean)
@@ -297,7 +298,7 @@ Generated from the manifests and the OpenAPI description of the library, with ev
 export async function routesPage(): Promise<string> {
   // Needs another identifier than the email.
   const ofUsernames = 'usernameChange';
-  const flags = Object.keys(DEFAULT_FEATURES).filter((flag) => flag !== ofUsernames);
+  const flags = Object.keys(OPTIONS.ofGuard.features!).filter((flag) => flag !== ofUsernames);
   const [{ all, document }, other] = [await describedWith(flags), await describedWith([ofUsernames], 'username')];
   const more = other.all.filter(({ capability: { feature } }) => feature.flags?.includes(ofUsernames));
   return pageOf([...all, ...more], document);

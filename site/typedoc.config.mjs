@@ -6,6 +6,9 @@ export default {
   entryPoints: [
     '../libs/auth/src/index.ts',
     '../libs/auth/src/tools/console/index.ts',
+    '../libs/auth/src/tools/languages/index.ts',
+    '../libs/auth/src/tools/openapi/describe-auth.ts',
+    '../libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '../libs/auth/src/tools/testing/index.ts',
     '../libs/auth-client/src/index.ts',
   ],

@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { resolveOptions } from '../../libs/auth/src/foundation/config/resolve-options';
+import { OPTIONS } from '../../libs/auth/src/library-options';
 import { Realm } from '../../libs/auth/src/foundation/realm/realm';
 import { RefreshTokens } from '../../libs/auth/src/features/sessions/refresh-tokens';
 import { createDatabase, dataSourceOf } from '../../test/support/database';
@@ -47,7 +48,7 @@ interface Crowd {
 
 const hash = (algorithm: 'md5' | 'sha256', text: string): Buffer => createHash(algorithm).update(text).digest();
 
-const CONFIG = resolveOptions({ secret: SECRET });
+const CONFIG = resolveOptions({ secret: SECRET }, OPTIONS);
 const TOKENS = new RefreshTokens(new Realm(CONFIG.guards[0]!), CONFIG);
 
 /** The current token of session `n`, computed from the row that {@link insertSessions} writes. */

@@ -1,4 +1,4 @@
-import { type SessionEndReason, SessionEnded } from '@svc/auth';
+import { SessionEnded } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
@@ -37,7 +37,7 @@ describe('a user with thousands of sessions', () => {
     { bySession: true, keepsCaller: true },
   ];
   /** Each way to end the sessions: prepares, and returns the request, which can be repeated. */
-  const ways: [string, SessionEndReason, typeof ALL_BY_SESSION, Prepare][] = [
+  const ways: [string, SessionEnded['reason'], typeof ALL_BY_SESSION, Prepare][] = [
     [
       'a sign-out everywhere',
       'revoked',

@@ -21,6 +21,7 @@ import {
   authMigrations,
   authOptionsFromEnv,
 } from '@svc/auth';
+import { clusterStore } from '@svc/auth/redis-cluster';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   createClient as createClient5,
@@ -110,13 +111,18 @@ describe('the option cache', () => {
     ],
     [
       'a cluster object of node-redis 4 that was never connected',
-      () => createCluster({ rootNodes: [{ url: URL_OF_REDIS }] }),
+      () => clusterStore(createCluster({ rootNodes: [{ url: URL_OF_REDIS }] })),
       /^cache is a Redis client that is not connected/,
     ],
     [
       'a cluster object of node-redis 5 that was never connected',
-      () => createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] }),
+      () => clusterStore(createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] })),
       /^cache is a Redis client that is not connected/,
+    ],
+    [
+      'a cluster object without its store',
+      () => createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] }),
+      /^cache is a cluster object of node-redis\. Set it to clusterStore\(cluster\) of @svc\/auth\/redis-cluster\.$/,
     ],
     ['a cache on ioredis', () => ({ store: { client: new IoRedis() } }), /^cache is a client of ioredis/],
   ])('is refused, in development too, if it is %s', async (_, cache, message) => {

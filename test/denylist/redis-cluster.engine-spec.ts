@@ -1,4 +1,5 @@
 import { SecurityStore } from '@svc/auth';
+import { clusterStore } from '@svc/auth/redis-cluster';
 import { claimsOf } from '../support/app';
 import { Deployment } from '../support/deployment';
 import { eventually } from '../support/eventually';
@@ -24,7 +25,7 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
     const connect = async (version: 4 | 5) => {
       const client = await cluster.connect(version);
       clients.push(client);
-      return client;
+      return clusterStore(client);
     };
     // One issuing node uses node-redis 4, the other one node-redis 5.
     const versions = [4, 5] as const;

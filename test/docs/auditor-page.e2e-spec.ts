@@ -8,6 +8,7 @@ const QUESTIONS = [
   'Is this a replay?',
   'Is this denied?',
   'Is this account locked?',
+  'Does this sign-in start a session?',
   'Has the user signed in with a second factor?',
   'In which order are the gates passed?',
 ];
@@ -69,8 +70,8 @@ const rowOf = (section: string, head: string): string =>
 describe('the section for auditors', () => {
   const page = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
 
-  it('is the first one of its page and has six questions', () => {
-    expect(/^## (.*)$/m.exec(page)?.[1]).toBe('For auditors: six questions');
+  it('is the first one of its page and has seven questions', () => {
+    expect(/^## (.*)$/m.exec(page)?.[1]).toBe('For auditors: seven questions');
     expect([...sections(page).keys()]).toEqual(QUESTIONS);
   });
 

@@ -8,6 +8,8 @@ import type { DataSourceOptions, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
+export { describeAuth } from '@svc/auth/openapi';
+export { clusterStore } from '@svc/auth/redis-cluster';
 export { userProviderContract } from '@svc/auth/testing';
 export { readFile } from 'node:fs/promises';
 export { describe, it } from 'node:test';

@@ -1,3 +1,4 @@
+import { clusterStore } from '@svc/auth/redis-cluster';
 import { redisBinary } from '../support/redis';
 import { RedisCluster } from '../support/redis-cluster';
 import { type KillableEngine, onSharedPostgres } from './engine';
@@ -11,7 +12,7 @@ async function start(version: 4 | 5): Promise<KillableEngine> {
   const cluster = await RedisCluster.start();
   const connect = async () => {
     const client = await cluster.connect(version);
-    return { cache: client, close: () => client.disconnect() };
+    return { cache: clusterStore(client), close: () => client.disconnect() };
   };
   const engine = await onSharedPostgres(connect, () => cluster.stop());
   let next = 0;

@@ -13,6 +13,9 @@ const base = {
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
+    '^@svc/auth/languages$': '<rootDir>/libs/auth/src/tools/languages/index.ts',
+    '^@svc/auth/openapi$': '<rootDir>/libs/auth/src/tools/openapi/describe-auth.ts',
+    '^@svc/auth/redis-cluster$': '<rootDir>/libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
     // The client is compiled to ES modules, which name each other with the extension.
     '^(\\./(?:account|client|errors|fetch|http|passkeys|session|types|server\\.testkit))\\.js$': '$1.ts',

@@ -118,6 +118,7 @@ describe('the devices of an account', () => {
   it('stay known after a reset with a verified address', async () => {
     await t.database.query('UPDATE members SET email_verified_at = now()');
     const device = await newDevice(t);
+    await t.calm();
     account.mailbox.clear();
     await account.reset();
     const started = t.recorded(SessionStarted);

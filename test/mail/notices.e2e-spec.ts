@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AccountLocked, type AuthModuleOptions, type Mail, type NoticeKind } from '@svc/auth';
+import { AccountLocked, type AuthModuleOptions, type Mail, type MailKind } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Mailbox, WAITING, hangingMails, linkIn, member, membersForFile } from '../support/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
@@ -50,12 +50,7 @@ async function resetPassword(t: TestApp, mailbox: Mailbox): Promise<void> {
 }
 
 /** The kinds of notices whose preparation is mailed, too. */
-const PREPARED: readonly NoticeKind[] = [
-  'twoFactorDisabled',
-  'recoveryCodesReplaced',
-  'passkeyRemoved',
-  'deviceTrusted',
-];
+const PREPARED: readonly MailKind[] = ['twoFactorDisabled', 'recoveryCodesReplaced', 'passkeyRemoved', 'deviceTrusted'];
 
 const LAST = 'last@example.com';
 
@@ -70,7 +65,7 @@ async function mailsIn(t: TestApp, mailbox: Mailbox): Promise<Mail[]> {
 
 /** What changes an account, after a preparation. */
 const CHANGES: readonly (readonly [
-  kind: NoticeKind,
+  kind: MailKind,
   what: string,
   prepare: (t: TestApp, mailbox: Mailbox) => Promise<() => Promise<unknown>>,
 ])[] = [
@@ -125,7 +120,7 @@ const CHANGES: readonly (readonly [
 ];
 
 /** The beginning of the German subject of each notice. */
-const GERMAN: Readonly<Record<NoticeKind, string>> = {
+const GERMAN: Readonly<Partial<Record<MailKind, string>>> = {
   passwordChanged: 'Ihr Passwort bei Acme wurde geändert',
   // Its users have an identifier besides the email: test/email-change/username.
   usernameChanged: 'Ihr Benutzername bei Acme wurde geändert',

@@ -1,10 +1,10 @@
-import type { MailContent, MailData } from '@svc/auth';
+import type { MailTemplates } from '@svc/auth';
 import { Mailbox, linkIn, member, membersForFile } from '../support/members';
 import { ADA } from '../support/step-up';
 
 describe('a template of the host', () => {
   const mailbox = new Mailbox();
-  const seen: [mail: MailData, builtIn: MailContent][] = [];
+  const seen: Parameters<MailTemplates['passwordReset']>[] = [];
   const { t } = membersForFile({
     appName: 'Acme',
     mail: {
@@ -25,7 +25,7 @@ describe('a template of the host', () => {
     const id = await member(t, ADA);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
     const mail = await mailbox.to(ADA);
-    const [[data, builtIn]] = seen as [[MailData, MailContent]];
+    const [[data, builtIn]] = seen as [Parameters<MailTemplates['passwordReset']>];
     expect(data).toEqual({
       user: expect.objectContaining({ id }),
       to: ADA,

@@ -1,6 +1,7 @@
 import { type LoggerService } from '@nestjs/common';
-import { HasherBusy, PasswordHasher } from '@svc/auth';
+import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
+import { hasherBusy } from '../support/hasher-busy';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { PASSWORD } from '../support/user-entities';
 import { SecurityLines } from '../support/security-lines';
@@ -46,7 +47,7 @@ describe('the security log', () => {
       options: { securityLog: { maxPerMinute: 2 } },
       prepare: (app) => app.useLogger(logger),
     });
-    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(new HasherBusy());
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(hasherBusy());
     given.splice(0);
     for (let i = 0; i < 10; i++) await t.login('unknown@example.com').expect(503);
     expect(given.map(({ args }) => args.at(-1))).toEqual(['AuthSecurity', 'AuthSecurity']);

@@ -1,7 +1,8 @@
 import { ForbiddenException } from '@nestjs/common';
-import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
+import { hasherBusy } from '../support/hasher-busy';
 import { eventually } from '../support/eventually';
 import { mailedCode, requestCode, sendCode } from '../support/email-code';
 import { API_URL, linkIn, member } from '../support/members';
@@ -47,7 +48,7 @@ describe('the security log records that', () => {
     const unverified = await log.during(() => t.login(app.email).expect(403));
     expect(unverified.at(-1)).toMatchObject({ event: 'auth.login.failed', reason: 'unverified_login' });
     await t.database.query('UPDATE members SET email_verified_at = now()');
-    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(new HasherBusy());
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(hasherBusy());
     expect(await reasonOf(503)).toBe('hasher_busy');
     await t.login(app.email, WRONG).expect(422);
     await t.database.query('UPDATE svc_lockouts SET locked_at = now() WHERE subject = $1', [`id:${app.id}`]);

@@ -14,8 +14,9 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { AuthEvents, HasherBusy, MailFailed, PasswordHasher } from '@svc/auth';
+import { AuthEvents, MailFailed, PasswordHasher } from '@svc/auth';
 import { TestApp } from '../support/app';
+import { hasherBusy } from '../support/hasher-busy';
 import { PASSWORD } from '../support/user-entities';
 import { startChallenge, codeOf, completeChallenge, enrol, startTwoFactor } from '../support/two-factor';
 
@@ -107,7 +108,7 @@ describe('telemetry', () => {
       events: [],
     });
     spans.reset();
-    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(new HasherBusy());
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(hasherBusy());
     await t.login('nobody@example.com', 'wrong').expect(503);
     expect(spanOf('svc.auth.login')).toMatchObject({
       attributes: { 'error.type': 'hasher_busy' },

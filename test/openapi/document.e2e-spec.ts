@@ -1,7 +1,8 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Controller, Get, RequestMethod } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { type AuthModuleOptions, describeAuth } from '@svc/auth';
+import type { AuthModuleOptions } from '@svc/auth';
+import { describeAuth } from '@svc/auth/openapi';
 import { TestApp, type TestAppOptions } from '../support/app';
 import { membersForFile, startMembers } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';

@@ -1,4 +1,4 @@
-import { type AuthHooks, type LinkMail, PasswordHasher, Registered, type RegistrationRules } from '@svc/auth';
+import { type AuthHooks, type MailTemplates, PasswordHasher, Registered, type RegistrationRules } from '@svc/auth';
 import { Client } from 'pg';
 import { claimsOf } from '../support/app';
 import { Mailbox, member, membersForFile } from '../support/members';
@@ -245,6 +245,7 @@ describe('an account that existed before hooks.register', () => {
 });
 
 describe('the user that hooks.register created', () => {
+  type LinkMail = Parameters<MailTemplates['emailVerification']>[0];
   const seen: LinkMail[] = [];
   const template = (mail: LinkMail) => (seen.push(mail), { subject: 'x', text: mail.url });
   const mailer = new Mailbox();

@@ -1,4 +1,4 @@
-import type { RegistrationField, RegistrationRules } from '@svc/auth';
+import type { RegistrationRules } from '@svc/auth';
 import { documentOf } from '../openapi/support/document-checker';
 import { onFastify } from '../support/adapter';
 import { membersForFile } from '../support/members';
@@ -10,7 +10,7 @@ const PHONE = { number: '+44 20 7946 0000', kind: null };
 const FORM = { ...ACCOUNT, address: ADDRESS, phones: [PHONE] };
 
 /** A rule that contains itself. */
-const COMMENT: RegistrationField = { type: 'object', optional: true };
+const COMMENT: RegistrationRules[string] = { type: 'object', optional: true };
 COMMENT.fields = { text: {}, answer: COMMENT };
 
 const RULES: RegistrationRules = {

@@ -1,4 +1,4 @@
-import { Pruning, SessionEnded, type SessionEndReason, SessionStarted } from '@svc/auth';
+import { Pruning, SessionEnded, SessionStarted } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
@@ -26,7 +26,7 @@ const login = async (): Promise<Tokens> => {
   return (await t.login(ADA).set('User-Agent', AGENT).expect(200)).body;
 };
 const client = { ip: '127.0.0.1', userAgent: AGENT };
-const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
+const endOf = ({ access_token: access }: Tokens, reason: SessionEnded['reason']) => ({
   guard: 'api',
   userId: id,
   familyId: idOf(access),

@@ -89,7 +89,15 @@ describe('the built site', () => {
     expect(exported).toEqual(expect.arrayContaining(['createAuthClient', 'AuthError', 'AuthClient']));
     const links = linksOf(index);
     expect(exported.filter((name) => !links.some((link) => link.endsWith(`/${name}.html`)))).toEqual([]);
-    for (const name of ['auth', 'auth/console', 'auth/testing', 'auth-client']) {
+    for (const name of [
+      'auth',
+      'auth/console',
+      'auth/languages',
+      'auth/openapi',
+      'auth/redis-cluster',
+      'auth/testing',
+      'auth-client',
+    ]) {
       expect(index).toContain(`>@svc/${name}</a>`);
       expect(pages.get(`/api/${name}/index.html`)).toContain(`&#39;@svc/${name}&#39;`);
     }

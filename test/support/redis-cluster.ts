@@ -286,6 +286,8 @@ export class RedisCluster {
 /** A cluster object of node-redis 4 or 5, as far as the tests use it. */
 export interface ClusterClient {
   readonly isOpen: boolean;
+  readonly masters: readonly object[];
+  getSlotMaster(slot: number): unknown;
   sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
   disconnect(): Promise<unknown>;
 }

@@ -1,6 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import {
-  AlreadyEnrolled,
   Auth,
   type ImportedFactor,
   PasswordHasher,
@@ -201,7 +200,7 @@ describe('an import for a user with a second factor', () => {
   it('keeps an enabled factor, and answers 409', async () => {
     const { secret, recoveryCodes } = await enrol(t);
     const [before, enabled] = [await columns(), t.recorded(TwoFactorEnabled)];
-    await expect(load({ secret: BITS_80 })).rejects.toThrow(AlreadyEnrolled);
+    await expect(load({ secret: BITS_80 })).rejects.toMatchObject({ code: 'already_enrolled' });
     const { body } = await t.http.post('/imports/1').send({ secret: BITS_80 }).expect(409);
     expect(body.errors).toEqual({ two_factor: ['Two-factor authentication is already enabled.'] });
     expect(await columns()).toEqual(before);

@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { describeAuth } from '@svc/auth';
+import { describeAuth } from '@svc/auth/openapi';
 
 /** The routes of the API. The web page is not documented. */
 const API = /^\/(admin|auth|health|orders|user)(\/|$)/;

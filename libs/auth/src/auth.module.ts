@@ -14,7 +14,8 @@ import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
-import { DEFAULTS } from './foundation/config/defaults';
+import { DEFAULT_GUARD, DEFAULT_PATH } from './foundation/config/core-options';
+import { OPTIONS } from './library-options';
 import { merge } from './foundation/config/merge';
 import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
@@ -37,7 +38,8 @@ import { UnreadableRequests } from './request/http/parser-errors';
 import { keepAnswersOfHandlers } from './request/http/host-interceptors';
 import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
-import { observeEvents } from './log-events';
+import { FEATURES } from './features';
+import { observeEvents } from './foundation/realm/log-events';
 import { Realms } from './foundation/realm/realm';
 import { refuseRequestScope } from './foundation/realm/request-scope';
 import { type RealmStructure, RealmModule } from './realm.module';
@@ -83,7 +85,7 @@ export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationSh
     const [realms, events] = [this.shared(Realms), this.shared(AuthEvents)];
     refuseRoutes(this.modules, new MetadataScanner(), realms, this.application);
     forwardEvents(events, this.moduleRef);
-    observeEvents(events, this.shared(SecurityLog), realms);
+    observeEvents(events, this.shared(SecurityLog), realms, FEATURES);
     await openStore(this.shared(SecurityStore), config, this.shared(OwnRedis), isProduction());
   }
 
@@ -120,7 +122,7 @@ export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationSh
           'the options: AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } }).',
       );
     }
-    return assemble(readFlags(options), { useFactory: () => options });
+    return assemble(readFlags(options, OPTIONS), { useFactory: () => options });
   }
 
   /**
@@ -133,7 +135,7 @@ export class AuthModule implements NestModule, OnModuleInit, BeforeApplicationSh
         'AuthModule.forRootAsync got no useFactory. Give it a function that returns the options, or call AuthModule.forRoot.',
       );
     }
-    return assemble(readFlags(structure), {
+    return assemble(readFlags(structure, OPTIONS), {
       inject,
       useFactory: async (...args: unknown[]) => combine(structure, await useFactory(...args)),
     });
@@ -160,7 +162,7 @@ const GUARDS = [AccessTokenGuard, ConfirmationGuard, VerifiedEmailGuard];
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 
 function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
-  const invalid = structureErrors(structure);
+  const invalid = structureErrors(structure, OPTIONS);
   if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
   const core = AuthCoreModule.forOptions(structure, options);
   return {
@@ -185,8 +187,8 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
 /** Lists the extra guards first: a default guard mounted at a shorter path must not answer requests to their paths. */
 function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure[] {
   const {
-    guard = DEFAULTS.guard,
-    path = DEFAULTS.path,
+    guard = DEFAULT_GUARD,
+    path = DEFAULT_PATH,
     routes = true,
     domain,
     features,

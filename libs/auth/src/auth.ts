@@ -30,11 +30,14 @@ import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
+import { OPTIONS } from './library-options';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
-import { type SessionStart, Sessions } from './features/sessions/sessions';
+import type { SessionStart } from './features/sessions/session-start';
+import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
+import { SignIn } from './features/sessions/sign-in';
 import { TwoFactor } from './features/two-factor/two-factor';
 
 /** The capabilities that a host can also inject. */
@@ -110,7 +113,9 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.sessionService.start({ ...options, userId: idText(userId, 'userId'), abilities });
+    const tokens = await this.scope
+      .get(SignIn)
+      .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }
@@ -340,7 +345,7 @@ export class Auth {
    */
   guardConfig(name?: string): PublicGuardConfig {
     const { realm } = this.realms.named(name) ?? this.scope;
-    return publicConfig(realm.options);
+    return publicConfig(realm.options, OPTIONS);
   }
 
   /**

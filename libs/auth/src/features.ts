@@ -1,4 +1,3 @@
-import type { FeatureOptions } from './foundation/config/auth-options';
 import { http } from './request/http/http.feature';
 import { changePassword } from './features/change-password/change-password.feature';
 import { emailChange } from './features/email-change/email-change.feature';
@@ -57,11 +56,4 @@ export const FEATURES: readonly Feature[] = [
   passkeyRegistration,
   account,
   notices,
-];
-
-/** Features that only the default guard can have; extra guards do not inherit them. */
-export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = [
-  'passkeys',
-  'passkeyRegistration',
-  'conditionalCreate',
 ];

@@ -2,10 +2,9 @@ import { type DynamicModule, Inject, Logger, Module, type NestModule, type Provi
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { FeatureOptions, GuardStructure, UsersOptions } from './foundation/config/auth-options';
-import { DEFAULT_FEATURES } from './foundation/config/defaults';
-import { merge } from './foundation/config/merge';
 import { sharedPath } from './foundation/config/guard-isolation.policy';
-import { FEATURES, DEFAULT_GUARD_FEATURES } from './features';
+import { FEATURES } from './features';
+import { OPTIONS } from './library-options';
 import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -44,7 +43,7 @@ export class RealmModule implements NestModule {
     // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
     if (config.routes) {
       // The features of an extra guard are checked at their first server call.
-      const problems = options.isDefault ? userProviderErrors(users, options) : [];
+      const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
       for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
     }
@@ -66,9 +65,10 @@ export class RealmModule implements NestModule {
 
   static forGuard(structure: RealmStructure): DynamicModule {
     const { guard, isDefault, routes, users, presenter, imports } = structure;
-    const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
-    const has = (flag: keyof FeatureOptions): boolean =>
-      switches[flag] && (isDefault || !DEFAULT_GUARD_FEATURES.includes(flag));
+    const has = (flag: keyof FeatureOptions): boolean => {
+      const { default: isOnByDefault, defaultGuardOnly } = OPTIONS.byName.get(`features.${flag}`)!;
+      return (isDefault || !defaultGuardOnly) && Boolean(structure.features?.[flag] ?? isOnByDefault);
+    };
     const isOn = ({ flags, needs = [] }: Feature): boolean =>
       (flags === undefined || flags.some(has)) && needs.every(has);
     const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>

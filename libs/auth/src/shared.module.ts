@@ -4,11 +4,12 @@ import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
 import { unknownVariables } from './foundation/config/env';
 import { guardErrors } from './foundation/config/guard-isolation.policy';
-import { redisErrors } from './foundation/config/url-checks';
+import { mailErrors, redisErrors } from './foundation/config/url-checks';
 import { optionErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
+import { OPTIONS } from './library-options';
 import { MANIFESTS } from './foundation/realm/feature';
 import { manifestErrors } from './foundation/realm/manifest.policy';
 import { resolveOptions } from './foundation/config/resolve-options';
@@ -111,22 +112,33 @@ export class AuthCoreModule {
   }
 }
 
+const cookieSuffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
+
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
-  const invalid = optionErrors(options);
+  const invalid = optionErrors(options, OPTIONS);
   if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
-  const config = resolveOptions(options);
-  for (const text of unknownVariables(config.guards.map(({ guard }) => guard))) new Logger('Auth').warn(text);
+  const config = resolveOptions(options, OPTIONS);
+  for (const text of unknownVariables(
+    config.guards.map(({ guard }) => guard),
+    OPTIONS,
+  ))
+    new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...guardErrors(config, names),
+    ...guardErrors(config, names, cookieSuffixes, FEATURES),
     ...featureErrors(config, userSources(config.guards)),
+    ...mailErrorsOfRoutes(config),
     ...redisErrors(config),
     ...unsafeValueErrors(config, isProduction()),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }
+
+/** The mails of an extra guard, or of a host with its own routes, are checked at their first call. */
+const mailErrorsOfRoutes = ({ guards, routes, encryption }: AuthConfig): string[] =>
+  guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, isProduction(), FEATURES) : []));
 
 const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] =>
   FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources) ?? []);

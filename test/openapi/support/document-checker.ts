@@ -1,7 +1,7 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { describeAuth } from '@svc/auth';
+import { describeAuth } from '@svc/auth/openapi';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Response, Test } from 'supertest';

@@ -1,5 +1,6 @@
 import { Controller, Get, Header, NotFoundException, Param, ParseIntPipe, Query, UseGuards } from '@nestjs/common';
-import { Auth, LANGUAGES, type Language, type MailPreview } from '@svc/auth';
+import { Auth, type MailPreview } from '@svc/auth';
+import { LANGUAGES, type Language } from '@svc/auth/languages';
 import { OwnHost } from '../web/own-host.guard';
 import { MailHeaders, PageHeaders } from '../web/page-headers';
 import { html, inMode, mailCard, page } from './mailbox-page';

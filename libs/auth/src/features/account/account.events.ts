@@ -1,3 +1,5 @@
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+
 /**
  * An account was deleted, with all its data in the library. Emitted after the commit. No later event contains the
  * identifier.
@@ -27,3 +29,13 @@ export class AccountDeleting {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.account.deleted': AccountDeleted;
+  }
+}
+
+export const ACCOUNT_EVENTS: LoggedEvents = {
+  'auth.account.deleted': { event: AccountDeleted, severity: 'info', details: ofUser },
+};

@@ -1,3 +1,5 @@
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+
 /**
  * A user has asked for a change of the email. Emitted also if the new address has an account, and gets no link.
  *
@@ -43,3 +45,15 @@ export class EmailChangeUndone {
     readonly to: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.email.changed': EmailChanged;
+    'auth.email.change_undone': EmailChangeUndone;
+  }
+}
+
+export const EMAIL_CHANGE_EVENTS: LoggedEvents = {
+  'auth.email.changed': { event: EmailChanged, severity: 'info', details: ofUser },
+  'auth.email.change_undone': { event: EmailChangeUndone, severity: 'warning', details: ofUser },
+};

@@ -1,12 +1,17 @@
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import { implement, sharedColumn } from '../../identity/users/provider-checks';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
+import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
+import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
@@ -18,9 +23,26 @@ function resetErrors({ guards }: AuthConfig): string[] {
     );
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  if (!guard.features.emailChange) return [];
+  return [
+    sharedColumn(users, 'email', 'features.emailChange'),
+    !users.changesEmails() &&
+      `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
+        `${implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+  ];
+}
+
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  options: EMAIL_CHANGE_OPTIONS,
+  userErrors,
+  needsMailer: true,
+  events: EMAIL_CHANGE_EVENTS,
+  limits: {
+    'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
+  },
   configErrors: resetErrors,
   defaultGuardControllers: [EmailChangeController],
   providers: [

@@ -6,9 +6,9 @@ import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
+import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
 import {
   AttemptGuard,
@@ -19,21 +19,21 @@ import {
 } from '../../request/lockout/attempt-guard';
 import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
 import { VerifiedEmails } from '../email-verification/verified-emails';
-import { Lockout, type LoginAnswer, LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
+import { Lockout, type LoginAnswer } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
 import { PasswordReset, ResetCleanup } from '../password-reset/password-reset';
 import type { ResetAccount } from '../password-reset/reset-token.store';
-import { Sessions } from '../sessions/sessions';
+import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
-import { EmailCodes, type OpenRequest } from './email-codes';
+import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
 
 /** The account of a consumed code. */
 interface ProvedAccount {
   readonly account: ResetAccount;
   readonly digest: string | null;
   readonly claims: PurposeClaims;
-  /** The hash that replaces the password of an {@link UnprovedAccounts unproved account}; null for any other account. */
-  readonly unusable: string | null;
+  /** The sign-in; of an {@link UnprovedAccounts unproved account}, the hash that replaces its password before the sign-in. */
+  readonly next: AdmittedSignIn<LoginChallenge | EnrolmentChallenge> | string;
 }
 
 /**
@@ -48,6 +48,7 @@ export class UnprovedAccounts {
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
     private readonly cleanup: ResetCleanup,
+    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -57,8 +58,10 @@ export class UnprovedAccounts {
     return !(await this.verifiedEmails.isProved(user));
   }
 
-  /** A hash that replaces a password, of a password that is not known to any person. @throws HasherBusy */
-  unusableHash(): Promise<string> {
+  /** A hash that replaces the password of a user, of a password that is not known to any person. @throws HasherBusy, SignInRefused */
+  async unusableHash(userId: string): Promise<string> {
+    // The account of a user who may not sign in is not taken.
+    await this.standings.refuse(userId);
     return this.hasher.hash(newSecret());
   }
 
@@ -102,8 +105,7 @@ export class EmailCodeAttempts {
     private readonly locks: LoginLocks,
     private readonly users: TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
-    private readonly unverified: UnverifiedBlock,
-    private readonly standings: AccountStandings,
+    private readonly signIn: SignIn,
     private readonly events: AuthEvents,
   ) {}
 
@@ -145,16 +147,15 @@ export class EmailCodeAttempts {
     const user = claims && (await this.users.findById(claims.sub));
     const email = user && this.users.emailOf(user);
     if (!user || !email) throw new WrongEmailCode();
-    const digest = await this.users.passwordHashOf(claims.sub);
+    const { sub: userId } = claims;
+    const digest = await this.users.passwordHashOf(userId);
     if (!this.codes.isCurrent(claims, { digest, email })) throw new WrongEmailCode();
-    const isUnproved = await this.unproved.has(user);
     // Before the code is consumed: a refused user can use it later.
-    if (!isUnproved) this.unverified.refuse(user);
-    await this.standings.refuse(claims.sub);
-    const unusable = isUnproved ? await this.unproved.unusableHash() : null;
+    const next = (await this.unproved.has(user))
+      ? await this.unproved.unusableHash(userId)
+      : await this.signIn.admit({ user, userId, digest });
     if (!(await this.codes.consume(token))) throw new WrongEmailCode();
-    const account = { user, userId: claims.sub, email, identifier: this.users.identifierOf(user) };
-    return { account, digest, claims, unusable };
+    return { account: { user, userId, email, identifier: this.users.identifierOf(user) }, digest, claims, next };
   }
 }
 
@@ -167,9 +168,7 @@ export class EmailCodeLogin {
     private readonly cookie: EmailCodeCookie,
     private readonly users: TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
-    private readonly unverified: UnverifiedBlock,
-    private readonly challengeIssuer: LoginChallengeIssuer,
-    private readonly sessions: Sessions,
+    private readonly signIn: SignIn,
     private readonly realm: Realm,
   ) {}
 
@@ -183,28 +182,27 @@ export class EmailCodeLogin {
     // People type a code in groups.
     const code = (body.code ?? '').replaceAll(/[\s-]/g, '');
     const proved = await this.attempts.verify(token, code, request);
-    const { userId } = proved.account;
-    const { user, digest } = await this.owned(proved);
-    this.unverified.refuse(user);
-    const challenge = await this.challengeIssuer.challengeFor(user, userId, digest, remember, 'email');
-    if (challenge) return challenge;
+    const { claims, next } = proved;
+    const isTaken = typeof next === 'string';
+    const { signIn, digest } = isTaken ? await this.taken(proved, next) : { ...proved, signIn: next };
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it. For an
     // account that was taken, the sessions have just ended.
     const stillValid = async (stored: string | null): Promise<boolean> =>
-      stored === digest && (proved.unusable !== null || (await this.codes.isOutstanding(proved.claims)));
-    const tokens = await this.sessions.start({ userId, amr: ['email'], request, remember }, stillValid);
-    if (!tokens) throw new WrongEmailCode();
-    return tokens;
+      stored === digest && (isTaken || (await this.codes.isOutstanding(claims)));
+    const answer = await this.signIn.complete(signIn, { methods: ['email'], request, remember }, stillValid);
+    if (!answer) throw new WrongEmailCode();
+    return answer;
   }
 
-  /** The user and the stored hash, after an unproved account was taken. */
-  private async owned({ account, digest, unusable }: ProvedAccount): Promise<{ user: object; digest: string | null }> {
-    if (unusable === null) return { user: account.user, digest };
-    const isTaken = await this.unproved.take(account, digest, unusable);
-    const user = isTaken && (await this.users.findById(account.userId));
+  /** Takes an unproved account. Returns the sign-in to it, and the hash that is stored now. */
+  private async taken({ account, digest: former }: ProvedAccount, unusable: string) {
+    const { userId, email } = account;
+    const isTaken = await this.unproved.take(account, former, unusable);
+    const user = isTaken && (await this.users.findById(userId));
     // A change of email that was confirmed until the sessions ended belongs to the other person.
-    if (!user || this.users.emailOf(user) !== account.email) throw new WrongEmailCode();
-    return { user, digest: digest === null ? null : unusable };
+    if (!user || this.users.emailOf(user) !== email) throw new WrongEmailCode();
+    const digest = former === null ? null : unusable;
+    return { signIn: await this.signIn.admit({ user, userId, digest }), digest };
   }
 }
 

@@ -15,7 +15,6 @@ import { Realm } from '../../foundation/realm/realm';
 import { Public } from '../../request/gates/authenticated';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { requires } from '../../request/gates/route-guard';
-import { EmailCodeCookie } from '../../request/http/refresh-cookie';
 import { RequestBody } from '../../request/http/request-body';
 import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
@@ -23,6 +22,7 @@ import { Throttled } from '../../request/throttling/limiters';
 import type { LoginAnswer } from '../login/login';
 import { CodeAnswer, EmailCodeLogin } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
+import { EmailCodeCookie } from './email-codes';
 
 /** The body of the answer to a request for a code. In cookie mode, the token is in a cookie. */
 export interface RequestedCodeBody {

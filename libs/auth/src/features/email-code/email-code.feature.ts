@@ -1,15 +1,34 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
+import { sharedColumn } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ResetCleanup } from '../password-reset/password-reset';
+import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController } from './email-code.controller';
-import { EmailCodes } from './email-codes';
+import { EMAIL_CODE_OPTIONS } from './email-code.options';
+import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  options: EMAIL_CODE_OPTIONS,
+  userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
+  needsMailer: true,
+  limits: {
+    'svc-email-code': perClient(({ emailCode: limit }) => limit),
+  },
   defaultGuardControllers: [EmailCodeController],
-  providers: [EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin, ResetCleanup],
+  purposes: [EMAIL_CODE],
+  cookies: [EmailCodeCookie],
+  providers: [
+    EmailCodeCookie,
+    EmailCodes,
+    EmailCodeRequests,
+    UnprovedAccounts,
+    EmailCodeAttempts,
+    EmailCodeLogin,
+    ResetCleanup,
+  ],
   on: { endAll: endChallenges },
 });

@@ -5,7 +5,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { EMAIL_CODE, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { type Purpose, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { TokenCookie } from '../../request/http/refresh-cookie';
 import { limit } from '../../request/throttling/limiters';
 
 /** Number of guesses at one code. */
@@ -38,6 +39,18 @@ export interface LookedUp {
   readonly subject: string;
 }
 
+export const EMAIL_CODE: Purpose = {
+  type: 'email+code',
+  lifetime: ({ emailCode }) => 60 * emailCode.expireMinutes,
+  isChallenge: true,
+};
+
+/** The cookie that binds a mailed code to the browser that asked for it. */
+@Injectable()
+export class EmailCodeCookie extends TokenCookie {
+  static override readonly suffix = '.code';
+}
+
 /** The account for which a code is issued. */
 export interface CodeOwner {
   readonly userId: string;
@@ -62,7 +75,7 @@ export class EmailCodes {
 
   /** Seconds for which a code is valid. */
   get lifetime(): number {
-    return 60 * this.realm.options.emailCode.expireMinutes;
+    return EMAIL_CODE.lifetime(this.realm.options);
   }
 
   /** Opens a request, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */

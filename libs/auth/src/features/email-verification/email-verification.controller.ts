@@ -2,7 +2,7 @@ import { Presentation } from '../../request/http/presentation';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Controller, Get, Head, Header, Headers, HttpCode, Injectable, Param, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { fieldText } from '../../foundation/platform/field-text';
+import { fieldText } from '../../foundation/platform/http-text';
 import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import type { Credentialed } from '../../identity/tokens/authenticator';

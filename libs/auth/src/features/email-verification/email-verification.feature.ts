@@ -1,7 +1,11 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { perClientAndUser } from '../../request/throttling/limiters';
 import { CreateSvcEmailDeliveries1764500000000, EmailDelivery } from './email-delivery.entity';
-import { StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
+import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
@@ -11,10 +15,37 @@ import {
   VerifiedAnswer,
   VerifyEmailController,
 } from './email-verification.controller';
+import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
+
+function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {
+  const { guard, features, isDefault, emailVerification: block } = options;
+  return [
+    features.emailVerification &&
+      !users.verifiesEmails() &&
+      `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
+    features.emailVerification &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('features.emailVerification', guard, 'turn the feature off'),
+    isDefault &&
+      block.blockUnverifiedLogin &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
+  ];
+}
 
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  options: EMAIL_VERIFICATION_OPTIONS,
+  userErrors,
+  needsMailer: true,
+  needsEncryptionKey: 'its links are signed with it',
+  events: EMAIL_VERIFICATION_EVENTS,
+  limits: {
+    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+  },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     VerificationLinks,

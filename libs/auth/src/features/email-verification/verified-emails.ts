@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { LoggedEvents } from '../../foundation/realm/log-events';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
@@ -6,6 +7,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import type { EmailProof } from '../mail/mail-limits.policy';
 import { isProvedByPerson } from './email-proof.policy';
 
@@ -18,6 +20,23 @@ export class Verified {
   /** @param user the user as read before the verification */
   constructor(readonly user: object) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.email.verified': Verified;
+  }
+}
+
+export const EMAIL_VERIFICATION_EVENTS: LoggedEvents = {
+  'auth.email.verified': {
+    event: Verified,
+    severity: 'info', // Only the default guard verifies email addresses.
+    details: ({ user }, realms) => ({
+      user_id: realms.default.get(UserProvider).idOf(user),
+      guard: realms.default.realm.guard,
+    }),
+  },
+};
 
 /** Reads and records verified addresses in the user store of a guard that verifies them. See {@link VerifiedEmails}. */
 @Injectable()

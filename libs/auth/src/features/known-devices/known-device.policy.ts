@@ -1,4 +1,4 @@
-import type { SignInDevice } from '../sessions/sign-ins';
+import type { SignInDevice } from '../sessions/sessions.events';
 
 /** A device after a sign-in. */
 export interface SeenDevice {

@@ -2,13 +2,13 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { urlFault } from '../../foundation/config/url-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
-import { NoSignInDevices, SignInDevices } from '../sessions/sign-ins';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { KnownDeviceStore } from './known-device.store';
-import { DeviceTokens, KnownDevices } from './known-devices';
+import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
-import { SignInReports } from './sign-in-report';
+import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
+import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
@@ -41,23 +41,20 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  options: KNOWN_DEVICES_OPTIONS,
+  cookies: [DeviceCookie],
+  events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   controllers: [KnownDevicesController, SignInReportController],
-  providers: [
-    DeviceTokens,
-    NewSignInMails,
-    KnownDevices,
-    { provide: SignInDevices, useExisting: KnownDevices },
-    SignInReports,
-  ],
+  providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
   on: {
+    sessionStored: (services, session) => services.get(KnownDevices).record(session),
     // They may belong to the other person. After the sessions have ended: no device is recorded for a session that has ended.
     takeover: async (services, { userId }) => {
       await services.get(KnownDeviceStore).forgetAll(userId);
       return false;
     },
   },
-  whenOff: [{ provide: SignInDevices, useClass: NoSignInDevices }],
   data: {
     entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],
     stores: [KnownDeviceStore],

@@ -2,11 +2,41 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { DeviceCookie } from '../../request/http/refresh-cookie';
-import { type CompleteSignIn, NO_DEVICE, type RecordedDevice, SignInDevices } from '../sessions/sign-ins';
+import { TokenCookie } from '../../request/http/refresh-cookie';
+import type { StoredSession } from '../sessions/session-start';
+import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 import { NewSignInMails } from './new-sign-in-mails';
+
+declare module '../../request/http/route.interceptor' {
+  interface SessionTokens {
+    /** The token of the device, after a sign-in with `features.knownDevices`. */
+    readonly deviceToken?: DeviceToken;
+  }
+}
+
+declare module '../../foundation/ports/presenter' {
+  interface TokenBody {
+    /** The token of the device, for the header `X-Svc-Device` of later sign-ins. Only in body mode, after a sign-in. */
+    device_token?: string;
+  }
+}
+
+/** The header of body mode with the token of the device. */
+const DEVICE_HEADER = 'X-Svc-Device';
+
+/** The cookie of a known device. It stays when a session ends. */
+@Injectable()
+export class DeviceCookie extends TokenCookie {
+  static override readonly suffix = '.device';
+  static readonly delivered = { property: 'deviceToken', field: 'device_token' } as const;
+
+  /** The token of the device that sends a request, in the header or in the cookie. */
+  of({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
+    return this.presented(headers[DEVICE_HEADER.toLowerCase()], { headers });
+  }
+}
 
 /** Number of users of one device whose parts its token keeps. */
 const MOST_USERS = 4;
@@ -54,7 +84,7 @@ export class DeviceTokens {
   }
 
   private partsOf(request: object): string[] {
-    const parts = this.cookie.presented(request).split('~', MOST_USERS + 1);
+    const parts = this.cookie.of(request).split('~', MOST_USERS + 1);
     return parts.length <= MOST_USERS && parts.every((part) => PART.test(part)) ? parts : [];
   }
 }
@@ -64,20 +94,18 @@ const boundTo = (userId: string, deviceId: string): string => `${deviceId}.${use
 
 /** Recognizes the devices of sign-ins, and lists them for their user. */
 @Injectable()
-export class KnownDevices extends SignInDevices {
+export class KnownDevices {
   constructor(
     private readonly store: KnownDeviceStore,
     private readonly tokens: DeviceTokens,
     private readonly mails: NewSignInMails,
-  ) {
-    super();
-  }
+  ) {}
 
-  async record({ userId, familyId, client, request }: CompleteSignIn): Promise<RecordedDevice> {
-    if (request === undefined) return NO_DEVICE;
+  async record({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
+    if (request === undefined) return {};
     const deviceId = this.tokens.idOf(request, userId) ?? newSecret();
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
-    if (!seen) return NO_DEVICE;
+    if (!seen) return {};
     const { device, mails } = deviceVerdict(seen);
     if (mails) this.mails.send(seen.id, userId, client);
     const token = this.tokens.withId(deviceId, userId, request);

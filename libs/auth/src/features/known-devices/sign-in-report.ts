@@ -1,4 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
+import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
@@ -23,6 +24,16 @@ export class SignInReported {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.sign_in.reported': SignInReported;
+  }
+}
+
+export const SIGN_IN_REPORT_EVENTS: LoggedEvents = {
+  'auth.sign_in.reported': { event: SignInReported, severity: 'warning', details: ofSession },
+};
 
 /** The link in a mail about a sign-in is not valid, or has expired: 422. Nothing has ended. */
 export class ReportFailed extends AuthException {

@@ -1,17 +1,23 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
-import { EnrolmentTokens, LoginChallenges } from './login-challenges';
+import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
+import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
 import { TwoFactorChallengeController } from './challenge.controller';
+import { CHALLENGE_OPTIONS } from './challenge.options';
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  options: CHALLENGE_OPTIONS,
+  limits: {
+    'svc-2fa': perClient(({ twoFactor }) => twoFactor),
+  },
   configErrors: factorErrors,
   controllers: [TwoFactorChallengeController],
+  purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
@@ -19,8 +25,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
+    SecondFactorChallengeIssuer,
   ],
-  on: { endAll: endChallenges },
-  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
+  on: { ...CHALLENGE_HOOKS, endAll: endChallenges },
 });

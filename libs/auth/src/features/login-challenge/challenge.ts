@@ -2,15 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
 import { OptionalFlag, OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits, afterProof } from '../../request/lockout/attempt-guard';
-import { UnverifiedBlock } from '../login/login';
-import { Sessions } from '../sessions/sessions';
+import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
 import { LoginChallenges } from './login-challenges';
 import { CodeFactor, type FactorMatch, PasskeyFactor, type UsedPasskey } from './second-factors';
@@ -19,7 +17,7 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** The user that completed a challenge, and the method (RFC 8176). */
 export interface Completed {
-  readonly user: object;
+  readonly signIn: AdmittedSignIn<never>;
   readonly amr: string;
   readonly passkey?: UsedPasskey;
 }
@@ -34,14 +32,13 @@ export class ChallengeAttempts {
     private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
     private readonly users: TimedUserProvider,
-    private readonly unverified: UnverifiedBlock,
-    private readonly standings: AccountStandings,
+    private readonly signIn: SignIn,
   ) {}
 
   /**
    * Verifies the answer, consumes the challenge and the factor (both or neither), and clears the counters.
    *
-   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge, UnverifiedLogin
+   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge, UnverifiedLogin, SignInRefused
    */
   async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
     const lock = userLock('two_factor', challenge.sub);
@@ -65,9 +62,8 @@ export class ChallengeAttempts {
     if (!match) return null;
     return afterProof(async () => {
       // Before the challenge and the factor are consumed: a refused user can use them later.
-      this.unverified.refuse(user);
-      await this.standings.refuse(challenge.sub);
-      return (await this.spend(challenge, match)) ? { user, amr: match.amr, passkey: match.passkey } : null;
+      const signIn = await this.signIn.admitTwoFactors({ user, userId: challenge.sub });
+      return (await this.spend(challenge, match)) ? { signIn, amr: match.amr, passkey: match.passkey } : null;
     });
   }
 
@@ -97,12 +93,11 @@ export class ChallengeCompletion {
   constructor(
     private readonly challenges: LoginChallenges,
     private readonly attempts: ChallengeAttempts,
-    private readonly users: TimedUserProvider,
     private readonly devices: TrustedDevices,
-    private readonly sessions: Sessions,
+    private readonly signIn: SignIn,
   ) {}
 
-  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, UnverifiedLogin */
+  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, UnverifiedLogin, SignInRefused */
   async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
     const answer = answerIn(body);
     if ('problem' in answer) throw invalidAnswer(answer);
@@ -110,15 +105,9 @@ export class ChallengeCompletion {
     if (!challenge) throw new BadChallenge();
     // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
-    const { user, amr, passkey } = await this.attempts.verify(challenge, answer);
+    const { signIn, amr, passkey } = await this.attempts.verify(challenge, answer);
     const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const start = {
-      userId: this.users.idOf(user),
-      amr: [first, amr],
-      request,
-      remember,
-      passkeyId: passkey?.passkeyId,
-    };
+    const ending = { methods: [first, amr], request, remember, passkeyId: passkey?.passkeyId };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
@@ -127,7 +116,7 @@ export class ChallengeCompletion {
       (!passkey || (await passkey.isCurrent()));
     let tokens: SessionTokens | null = null;
     try {
-      tokens = await this.sessions.start(start, stillValid);
+      tokens = await this.signIn.complete(signIn, ending, stillValid);
     } finally {
       if (!tokens) await device?.forget();
     }

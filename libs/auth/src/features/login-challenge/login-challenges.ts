@@ -3,7 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures } from '../../foundation/platform/crypto';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { ENROLMENT, LOGIN_CHALLENGE, type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import { type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import type { SignInEnding } from '../sessions/sign-in';
+
+export const LOGIN_CHALLENGE: Purpose = {
+  type: '2fa+challenge',
+  lifetime: ({ twoFactor }) => twoFactor.challengeTtl,
+  isChallenge: true,
+};
+
+export const ENROLMENT: Purpose = {
+  type: '2fa+enrolment',
+  lifetime: ({ twoFactor }) => twoFactor.enrolmentTtl,
+  isChallenge: true,
+};
 
 /**
  * Issues and verifies the tokens that prove a correct password. A token can be used once, only at its guard, and only
@@ -11,7 +24,7 @@ import { ENROLMENT, LOGIN_CHALLENGE, type Purpose, PurposeTokens } from '../../i
  */
 @Injectable()
 export class LoginChallenges {
-  protected readonly purpose: Purpose = LOGIN_CHALLENGE;
+  protected readonly purpose = LOGIN_CHALLENGE;
   private readonly fingerprints: Signatures;
 
   constructor(
@@ -25,14 +38,17 @@ export class LoginChallenges {
    * Issues a challenge token.
    *
    * @param digest the hash that the password matched
-   * @param remember as in `SessionStart`, for the session that completes the challenge
-   * @param fst the method of the first factor, if it is not the password
+   * @param ending the sign-in: its first method, and whether the session that completes the challenge is remembered
    * @throws StoreUnavailable
    */
-  async mint(userId: string, digest: string | null, remember: boolean, fst?: 'email'): Promise<string> {
+  async mint(
+    userId: string,
+    digest: string | null,
+    { methods: [first], remember }: Pick<SignInEnding, 'methods' | 'remember'>,
+  ): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    const asked = { ...(!remember && { rem: false as const }), ...(fst && { fst }) };
+    const asked = { ...(!remember && { rem: false as const }), ...(first === 'email' && { fst: 'email' as const }) };
     return this.tokens.mint(this.purpose, userId, { jti, fpr, ...asked });
   }
 

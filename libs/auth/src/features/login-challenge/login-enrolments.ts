@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
 import { unverifiedClaims } from '../../identity/tokens/jws';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredString } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
+import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EnrolmentTokens } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 
@@ -40,6 +39,7 @@ export interface OpenEnrolment {
   /** Whether the enrolment is still open: the password is the same, and the sessions of the user were not ended. */
   readonly isOpen: () => Promise<boolean>;
   readonly claims: PurposeClaims;
+  readonly signIn: AdmittedSignIn<never>;
 }
 
 /** A session of an enrolment: {@link isAlive} until it ends. */
@@ -63,8 +63,7 @@ export class LoginEnrolments {
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
     private readonly users: TimedUserProvider,
-    private readonly unverified: UnverifiedBlock,
-    private readonly standings: AccountStandings,
+    private readonly signIn: SignIn,
     private readonly sessions: Sessions,
   ) {}
 
@@ -78,9 +77,8 @@ export class LoginEnrolments {
       this.tokens.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
       (await this.tokens.isOutstanding(claims));
     if (!user || !(await isOpen()) || (await this.hasFactor(userId))) throw new BadEnrolment();
-    this.unverified.refuse(user);
-    await this.standings.refuse(userId);
-    return { user, userId, isOpen, claims };
+    // The factor that is enrolled is the second one of the sign-in.
+    return { user, userId, isOpen, claims, signIn: await this.signIn.admitTwoFactors({ user, userId }) };
   }
 
   /**
@@ -97,7 +95,7 @@ export class LoginEnrolments {
    * @throws BadEnrolment; nothing is stored then
    */
   async complete(
-    { userId, claims, isOpen }: OpenEnrolment,
+    { userId, claims, isOpen, signIn }: OpenEnrolment,
     amr: string,
     request: object,
     store: (session: EnrolmentSession) => Promise<boolean>,
@@ -108,8 +106,8 @@ export class LoginEnrolments {
     let isStored = false;
     try {
       const { fst: first = 'pwd', rem: remember = true } = claims;
-      const start = { userId, amr: [first, amr], request, remember, passkeyId };
-      const tokens = await this.sessions.start(start, isOpen);
+      const ending = { methods: [first, amr], request, remember, passkeyId };
+      const tokens = await this.signIn.complete(signIn, ending, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);
       familyId = session;

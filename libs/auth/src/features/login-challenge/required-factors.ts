@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
-import type { EnrolmentChallenge, EnrolmentMethod, LoginChallenge } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge, EnrolmentMethod } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import type { UserSource } from '../../foundation/realm/user-source';
 import { SecurityStore } from '../../foundation/security-store/security-store';
+import type { HookPoints } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { Accounts } from '../sessions/accounts';
 import { Sessions } from '../sessions/sessions';
+import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
@@ -176,7 +177,7 @@ export function factorErrors(
  * `twoFactor.required` applies. A user without a factor enrols one if `twoFactor.required` applies.
  */
 @Injectable()
-export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
+export class SecondFactorChallengeIssuer {
   constructor(
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
@@ -184,51 +185,45 @@ export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
     private readonly enrolments: EnrolmentTokens,
     private readonly requiredFactors: RequiredFactors,
     private readonly devices: TrustedDevices,
-    private readonly unverified: UnverifiedBlock,
     private readonly realm: Realm,
-  ) {
-    super();
+  ) {}
+
+  async trustOf(first: FirstFactor, request: object): Promise<(() => Promise<boolean>) | null> {
+    return this.realm.options.twoFactor.trustedDeviceDays > 0 ? this.devices.trustOf(first, request) : null;
   }
 
-  async challengeFor(
-    user: object,
-    userId: string,
-    digest: string | null,
-    remember: boolean,
-    first?: 'email',
-  ): Promise<LoginChallenge | EnrolmentChallenge | null> {
+  async askOf({ user, userId, digest }: FirstFactor): Promise<AskedFactor | null> {
     const codes = await this.codes.methodsOf(userId);
     const isRequired = !codes && (await this.requiredFactors.appliesTo(user));
     const asksPasskey = this.realm.options.passkeys.required !== false;
     // An enabled factor without any usable method still requires the challenge: the password alone is not enough.
     if (!codes && !isRequired && !(asksPasskey && (await this.passkeys.isRequiredOf(user)))) return null;
     const hasPasskey = await this.passkeys.isHeldBy(userId);
-    if (!codes && !hasPasskey) return isRequired ? this.enrolmentFor(user, userId, digest, remember, first) : null;
+    if (!codes && !hasPasskey)
+      return isRequired
+        ? { secondFactor: 'missing', issue: (ending) => this.enrolmentFor(userId, digest, ending) }
+        : null;
     const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    const token = await this.challenges.mint(userId, digest, remember, first);
-    return { two_factor: true, challenge_token: token, methods };
+    return {
+      secondFactor: 'held',
+      issue: async (ending) => {
+        const token = await this.challenges.mint(userId, digest, ending);
+        return { two_factor: true, challenge_token: token, methods };
+      },
+    };
   }
 
-  private async enrolmentFor(
-    user: object,
-    userId: string,
-    digest: string | null,
-    remember: boolean,
-    first?: 'email',
-  ): Promise<EnrolmentChallenge | null> {
-    // A person who may not sign in yet must not add a factor to the account.
-    if (this.unverified.isBlocked(user)) return null;
+  private async enrolmentFor(userId: string, digest: string | null, ending: SignInEnding): Promise<EnrolmentChallenge> {
     return {
       enrolment_required: true,
-      enrolment_token: await this.enrolments.mint(userId, digest, remember, first),
+      enrolment_token: await this.enrolments.mint(userId, digest, ending),
       expires_in: this.realm.options.twoFactor.enrolmentTtl,
       methods: this.requiredFactors.methods,
     };
   }
-
-  async trustOf(userId: string, digest: string | null, sent: string | null, request: object) {
-    return this.realm.options.twoFactor.trustedDeviceDays > 0
-      ? this.devices.trustOf(userId, digest, sent, request)
-      : null;
-  }
 }
+
+export const CHALLENGE_HOOKS: HookPoints = {
+  signInChallenge: (services, first) => services.get(SecondFactorChallengeIssuer).askOf(first),
+  signInTrust: (services, first, request) => services.get(SecondFactorChallengeIssuer).trustOf(first, request),
+};

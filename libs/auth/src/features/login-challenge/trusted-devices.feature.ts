@@ -4,14 +4,16 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
 import { TrustedDeviceStore, endTrust } from './trusted-device.store';
-import { TrustedDevices } from './trusted-devices';
+import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
   flags: ['twoFactor', 'passkeys'],
   controllers: [TrustedDevicesController],
-  providers: [TrustedDevices],
+  events: TRUSTED_DEVICE_EVENTS,
+  cookies: [TrustedDeviceCookie],
+  providers: [TrustedDeviceCookie, TrustedDevices],
   on: {
     // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
     endAll: endTrust,

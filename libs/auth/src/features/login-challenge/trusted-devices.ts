@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { bestEffort } from '../../foundation/platform/deadline';
@@ -6,7 +7,9 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
-import { TrustedDeviceCookie } from '../../request/http/refresh-cookie';
+import { ownField } from '../../request/http/request-body';
+import { TokenCookie } from '../../request/http/refresh-cookie';
+import type { FirstFactor } from '../sessions/sign-in';
 import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 
@@ -23,6 +26,37 @@ export class DeviceTrusted {
     readonly deviceId: string,
     readonly guard: string,
   ) {}
+}
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.device.trusted': DeviceTrusted;
+  }
+}
+
+export const TRUSTED_DEVICE_EVENTS: LoggedEvents = {
+  'auth.device.trusted': { event: DeviceTrusted, severity: 'info', details: ofUser },
+};
+
+declare module '../../request/http/route.interceptor' {
+  interface SessionTokens {
+    /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
+    readonly trustedDevice?: DeviceToken;
+  }
+}
+
+declare module '../../foundation/ports/presenter' {
+  interface TokenBody {
+    /** The token of a device that is trusted from now on. Only in body mode, and only after `trust_device`. */
+    trusted_device_token?: string;
+  }
+}
+
+/** The cookie of a trusted device. It stays when a session ends. */
+@Injectable()
+export class TrustedDeviceCookie extends TokenCookie {
+  static override readonly suffix = '.trusted-device';
+  static readonly delivered = { property: 'trustedDevice', field: 'trusted_device_token' } as const;
 }
 
 const DAY_SECONDS = 86_400;
@@ -73,13 +107,9 @@ export class TrustedDevices {
     return { trusted: { token, expiresIn: days * DAY_SECONDS }, announce, forget };
   }
 
-  /** See `LoginChallengeIssuer.trustOf`. The store is read only after a correct password. @throws StoreUnavailable */
-  async trustOf(
-    userId: string,
-    digest: string | null,
-    sent: string | null,
-    request: object,
-  ): Promise<(() => Promise<boolean>) | null> {
+  /** The store is read only after a correct password. @throws StoreUnavailable */
+  async trustOf({ userId, digest }: FirstFactor, request: object): Promise<(() => Promise<boolean>) | null> {
+    const sent = ownField((request as { body?: unknown }).body, 'trusted_device_token');
     const token = this.cookie.presented(sent, request);
     if (!token) return null;
     const isTrusted = async (): Promise<boolean> =>

@@ -4,8 +4,7 @@ import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
-import { Login, type LoginAnswer } from './login';
-import { LoginRequest } from './credentials';
+import { Login, type LoginAnswer, LoginRequest } from './login';
 
 @Controller('login')
 export class LoginController {

@@ -1,11 +1,17 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { Credentials, PasswordRecheck } from './credentials';
-import { Login, LoginAttempts, UnverifiedBlock } from './login';
+import { perClient } from '../../request/throttling/limiters';
+import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
 /** Login with identifier and password. */
 export const login = defineFeature('login', {
+  limits: {
+    'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
+      maxAttempts: ipMaxAttempts,
+      decaySeconds,
+    })),
+  },
   controllers: [LoginController],
-  providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],
 });

@@ -1,114 +1,170 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
-import { callHost } from '../../foundation/platform/deadline';
+import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import { rememberIn } from '../../request/http/request-body';
+import { OptionalText, UsernameField, rememberIn } from '../../request/http/request-body';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
-import { Sessions } from '../sessions/sessions';
-import {
-  type LoginCandidate,
-  Credentials,
-  type LoginRequest,
-  PasswordRecheck,
-  type VerifiedCredentials,
-  WrongCredentials,
-} from './credentials';
+import { Accounts } from '../sessions/accounts';
+import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
+import { PasswordCheck } from '../../identity/password/password-check';
+import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AuthException } from '../../foundation/platform/errors';
-
-/** Issues the challenge for a second factor after a correct password. */
-export abstract class LoginChallengeIssuer {
-  /**
-   * Returns the challenge that this user has to complete, or the enrolment of a user who must have a second factor. Null if
-   * the password is enough, and for a user who would have to enrol and is blocked: the caller has to ask `UnverifiedBlock`.
-   *
-   * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
-   * @param remember as in `SessionStart`, for the session that completes the challenge
-   * @param first the method of the first factor (RFC 8176), if it is not the password
-   */
-  abstract challengeFor(
-    user: object,
-    userId: string,
-    digest: string | null,
-    remember: boolean,
-    first?: 'email',
-  ): Promise<LoginChallenge | EnrolmentChallenge | null>;
-
-  /**
-   * Returns null unless the login comes from a trusted device of this user, which needs no challenge. Otherwise a check
-   * whether it is still trusted, for the time when the session is stored.
-   *
-   * @param sent the field `trusted_device_token` of the body
-   */
-  abstract trustOf(
-    userId: string,
-    digest: string | null,
-    sent: string | null,
-    request: object,
-  ): Promise<(() => Promise<boolean>) | null>;
-}
 
 /** The answer to a correct password. */
 export type LoginAnswer = SessionTokens | LoginChallenge | EnrolmentChallenge;
 
-/** Used when no feature with a second factor is on: issues no challenges. */
-@Injectable()
-export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
-  async challengeFor(): Promise<null> {
-    return null;
-  }
-
-  async trustOf(): Promise<null> {
-    return null;
-  }
+/** A verified password, and the hash that it matched. */
+export interface VerifiedPassword {
+  readonly password: string;
+  /** Null when `hooks.authenticate` signs in a user without a stored password. */
+  readonly digest: string | null;
 }
 
-/** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
-export class UnverifiedLogin extends AuthException {
-  constructor() {
-    super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
-  }
-
-  /** The request had the right credentials, so it does not count as a failure. */
-  override get isInconclusive(): boolean {
-    return true;
-  }
-}
-
-/** Refuses logins of users without a verified email when `emailVerification.blockUnverifiedLogin` is on. */
+/** Checks whether a verified password still matches the stored hash. */
 @Injectable()
-export class UnverifiedBlock {
-  private readonly isOn: boolean;
-
+export class PasswordRecheck {
   constructor(
-    private readonly users: UserProvider,
-    private readonly realm: Realm,
-  ) {
-    this.isOn = blocksUnverified(users, realm.options);
-  }
+    private readonly users: TimedUserProvider,
+    private readonly passwords: PasswordCheck,
+  ) {}
 
-  /** Whether the user has to verify the email first. A state that is not known is no proof. */
-  isBlocked(user: object): boolean {
-    return this.isOn && this.users.isEmailVerified(user) !== true;
+  /** Returns the password with the hash that is stored now; null if that hash is of another password. */
+  async current(userId: string, verified: VerifiedPassword): Promise<VerifiedPassword | null> {
+    const digest = await this.users.passwordHashOf(userId);
+    return (await this.stillMatches(verified, digest)) ? { ...verified, digest } : null;
   }
 
   /**
-   * Whether a login with the correct password must be answered as one with a wrong password. Otherwise a login with the
-   * password of a registration would show whether the registration created the account.
+   * Whether the password matches the stored hash. A different hash does not mean a different password: a concurrent
+   * login may have renewed the hash.
    */
-  isConcealed(user: object): boolean {
-    return this.realm.options.registration.concealExisting && this.isBlocked(user);
+  async stillMatches({ password, digest }: VerifiedPassword, stored: string | null): Promise<boolean> {
+    return stored === digest || (stored !== null && this.passwords.matches(stored, password));
+  }
+}
+
+/** The account and the password of a login before the check. */
+export interface LoginCandidate {
+  /** The user with the identifier, or null. */
+  readonly user: object | null;
+  readonly userId: string | null;
+  readonly digest: string | null;
+  readonly password: string;
+}
+
+/** The user of a login and the verified password. */
+export interface VerifiedCredentials {
+  readonly user: object;
+  readonly password: VerifiedPassword;
+}
+
+/** A login has replaced the hash of a password by another hash of the same password. */
+export interface RenewedHash {
+  readonly userId: string;
+  readonly former: string;
+  readonly renewed: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Keeps what is bound to the stored password hash. */
+    readonly passwordRenewed?: (services: GuardServices, hash: RenewedHash) => Promise<void>;
+  }
+}
+
+/** Checks an identifier and a password with one look-up and one hash, so the time does not show whether the user exists. */
+@Injectable()
+export class Credentials {
+  private readonly logger = new Logger(Credentials.name);
+
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly passwords: PasswordCheck,
+    private readonly hasher: PasswordHasher,
+    private readonly recheck: PasswordRecheck,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** @throws HasherBusy when the hash queue would refuse a check immediately */
+  admit(): void {
+    this.passwords.admit();
   }
 
-  /** Called before a session starts, for all login methods. @throws UnverifiedLogin */
-  refuse(user: object): void {
-    if (this.isBlocked(user)) throw new UnverifiedLogin();
+  /** Looks up the identifier. Returns a candidate without a user for an unknown one. */
+  async find({ identifier, password }: LoginRequest): Promise<LoginCandidate> {
+    const found = await this.users.findByIdentifier(identifier ?? '');
+    const user = found?.user ?? null;
+    const userId = user && this.users.idOf(user);
+    return { user, userId, digest: found?.passwordHash ?? null, password: password ?? '' };
+  }
+
+  /** Returns the user if the password is correct. Also computes a hash for an unknown user. */
+  async check({ user, userId, digest, password }: LoginCandidate): Promise<VerifiedCredentials | null> {
+    const matches = await this.passwords.matches(digest, password);
+    if (user === null || userId === null || digest === null || !matches) return null;
+    return { user, password: await this.renewed(userId, digest, password) };
+  }
+
+  /**
+   * Returns the password and hash for a login by `hooks.authenticate`. It uses the hash that was read before the hook ran,
+   * so that a change of the password during the hook also refuses this login.
+   */
+  async verifiedByHost({ userId, digest, password }: LoginCandidate, verifiedId: string): Promise<VerifiedPassword> {
+    if (userId === verifiedId) return { password, digest };
+    return { password, digest: await this.users.passwordHashOf(verifiedId) };
+  }
+
+  /** Replaces an imported hash, or one with outdated parameters, after the password was verified. */
+  private async renewed(userId: string, former: string, password: string): Promise<VerifiedPassword> {
+    const verified = { password, digest: former };
+    if (!this.hasher.needsRehash(former)) return verified;
+    try {
+      const digest = await this.hasher.hash(password);
+      const isStored = await this.users.savePasswordHash(userId, digest, former);
+      if (isStored) {
+        await bestEffort('keeping what is bound to a renewed hash', async () => {
+          for (const [renew, services] of this.accounts.hooks('passwordRenewed'))
+            await renew(services, { userId, former, renewed: digest });
+        });
+        return { password, digest };
+      }
+      // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check
+      // before the session starts refuses it.
+      return (await this.recheck.current(userId, { password, digest })) ?? verified;
+    } catch (error) {
+      // The password is correct, so the login continues. A later login can renew the hash.
+      this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);
+      return verified;
+    }
+  }
+}
+
+/** Body of `POST /login`. Absent fields are treated as wrong credentials. */
+export class LoginRequest {
+  @UsernameField()
+  @OptionalText()
+  identifier: string | null = null;
+
+  @OptionalText()
+  password: string | null = null;
+
+  /** In body mode, the token of a trusted device. */
+  @OptionalText()
+  trusted_device_token: string | null = null;
+}
+
+/** The credentials are wrong: 422, with the same body for an unknown identifier and a wrong password. */
+export class WrongCredentials extends AuthException {
+  /** @param field the request field of the identifier */
+  constructor(field: string) {
+    super('wrong_credentials', { status: 422, errors: { [field]: [{ key: 'auth.wrong_credentials' }] } });
   }
 }
 
@@ -193,33 +249,25 @@ export class LoginAttempts {
 export class Login {
   constructor(
     private readonly attempts: LoginAttempts,
-    private readonly sessions: Sessions,
+    private readonly signIn: SignIn,
     private readonly users: UserProvider,
-    private readonly loginChallengeIssuer: LoginChallengeIssuer,
-    private readonly unverified: UnverifiedBlock,
     private readonly recheck: PasswordRecheck,
     private readonly realm: Realm,
   ) {}
 
   /**
-   * @throws HasherBusy, AccountIsLocked, TooManyFailures, UnverifiedLogin; WrongCredentials, also when the password was
-   * replaced during the login; ValidationFailed
+   * @throws HasherBusy, AccountIsLocked, TooManyFailures, UnverifiedLogin, SignInRefused; WrongCredentials, also when the password
+   * was replaced during the login; ValidationFailed
    */
   async attempt(login: LoginRequest, request: object): Promise<LoginAnswer> {
     const remember = rememberIn(request, this.realm.options);
     const { user, password: verified } = await this.attempts.verify(login, request);
-    const userId = this.users.idOf(user);
     const { digest } = verified;
-    const isTrusted = await this.loginChallengeIssuer.trustOf(userId, digest, login.trusted_device_token, request);
-    const challenge = isTrusted ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
-    if (challenge) return challenge;
-    this.unverified.refuse(user);
-    const start = { userId, amr: ['pwd'], request, remember };
-    // The end of the trust is stored before the sessions end. So either it ends this session, or this check sees it.
-    const stillValid = async (stored: string | null): Promise<boolean> =>
-      (await this.recheck.stillMatches(verified, stored)) && (isTrusted === null || isTrusted());
-    const tokens = await this.sessions.start(start, stillValid);
-    if (!tokens) throw new WrongCredentials(this.realm.options.username);
-    return tokens;
+    const admitted = await this.signIn.admit({ user, userId: this.users.idOf(user), digest, trustIn: request });
+    const answer = await this.signIn.complete(admitted, { methods: ['pwd'], request, remember }, (stored) =>
+      this.recheck.stillMatches(verified, stored),
+    );
+    if (!answer) throw new WrongCredentials(this.realm.options.username);
+    return answer;
   }
 }

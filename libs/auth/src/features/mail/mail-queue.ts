@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LoggedEvents } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { BackgroundWork, RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
@@ -21,6 +22,24 @@ export class MailFailed {
     readonly error: unknown,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.mail.failed': MailFailed;
+  }
+}
+
+export const MAIL_EVENTS: LoggedEvents = {
+  'auth.mail.failed': {
+    event: MailFailed,
+    severity: 'warning',
+    details: ({ kind, guard }) => ({ purpose: kind, guard }),
+    counter: {
+      metric: 'svc.auth.mail.failures',
+      attributes: ({ kind, guard }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': kind }),
+    },
+  },
+};
 
 /** Number of mails that are sent concurrently. */
 const CONCURRENCY = 4;

@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { mailErrors } from '../../foundation/config/url-checks';
 import { catalogueOf } from '../../foundation/languages/texts';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
@@ -17,7 +16,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailGate } from './mail-gate';
-import { MailQueue } from './mail-queue';
+import { MAIL_OPTIONS } from './mail.options';
+import { MAIL_EVENTS, MailQueue } from './mail-queue';
 
 /** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
 @Injectable()
@@ -105,10 +105,8 @@ function textErrors(texts: object, option: string): string[] {
 
 /** The mails of the library to its users. */
 export const mail = defineFeature('mail', {
-  configErrors: ({ guards, encryption, routes }, production) => [
-    ...new Set(guards.flatMap(optionErrors)),
-    // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
-    ...guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
-  ],
+  options: MAIL_OPTIONS,
+  configErrors: ({ guards }) => [...new Set(guards.flatMap(optionErrors))],
+  events: MAIL_EVENTS,
   providers: [MailGate, MailQueue, AccountMails],
 });

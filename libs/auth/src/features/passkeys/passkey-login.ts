@@ -6,8 +6,7 @@ import { RequiredObject, RequiredText, rememberIn } from '../../request/http/req
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { UnverifiedBlock } from '../login/login';
-import { Sessions } from '../sessions/sessions';
+import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import { Confirmations } from '../step-up/confirmations';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkeys.errors';
@@ -21,12 +20,12 @@ export class PasskeyLogin {
     private readonly users: TimedUserProvider,
     private readonly unverified: UnverifiedBlock,
     private readonly lockout: AccountLockout,
-    private readonly sessions: Sessions,
+    private readonly signIn: SignIn,
     private readonly realm: Realm,
   ) {}
 
   /**
-   * @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more; ValidationFailed before
+   * @throws PasskeyRefused, UnverifiedLogin, SignInRefused; Unauthenticated for a user that does not exist any more; ValidationFailed before
    * the ceremony is used
    */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
@@ -42,10 +41,10 @@ export class PasskeyLogin {
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
-    this.unverified.refuse(user);
+    const signIn = await this.signIn.admitTwoFactors({ user, userId });
     await this.lockout.release([userLock('confirm', userId)]);
-    const session = { userId, amr: ['webauthn'], request, remember, passkeyId: passkey.credentialId };
-    const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
+    const ending = { methods: ['webauthn'], request, remember, passkeyId: passkey.credentialId };
+    const tokens = await this.signIn.complete(signIn, ending, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }

@@ -3,7 +3,7 @@ import { isMissing } from '../../foundation/platform/pg-errors';
 import { callHost } from '../../foundation/platform/deadline';
 import { type SweptPage, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { UnverifiedBlock } from '../login/login';
+import { UnverifiedBlock } from '../sessions/sign-in';
 import { NO_USER, PasskeyStore } from './passkey.store';
 
 /** Number of passkeys that one step of the sweep reads. */

@@ -1,3 +1,5 @@
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+
 /**
  * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner. A registration of an account
  * with a passkey emits it, too, after `Registered`.
@@ -54,3 +56,19 @@ export class PasskeyBackupChanged {
     readonly backedUp: boolean,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.passkey.cloned': PasskeyCloneDetected;
+    'auth.passkey.added': PasskeyAdded;
+    'auth.passkey.removed': PasskeyRemoved;
+    'auth.passkey.backup_changed': PasskeyBackupChanged;
+  }
+}
+
+export const PASSKEY_EVENTS: LoggedEvents = {
+  'auth.passkey.cloned': { event: PasskeyCloneDetected, severity: 'warning', details: ofUser },
+  'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: ofUser },
+  'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: ofUser },
+  'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: ofUser },
+};

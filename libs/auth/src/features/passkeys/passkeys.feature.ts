@@ -1,6 +1,7 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
@@ -24,10 +25,20 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+import { PASSKEYS_OPTIONS } from './passkeys.options';
+import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
+import { PASSKEY_EVENTS } from './passkeys.events';
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  options: PASSKEYS_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
+  events: PASSKEY_EVENTS,
+  limits: {
+    'svc-passkeys': perClient(({ passkeys: limit }) => limit),
+    'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
+  },
   configErrors: relyingPartyErrors,
   defaultGuardControllers: [
     PasskeyEnrolmentController,
@@ -66,6 +77,7 @@ export const passkeys = defineFeature('passkeys', {
 /** The first passkey of a user, created by the browser without a question after a login with the password. */
 export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
+  options: CONDITIONAL_CREATE_OPTIONS,
   needs: ['passkeys'],
   configErrors: ({ guards }) =>
     guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)

@@ -1,6 +1,6 @@
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { relyingPartyErrors } from './relying-party';
-import { resolveOptions } from '../../foundation/config/resolve-options';
+import { resolveOptions } from '../../foundation/config/options.testkit';
 
 const sound = { rpId: 'example.com', origins: ['https://example.com'] };
 

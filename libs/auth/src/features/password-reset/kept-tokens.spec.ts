@@ -1,6 +1,6 @@
-import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { keptTokens } from './reset-token.store';
+import { resolveOptions } from '../../foundation/config/options.testkit';
 
 const WEEK = 604_800;
 

@@ -1,10 +1,13 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
+import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
 function brokerErrors({ guards }: AuthConfig): string[] {
@@ -20,6 +23,14 @@ function brokerErrors({ guards }: AuthConfig): string[] {
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  options: PASSWORD_RESET_OPTIONS,
+  userErrors: (users, { features }) => [
+    features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
+  ],
+  needsMailer: true,
+  limits: {
+    'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
+  },
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
-import { LONGEST_RESET } from '../../foundation/config/bounds';
+import { LONGEST_RESET } from './password-reset.options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import type { RenewedHash } from '../login/credentials';
+import type { RenewedHash } from '../login/login';
 import type { ReplacedPassword } from '../login/password-replacement';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';

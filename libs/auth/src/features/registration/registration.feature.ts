@@ -1,5 +1,9 @@
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
@@ -7,12 +11,14 @@ import { PasskeyRegistrationController, RegisterController } from './registratio
 import { PasskeyRegistration } from './passkey-registration';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
+import { REGISTRATION_OPTIONS } from './registration.options';
+import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
   return (
     guards
-      // Extra guards inherit the option. They have server calls only, which check it: see `userProviderErrors`.
+      // Extra guards inherit the option. They have server calls only, which check it: see `userErrors`.
       .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
       .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
         const option = nameOf('registration.concealExisting');
@@ -60,9 +66,52 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
   ];
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  const { features, hooks } = guard;
+  if (!features.registration) return [];
+  const ofHook = [
+    !users.datesAccounts() &&
+      "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
+        `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince', guard)}.`,
+    !overrides(users, 'identifierOf') &&
+      `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf', guard)}.`,
+  ];
+  const unaided = [
+    !users.createsAccounts() &&
+      `features.registration is on, but the users of the guard "${guard.guard}" cannot be created. Give the entity a ` +
+        'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.',
+  ];
+  return [
+    concealed(users, guard),
+    ...(hooks.register ? ofHook : unaided),
+    sharedColumn(users, 'identifier', 'features.registration'),
+  ];
+}
+
+/** Why a registration at this guard would not conceal which accounts exist. */
+function concealed(users: UserProvider, options: GuardConfig): string | false {
+  const { guard, emailVerification, registration: block, nameOf } = options;
+  const option = nameOf('registration.concealExisting');
+  if (!block.concealExisting) return false;
+  if (!emailVerification.blockUnverifiedLogin)
+    return `${option} needs emailVerification.blockUnverifiedLogin at the guard "${guard}". Set both options at this guard, or neither.`;
+  return (
+    !overrides(users, 'imitateCreation') &&
+    `${option} needs the same work for an email with and without an account. Implement imitateCreation in the UserProvider ` +
+      `of the guard "${guard}": it does the work of create for an account that exists, and changes nothing.`
+  );
+}
+
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  options: REGISTRATION_OPTIONS,
+  userErrors,
+  checkedWith: ['emailVerification', 'passkeyRegistration'],
+  limits: {
+    // By client only: a count by identifier would let an attacker prevent the registration of an address.
+    'svc-register': perClient(({ registration: limit }) => limit),
+  },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
@@ -73,6 +122,15 @@ const NEEDED = ['registration', 'passkeys'] as const;
 /** Registration with a passkey and without a password. */
 export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
+  options: PASSKEY_REGISTRATION_OPTIONS,
+  userErrors: (users, { guard, features, hooks }) => [
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
+  ],
   needs: NEEDED,
   configErrors: ({ guards }) =>
     guards

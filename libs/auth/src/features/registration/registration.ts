@@ -3,13 +3,11 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
-import type { EnrolmentChallenge, LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { RegisteredBody } from '../../foundation/ports/presenter';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { VerificationMails } from '../email-verification/verification-mails';
-import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
-import { SignInRefused } from '../../identity/tokens/access-tokens';
-import { Sessions } from '../sessions/sessions';
+import type { LoginAnswer } from '../login/login';
+import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import { PasskeyAdded } from '../passkeys/passkeys.events';
 import { type AccountPasskey, type CreatedAccount, NewAccounts } from './new-accounts';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
@@ -20,9 +18,8 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 export class FirstLogin {
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly loginChallengeIssuer: LoginChallengeIssuer,
     private readonly unverified: UnverifiedBlock,
-    private readonly sessions: Sessions,
+    private readonly signIn: SignIn,
     private readonly realm: Realm,
   ) {}
 
@@ -36,38 +33,37 @@ export class FirstLogin {
     remember: boolean,
     passkey?: AccountPasskey,
   ): Promise<RegistrationAnswer> {
-    const blocked = this.unverified.isBlocked(account.user);
-    const withoutSession = { registered: true, requires_verification: blocked } as const;
+    const requires_verification = this.unverified.isBlocked(account.user);
+    const withoutSession = { registered: true, requires_verification } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     try {
-      return (await this.begin(account, blocked, request, remember, passkey)) ?? withoutSession;
+      return (await this.begin(account, request, remember, passkey)) ?? withoutSession;
     } catch (error) {
-      // The account is stored: a repeated request would find its identifier taken, but a login is possible. A host may let new
-      // accounts wait for an approval.
-      if (error instanceof SignInRefused || isInconclusive(error)) return withoutSession;
+      // The account is stored: a repeated request would find its identifier taken, but a login is possible. The email may have to
+      // be verified first, and a host may let new accounts wait for an approval.
+      if (isInconclusive(error)) return withoutSession;
       throw error;
     }
   }
 
-  /** Null if no session starts. */
+  /** Null if the user was deleted, or got another password or lost the passkey in the meantime. */
   private async begin(
     { user, digest: created }: CreatedAccount,
-    blocked: boolean,
     request: object,
     remember: boolean,
     passkey?: AccountPasskey,
-  ): Promise<SessionTokens | LoginChallenge | EnrolmentChallenge | null> {
+  ): Promise<LoginAnswer | null> {
     const userId = this.users.idOf(user);
     const digest = created === undefined ? await this.users.passwordHashOf(userId) : created;
-    // A passkey combines two factors, so no challenge follows.
-    const challenge = passkey ? null : await this.loginChallengeIssuer.challengeFor(user, userId, digest, remember);
-    if (challenge) return challenge;
-    if (blocked) return null;
-    const amr = [passkey ? 'webauthn' : 'pwd'];
-    // If the user was deleted, or got another password or lost the passkey in the meantime, no session starts.
-    const isCurrent = async (stored: string | null): Promise<boolean> =>
-      stored === digest && (passkey === undefined || passkey.isStored());
-    return this.sessions.start({ userId, amr, request, remember, passkeyId: passkey?.credentialId }, isCurrent);
+    const signIn = passkey
+      ? await this.signIn.admitTwoFactors({ user, userId })
+      : await this.signIn.admit({ user, userId, digest });
+    const ending = { methods: [passkey ? 'webauthn' : 'pwd'], request, remember, passkeyId: passkey?.credentialId };
+    return this.signIn.complete(
+      signIn,
+      ending,
+      async (stored) => stored === digest && (passkey === undefined || passkey.isStored()),
+    );
   }
 }
 
@@ -85,8 +81,7 @@ export interface RegistrationReceived {
   readonly status: 'registration-received';
 }
 
-export type RegistrationAnswer =
-  SessionTokens | LoginChallenge | EnrolmentChallenge | RegisteredBody | RegistrationReceived;
+export type RegistrationAnswer = LoginAnswer | RegisteredBody | RegistrationReceived;
 
 /** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()

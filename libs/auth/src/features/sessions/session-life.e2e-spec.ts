@@ -8,6 +8,7 @@ import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
 import { RefreshRotation } from './refresh-rotation';
 import { SessionList } from './session-list';
 import { Sessions } from './sessions';
+import { SignIn } from './sign-in';
 import { InvalidRefreshToken } from './sessions.errors';
 import { SessionEnded } from './sessions.events';
 import { eventually } from '../../../../../test/support/eventually';
@@ -114,7 +115,7 @@ class World {
 
   async login(remember: boolean | undefined, ttl: number | undefined, idleTimeout: number | undefined): Promise<void> {
     const { model } = this;
-    const start = this.scope.get(Sessions).start({ userId: '1', remember, ttl, idleTimeout });
+    const start = this.scope.get(SignIn).startForHost({ userId: '1', remember, ttl, idleTimeout });
     if (idleTimeout !== undefined && model.idleTimeout && idleTimeout > model.idleTimeout) {
       count('refused life');
       return expect(start).rejects.toBeInstanceOf(AuthConfigError);

@@ -1,5 +1,5 @@
+import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import type { ClientInfo } from '../../request/http/client-info';
-import type { SignInDevice } from './sign-ins';
 
 /**
  * Why a session ended.
@@ -40,6 +40,9 @@ export type SessionEndReason =
   | 'idle'
   | 'disabled';
 
+/** Whether the user has signed in on a device before. */
+export type SignInDevice = 'known' | 'new';
+
 /**
  * A session has started: a login, a registration that signs in, or `auth.startSession()`.
  *
@@ -55,7 +58,7 @@ export class SessionStarted {
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
-    /** Whether the user has signed in on the device before; null without `features.knownDevices` and without a sign-in. */
+    /** Whether the user has signed in on the device before; null where devices are not recorded, and without a sign-in. */
     readonly device: SignInDevice | null,
   ) {}
 }
@@ -127,3 +130,44 @@ export class RefreshTokenReused {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.refresh_token.reused': RefreshTokenReused;
+    'auth.session.forked': RefreshFamilyForked;
+    'auth.session.started': SessionStarted;
+    'auth.session.ended': SessionEnded;
+    'auth.session.recovered': SessionRecovered;
+  }
+}
+
+export const SESSION_EVENTS: LoggedEvents = {
+  'auth.refresh_token.reused': {
+    event: RefreshTokenReused,
+    severity: 'warning',
+    details: ({ guard, familyId }) => ({ guard, session_id: familyId }),
+    counter: { metric: 'svc.auth.refresh_token.reuses' },
+  },
+  'auth.session.forked': { event: RefreshFamilyForked, severity: 'warning', details: ofSession },
+  'auth.session.started': {
+    event: SessionStarted,
+    severity: 'info',
+    details: (event) => ({ ...ofSession(event), ...(event.device && { purpose: event.device }) }),
+    counter: { metric: 'svc.auth.sessions.started', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+  },
+  'auth.session.ended': {
+    event: SessionEnded,
+    severity: 'info',
+    details: (event) => ({ ...ofSession(event), purpose: event.reason }),
+    counter: {
+      metric: 'svc.auth.sessions.ended',
+      attributes: ({ guard, reason }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': reason }),
+    },
+  },
+  'auth.session.recovered': {
+    event: SessionRecovered,
+    severity: 'warning',
+    details: ofSession,
+    counter: { metric: 'svc.auth.sessions.recovered', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+  },
+};

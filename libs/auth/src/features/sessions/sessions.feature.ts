@@ -1,4 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
@@ -11,18 +12,27 @@ import {
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
+import { SessionStarts } from './session-start';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
-import { SessionPrecondition, SignIns } from './sign-ins';
+import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
 import { CreateSvcSessions1763700000000, Session } from '../../identity/denylist/session.entity';
 import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
+import { SESSIONS_OPTIONS } from './sessions.options';
+import { feature } from '../../foundation/config/option-table';
+import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  options: SESSIONS_OPTIONS,
+  events: SESSION_EVENTS,
+  limits: {
+    'svc-refresh': perClient(({ refresh }) => refresh),
+  },
   configErrors: sessionLifeErrors,
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
@@ -32,9 +42,12 @@ export const sessions = defineFeature('sessions', {
     PinnedAbilityGate,
     AccountStandings,
     SessionPrecondition,
-    SignIns,
+    SignInRecords,
+    UnverifiedBlock,
+    SignIn,
     RefreshTokens,
     Sessions,
+    SessionStarts,
     SessionErasure,
     Accounts,
     RefreshRotation,
@@ -57,5 +70,6 @@ export const sessions = defineFeature('sessions', {
 /** The route that ends all sessions of the caller. */
 export const logoutAll = defineFeature('logoutAll', {
   flags: ['logoutAll'],
+  options: { features: { logoutAll: feature({ default: true, env: 'FEATURE_LOGOUT_ALL' }) } },
   controllers: [RevokeAllController],
 });

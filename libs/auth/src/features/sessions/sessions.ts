@@ -1,37 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { bestEffort, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
-import { AuthConfigError, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
+import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions } from '../../identity/denylist/ended-sessions';
 import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
-import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
-import { AbilityResolver } from '../../request/abilities/granted-scope';
-import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { RefreshTokens } from './refresh-tokens';
-import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import {
-  type CompleteSignIn,
-  type PasswordHashCheck,
-  type RecordedDevice,
-  SessionPrecondition,
-  SignInDevices,
-  SignIns,
-} from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
-import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
-
-/** Maximum length of a session label in characters. */
-const LABEL_MAX = 255;
-
-const SALT_BYTES = 32;
+import { type SessionEndReason, SessionEnded } from './sessions.events';
 
 /**
  * Time limit in milliseconds for one request that ends pages of sessions. Each page is committed. A request that exceeds
@@ -68,42 +48,14 @@ declare module '../../foundation/realm/feature' {
   }
 }
 
-/** Describes the session to start. */
-export interface SessionStart extends SessionLifeRequest {
-  userId: string;
-  /** Extra claims of the first access token. */
-  claims?: object;
-  /** Pins the abilities of the session permanently; an empty list grants nothing. If omitted, they are derived each time. */
-  abilities?: Iterable<string>;
-  /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. Ignored with an `act` claim. */
-  amr?: readonly string[];
-  /** Time of the authentication in unix seconds; now by default. */
-  authTime?: number;
-  client?: ClientInfo;
-  /** The request of a sign-in: its device is recorded (`features.knownDevices`), and its client is the default of `client`. */
-  request?: object;
-  /** Name of the session in lists. Cut after 255 characters. */
-  label?: string;
-  /** Credential id of the passkey that signed in, alone or as the second factor. */
-  passkeyId?: string;
-}
-
-/** Starts and ends the realm's sessions. */
+/** Ends the realm's sessions. */
 @Injectable()
 export class Sessions {
   constructor(
     private readonly store: SessionStore,
-    private readonly abilityResolver: AbilityResolver,
-    private readonly tokenClaims: TokenClaims,
-    private readonly accessTokens: AccessTokens,
-    private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
     endedSessions: EndedSessions,
-    private readonly sessionPrecondition: SessionPrecondition,
-    private readonly signIns: SignIns,
-    private readonly devices: SignInDevices,
-    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
     private readonly scope: RealmScope,
@@ -111,93 +63,8 @@ export class Sessions {
     endedSessions.onFinished(realm.guard, (session) => this.emitEnded(session, 'revoked'));
   }
 
-  /**
-   * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
-   * row remains in that case, nor after an error.
-   *
-   * @throws SignInRefused; AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook;
-   * StoreUnavailable
-   */
-  async start(start: SessionStart, passwordHashCheck?: PasswordHashCheck): Promise<SessionTokens | null> {
-    const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
-    const { passkeyId = null, ...asked } = rest;
-    const life = sessionLife(asked, this.realm.options);
-    if (typeof life === 'string') throw new AuthConfigError(life);
-    // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
-    const amr = claims !== null && 'act' in claims ? [] : given;
-    // Before the session is stored, so that none is stored and discarded. Afterwards, the check is repeated.
-    await this.standings.refuse(userId);
-    const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
-    const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
-    const pinned = this.abilityResolver.pin(abilities);
-    const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
-    const custom = await this.tokenClaims.claimsFor(userId, familyId, claims);
-    // Before the session is stored, so that no session starts without its record.
-    if (amr.length > 0 && pinned === null) await this.signIns.record(userId, familyId);
-
-    const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
-    const client = { ip, userAgent };
-    const session = {
-      familyId,
-      userId,
-      salt,
-      scope: pinned,
-      amr,
-      authTime: authTime ?? null,
-      ...client,
-      label: clip(label, LABEL_MAX),
-      passkeyId,
-      life,
-    };
-    const accessToken = await this.store
-      .insert(session)
-      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }))
-      .catch(async (error: unknown) => {
-        // The statement may have been committed without an answer.
-        await bestEffort('discarding a session', () => this.store.discard(familyId));
-        throw error;
-      });
-    const isCapped = pinned === null && this.realm.options.sessions.maxPerUser > 0;
-    const admitted = await this.admit({ userId, familyId, client, request }, isCapped, passwordHashCheck);
-    if (!admitted) return null;
-    const { device, deviceToken } = admitted;
-    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, client, [...amr], device));
-    const { ttl, remembered } = life;
-    const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
-    const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered, deviceToken };
-  }
-
-  /**
-   * Checks a stored session, ends the sessions that exceed the cap, and records the device. Null if the session must not start;
-   * it is discarded then.
-   */
-  private async admit(
-    signIn: CompleteSignIn,
-    isCapped: boolean,
-    passwordHashCheck?: PasswordHashCheck,
-  ): Promise<RecordedDevice | null> {
-    const { userId, familyId } = signIn;
-    // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
-    const discard = (): Promise<void> => this.store.discard(familyId);
-    try {
-      const [isValid, isOver] = await Promise.all([
-        this.sessionPrecondition.stillValid(userId, passwordHashCheck),
-        isCapped && this.store.isOverCap(userId),
-      ]);
-      if (isValid) {
-        if (isOver) await this.endSurplus(userId, familyId);
-        return await this.devices.record(signIn);
-      }
-      await discard();
-      return null;
-    } catch (error) {
-      await bestEffort('discarding a session', discard);
-      throw error;
-    }
-  }
-
-  private endSurplus(userId: string, own: string): Promise<void> {
+  /** Ends the sessions of the user that exceed `sessions.maxPerUser`. @param own the new session, which stays */
+  endSurplus(userId: string, own: string): Promise<void> {
     return this.ending('cap', async (deny) => {
       const ended = await this.store.endOverCap(userId, own, deny);
       return { result: undefined, ended };

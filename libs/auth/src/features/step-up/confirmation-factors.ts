@@ -11,7 +11,7 @@ import { WrongCode } from '../login-challenge/challenge';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { type ConfirmationMethod, PasskeyConfirmationRequired } from './step-up.errors';
-import { type SignIn, hasSignedInWith } from './step-up.policy';
+import { type SignInClaims, hasSignedInWith } from './step-up.policy';
 
 /** The fields of a confirmation with the password that can contain a second factor; null for absent fields. */
 export interface SentCodes {
@@ -77,7 +77,7 @@ export class ConfirmationFactors {
   }
 
   /** Whether a sign-in has used the factors that a confirmation of this user needs. */
-  async areIn(signIn: Omit<SignIn, 'authTime'>, userId: string): Promise<boolean> {
+  async areIn(signIn: Omit<SignInClaims, 'authTime'>, userId: string): Promise<boolean> {
     if (!this.asksAll || hasSignedInWith('any', signIn, true)) return true;
     return !(await this.hasCodes(userId)) && !(await this.hasPasskey(userId));
   }

@@ -1,6 +1,6 @@
 import {
   type RequiredFactor,
-  type SignIn,
+  type SignInClaims,
   confirmationVerdict,
   hasSignedInWith,
   isRecentPasswordLogin,
@@ -36,7 +36,7 @@ describe('a confirmation token', () => {
 describe('a sign-in', () => {
   const NOW = 1_000_000;
   const recent = { authTime: NOW - 299, amr: ['pwd'], isPinned: false, hasActor: false };
-  it.each<[string, Partial<SignIn>, boolean]>([
+  it.each<[string, Partial<SignInClaims>, boolean]>([
     ['counts as a confirmation within its lifetime', {}, true],
     ['counts in the second in which it happened', { authTime: NOW }, true],
     ['does not count when the lifetime has ended', { authTime: NOW - 300 }, false],
@@ -55,7 +55,7 @@ describe('a sign-in', () => {
     ['does not count longer because of the leeway', NOW - 300, false],
   ])('%s', (_, authTime, expected) => expect(isRecentSignIn({ ...recent, authTime }, 300, NOW, 5)).toBe(expected));
 
-  it.each<[string, Partial<SignIn>, boolean]>([
+  it.each<[string, Partial<SignInClaims>, boolean]>([
     ['with the password allows a passkey without a question', {}, true],
     ['with the password and a code does, too', { amr: ['pwd', 'otp'] }, true],
     ['with a passkey does not', { amr: ['webauthn'] }, false],

@@ -5,13 +5,15 @@ import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { Keyring } from '../../identity/tokens/keyring';
-import { CONFIRMATION, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
+import { type Purpose, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
-import { SignIns } from '../sessions/sign-ins';
+import { SignInRecords } from '../sessions/sign-in';
 import { ConfirmationFactors } from './confirmation-factors';
 import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
 import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
+
+export const CONFIRMATION: Purpose = { type: 'reauth+challenge', lifetime: ({ confirm }) => confirm.ttl };
 
 /** A request that can carry a confirmation token. */
 export interface ConfirmedRequest {
@@ -26,7 +28,7 @@ export class Confirmations {
     private readonly users: TimedUserProvider,
     private readonly factors: ConfirmationFactors,
     private readonly pinnedSessions: PinnedSessions,
-    private readonly signIns: SignIns,
+    private readonly signIns: SignInRecords,
     private readonly keyring: Keyring,
     private readonly realm: Realm,
     private readonly clock: Clock,

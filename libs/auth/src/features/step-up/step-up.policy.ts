@@ -38,7 +38,7 @@ export const factorsFor = (required: RequiredFactor): readonly ('webauthn' | 'ot
  */
 export function hasSignedInWith(
   required: RequiredFactor,
-  { amr, isPinned, hasActor }: Omit<SignIn, 'authTime'>,
+  { amr, isPinned, hasActor }: Omit<SignInClaims, 'authTime'>,
   passkeyVerifiesUser: boolean,
 ): boolean {
   if (isPinned || hasActor || !Array.isArray(amr)) return false;
@@ -49,7 +49,7 @@ export function hasSignedInWith(
 }
 
 /** The sign-in of the session of a caller, from the claims of its access token. */
-export interface SignIn {
+export interface SignInClaims {
   /** Unix seconds; undefined in a token of another issuer without this claim. */
   readonly authTime: unknown;
   /** The authentication methods (RFC 8176). A session without any was started by code of the host, not by its user. */
@@ -65,7 +65,7 @@ export interface SignIn {
  * @param leeway seconds by which the time of the sign-in may be ahead: it is a time of another clock
  */
 export function isRecentSignIn(
-  { authTime, amr, isPinned, hasActor }: SignIn,
+  { authTime, amr, isPinned, hasActor }: SignInClaims,
   ttl: number,
   now: number,
   leeway = 0,
@@ -78,5 +78,5 @@ export function isRecentSignIn(
  * Whether a sign-in allows the browser to create the first passkey without a question: it is recent, and the user has
  * entered the password. Pure.
  */
-export const isRecentPasswordLogin = (signIn: SignIn, ttl: number, now: number, leeway = 0): boolean =>
+export const isRecentPasswordLogin = (signIn: SignInClaims, ttl: number, now: number, leeway = 0): boolean =>
   isRecentSignIn(signIn, ttl, now, leeway) && (signIn.amr as unknown[]).includes('pwd');

@@ -1,3 +1,5 @@
+import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+
 /**
  * A user confirmed a second factor, or the host imported one. The login requires it from now on.
  *
@@ -63,3 +65,21 @@ export class RecoveryCodesReplaced {
     readonly guard: string,
   ) {}
 }
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.two_factor.enabled': TwoFactorEnabled;
+    'auth.two_factor.disabled': TwoFactorDisabled;
+    'auth.two_factor.unusable': TwoFactorUnusable;
+    'auth.recovery_code.used': RecoveryCodeUsed;
+    'auth.recovery_codes.replaced': RecoveryCodesReplaced;
+  }
+}
+
+export const TWO_FACTOR_EVENTS: LoggedEvents = {
+  'auth.two_factor.enabled': { event: TwoFactorEnabled, severity: 'info', details: ofUser },
+  'auth.two_factor.disabled': { event: TwoFactorDisabled, severity: 'info', details: ofUser },
+  'auth.two_factor.unusable': { event: TwoFactorUnusable, severity: 'warning', details: ofUser },
+  'auth.recovery_code.used': { event: RecoveryCodeUsed, severity: 'info', details: ofUser },
+  'auth.recovery_codes.replaced': { event: RecoveryCodesReplaced, severity: 'info', details: ofUser },
+};

@@ -1,6 +1,7 @@
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
+import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
@@ -11,10 +12,20 @@ import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes, removeFactor } from './code-factor';
+import { TWO_FACTOR_OPTIONS } from './two-factor.options';
+import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  options: TWO_FACTOR_OPTIONS,
+  needsEncryptionKey: 'its secrets are encrypted at rest',
+  events: TWO_FACTOR_EVENTS,
+  limits: {
+    // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
+    'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
+    'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
+  },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [

@@ -1,17 +1,27 @@
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
-import type { Handshake } from '../ports/handshake';
 import type { EntityManager } from 'typeorm';
-import type { Language } from '../platform/language';
-import type { Translate, MessageKey } from '../platform/messages';
-import type { PostgresPool } from '../platform/postgres-pool';
-import type { MailTemplates, MailTextReplacements, Mailer, NoticeKind } from '../ports/mail';
+import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
+import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
+import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
+import type { KnownDeviceOptions } from '../../features/known-devices/known-devices.options';
+import type { MailOptions } from '../../features/mail/mail.options';
+import type { PasskeyOptions } from '../../features/passkeys/passkeys.options';
+import type { PasswordResetOptions } from '../../features/password-reset/password-reset.options';
+import type { RegistrationOptions } from '../../features/registration/registration.options';
+import type { SessionsOptions } from '../../features/sessions/sessions.options';
+import type { ConfirmOptions } from '../../features/step-up/step-up.options';
+import type { TwoFactorOptions } from '../../features/two-factor/two-factor.options';
+import type { HashingOptions, PasswordOptions } from '../../identity/password/password.options';
+import type { LockoutOptions } from '../../request/lockout/lockout.options';
 import type { SecurityLine } from '../platform/catalogue';
-import type { BreachedPasswords, PasswordVerifier } from '../ports/passwords';
-import type { RegistrationRules } from './registration-rules';
-import type { SecurityStore } from '../security-store/security-store';
+import type { Language } from '../platform/language';
+import type { MessageKey, Translate } from '../platform/messages';
+import type { PostgresPool } from '../platform/postgres-pool';
+import type { Handshake } from '../ports/handshake';
 import type { Presenter } from '../ports/presenter';
 import type { UserProvider } from '../ports/user-provider';
+import type { SecurityStore } from '../security-store/security-store';
 
 /** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
 export type Algorithm = 'HS256' | 'RS256' | 'ES256';
@@ -74,177 +84,6 @@ export interface KeyOptions {
    */
   jwks?: string | (() => Promise<{ keys: JsonWebKey[] }>);
 }
-
-/** Argon2id parameters and the bound on concurrent hashing (RFC 9106, OWASP Password Storage). */
-export interface HashingOptions {
-  /**
-   * Memory in KiB per hash, 8 to 4194304 (4 GiB).
-   *
-   * @default 19456
-   * @env SVC_ARGON2_MEMORY
-   */
-  memoryCost?: number;
-
-  /**
-   * Number of passes over the memory (`t` in RFC 9106 §3.1), 1 to 1000.
-   *
-   * @default 2
-   * @env SVC_ARGON2_TIME
-   */
-  timeCost?: number;
-
-  /**
-   * Number of lanes (`p` in RFC 9106 §3.1), 1 to 255.
-   *
-   * @default 1
-   * @env SVC_ARGON2_PARALLELISM
-   */
-  parallelism?: number;
-
-  /**
-   * Number of hashes computed concurrently, 1 to 1024. A value above the number of cores only adds latency. Each hash uses one
-   * libuv thread, and one thread always stays free: for more than 3, start the process with a larger
-   * `UV_THREADPOOL_SIZE`.
-   *
-   * @default one less than the cores, at least 1 and at most 3
-   * @env SVC_HASH_CONCURRENCY
-   */
-  concurrency?: number;
-
-  /**
-   * Number of hashes that may wait, 0 to 1000000. When the queue is full, the response is 503 with `Retry-After`, so that a login
-   * flood is bounded. Clients with the highest recent use are refused first, so that a new client is admitted.
-   *
-   * @default 256
-   * @env SVC_HASH_QUEUE
-   */
-  maxQueue?: number;
-
-  /**
-   * Milliseconds that a hash may wait, 1 to 60000; after that the response is 503 with `Retry-After`.
-   *
-   * @default 2500
-   * @env SVC_HASH_WAIT
-   */
-  maxWaitMs?: number;
-
-  /**
-   * Verifiers for hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`,
-   * `firebaseScryptVerifier()`, or the host's own. A successful login replaces such a hash by argon2id. Each verifier adds one hash of its kind to the cost of
-   * every login, so that response times do not reveal which account has which kind of hash. Remove a verifier when no
-   * row has such a hash any more.
-   *
-   * @default []
-   */
-  verifiers?: PasswordVerifier[];
-}
-
-/** A check of new passwords against passwords known from data breaches. */
-export interface BreachOptions {
-  /** The check to use: `new PwnedPasswords()`, or the host's own. */
-  check: BreachedPasswords;
-
-  /**
-   * Milliseconds to wait for an answer, 1 to 60000.
-   *
-   * @default 1000
-   */
-  timeoutMs?: number;
-
-  /**
-   * What happens when there is no answer: `accept` accepts the password, `refuse` answers 503.
-   *
-   * @default 'accept'
-   */
-  onOutage?: 'accept' | 'refuse';
-}
-
-/**
- * Rules for new passwords (NIST SP 800-63B §3.1.1.2). Always refused: more than 255 characters, a NUL character, the
- * most common passwords, the account's own identifier or email, and `appName`.
- */
-export interface PasswordOptions {
-  /**
-   * Minimum number of characters, 8 to 255. Characters are counted as Unicode code points: an emoji is one.
-   *
-   * @default 8
-   * @env SVC_PASSWORD_MIN_LENGTH
-   */
-  minLength?: number;
-
-  /**
-   * Additional passwords to refuse, such as the product's name. Compared without regard to upper and lower case.
-   *
-   * @default []
-   */
-  blockList?: string[];
-
-  /** Also refuses passwords known from data breaches. */
-  breached?: BreachOptions;
-}
-
-/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
-export interface MailOptions {
-  /**
-   * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
-   *
-   * @default none
-   */
-  mailer?: Mailer;
-
-  /**
-   * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
-   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
-   *
-   * @default false
-   */
-  notices?: readonly NoticeKind[] | boolean;
-
-  /**
-   * Language of the mails: one for all users, or a function that returns the language of a user, such as
-   * `(user) => (user as User).locale`. `de-AT` stands for `de`. The library has texts in `en`, `de`, `fr`, `es`, `pt` (Brazilian) and
-   * `ja`; a user with another language, or with none, gets English. So does a user for whom the function fails, and a line is
-   * logged. The function is called after the response, for at most 30 seconds.
-   *
-   * @default 'en'
-   */
-  language?: string | MailLanguage;
-
-  /**
-   * Texts that replace built-in ones, by language and kind:
-   * `{ de: { passwordReset: { subject: 'Neues Passwort für {appName}' } } }`. The texts that all kinds share are under
-   * `shared`.
-   *
-   * @default {}
-   */
-  texts?: MailTextReplacements;
-
-  /**
-   * Functions that return the content of the mails by kind. Their second parameter is the built-in content:
-   * `(mail, builtIn) => ({ ...builtIn, subject: 'Hello' })`.
-   *
-   * @default {}
-   */
-  templates?: Partial<MailTemplates>;
-
-  /**
-   * Color of the buttons in HTML, as `#rrggbb`. Their text is black or white, so that it stays legible.
-   *
-   * @default '#1f4fd8'
-   */
-  accentColor?: string;
-}
-
-/**
- * Returns the language of a user's mails; null for one without a language.
- *
- * @param user the user. For `accountDeleted`, the user before the deletion
- */
-export type MailLanguage = (
-  user: object,
-  context: { guard: string },
-) => string | null | undefined | Promise<string | null | undefined>;
 
 /** Texts of the API that replace built-in ones, in every language and in single languages. */
 export type MessageReplacements = Partial<Record<MessageKey, string>> & {
@@ -340,7 +179,7 @@ export interface LimiterContext {
  */
 export type Limiter = (request: unknown, context: LimiterContext) => LimitRule | readonly LimitRule[];
 
-/** Rate limits. They bound the rate of attempts; the lockout bounds their total number. */
+/** Rate limits. They bound the rate of attempts; the lockout bounds their total number. Features add theirs. */
 export interface RateLimitsOptions {
   /**
    * Prefix length, in bits, of the IPv6 addresses that count as one client, 32 to 128. One subscriber usually has a
@@ -358,81 +197,6 @@ export interface RateLimitsOptions {
    * @env SVC_LOGIN_MAX_ATTEMPTS, SVC_LOGIN_DECAY
    */
   login?: LoginRateLimit;
-
-  /**
-   * `POST /two-factor-challenge`, and the routes below `/two-factor-enrolment`, together. Twice as many requests are allowed to
-   * `POST /two-factor` and `POST /two-factor/recovery-codes`, together, and to `POST /two-factor/confirm`.
-   *
-   * @default { maxAttempts: 5, decaySeconds: 60 }
-   * @env SVC_2FA_MAX_ATTEMPTS, SVC_2FA_DECAY
-   */
-  twoFactor?: RateLimit;
-
-  /**
-   * Step-up, change of password and export of the account, together.
-   *
-   * @default { maxAttempts: 5, decaySeconds: 60 }
-   * @env SVC_CONFIRM_MAX_ATTEMPTS, SVC_CONFIRM_DECAY
-   */
-  confirm?: RateLimit;
-
-  /**
-   * `POST /refresh`.
-   *
-   * @default { maxAttempts: 30, decaySeconds: 60 }
-   * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY
-   */
-  refresh?: RateLimit;
-
-  /**
-   * Both passkey login routes and `POST /register/passkey/options`, together. The same number of requests of a user is allowed to
-   * the routes that add a passkey.
-   *
-   * @default { maxAttempts: 30, decaySeconds: 60 }
-   * @env SVC_PASSKEY_MAX_ATTEMPTS, SVC_PASSKEY_DECAY
-   */
-  passkeys?: RateLimit;
-
-  /**
-   * Both email verification routes, and the routes that confirm and undo a change of the email, together.
-   *
-   * @default { maxAttempts: 6, decaySeconds: 60 }
-   * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
-   */
-  emailVerification?: RateLimit;
-
-  /**
-   * Forgotten and reset password, and the report of a sign-in, together.
-   *
-   * @default { maxAttempts: 6, decaySeconds: 60 }
-   * @env SVC_RESET_MAX_ATTEMPTS, SVC_RESET_DECAY
-   */
-  passwordReset?: RateLimit;
-
-  /**
-   * Both routes of the sign-in with a mailed code, together.
-   *
-   * @default { maxAttempts: 10, decaySeconds: 60 }
-   * @env SVC_CODE_MAX_ATTEMPTS, SVC_CODE_DECAY
-   */
-  emailCode?: RateLimit;
-
-  /**
-   * `POST /register` and `POST /register/passkey`, together.
-   *
-   * @default { maxAttempts: 10, decaySeconds: 60 }
-   * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
-   */
-  registration?: RateLimit;
-
-  /**
-   * `POST /email/change` and `POST /username`, together. Besides, an address gets at most five mails of `POST /email/change`
-   * in an hour, whatever their number of senders.
-   *
-   * @default { maxAttempts: 10, decaySeconds: 3600 }
-   * @env SVC_EMAIL_CHANGE_MAX_ATTEMPTS, SVC_EMAIL_CHANGE_DECAY
-   */
-  emailChange?: RateLimit;
 
   /**
    * Limiters by name. A limiter with the name of a built-in one, such as `svc-login`, replaces it. Any other name is
@@ -466,276 +230,6 @@ export interface RetentionOptions {
   lockoutDays?: number;
 }
 
-/** Persistent lockout after consecutive failures. Needs `features.lockout`. */
-export interface LockoutOptions {
-  /**
-   * Consecutive failures before the account locks, 1 to 100 (100 is the maximum of NIST SP 800-63B §3.2.2).
-   *
-   * @default 100
-   * @env SVC_LOCKOUT_MAX_ATTEMPTS
-   */
-  maxAttempts?: number;
-
-  /**
-   * Seconds after which a lock expires, at most 315360000 (ten years). `0` keeps it until it is released by `svc:release` or by the host.
-   *
-   * @default 0
-   * @env SVC_LOCKOUT_RELEASE_AFTER
-   */
-  releaseAfter?: number;
-}
-
-/** TOTP second factor. Needs `features.twoFactor`. */
-export interface TwoFactorOptions {
-  /**
-   * Issuer shown by authenticator apps.
-   *
-   * @default appName
-   * @env SVC_2FA_ISSUER
-   */
-  issuer?: string;
-
-  /**
-   * Steps of 30 seconds accepted before and after the current one, 0 or 1. More than 1 is refused.
-   *
-   * @default 1
-   * @env SVC_2FA_WINDOW
-   */
-  window?: number;
-
-  /**
-   * Recovery codes per set, 1 to 100.
-   *
-   * @default 8
-   * @env SVC_2FA_RECOVERY_CODES
-   */
-  recoveryCodes?: number;
-
-  /**
-   * Lifetime of a login challenge in seconds, 1 to 86400 (a day).
-   *
-   * @default 300
-   * @env SVC_2FA_CHALLENGE_TTL
-   */
-  challengeTtl?: number;
-
-  /**
-   * Whether a user must have a second factor: TOTP or a passkey. A function decides for each user; it is called at each
-   * login, after the correct password, at a user without TOTP, and before the last factor is removed. A user without a
-   * factor gets no tokens at the login, but an enrolment token for the routes below `/two-factor-enrolment`. A user whose
-   * only factor is a passkey must present it after the password. When the function throws, or returns no boolean, the
-   * request fails with 500. Sessions that exist continue: see `@RequireFactor`. Extra guards inherit it: check
-   * `context.guard` if their users differ. Needs `features.twoFactor` or, at the default guard, `features.passkeys`. An
-   * extra guard with the users of a default guard that has passkeys must set it to false: its login asks for no passkeys.
-   *
-   * @default false
-   * @env SVC_2FA_REQUIRED
-   */
-  required?: boolean | ((user: object, context: { guard: string }) => boolean | Promise<boolean>);
-
-  /**
-   * Lifetime of an enrolment token in seconds, 1 to 86400 (a day). Within it, a user for whom a second factor is
-   * {@link required} sets one up.
-   *
-   * @default 600
-   * @env SVC_2FA_ENROLMENT_TTL
-   */
-  enrolmentTtl?: number;
-
-  /**
-   * Days for which a device is trusted, 0 to 90: after a completed second factor with `trust_device`, the password alone
-   * signs the same user in from this device. `0` trusts no device. Such a session has the `amr` `["pwd"]`. A change of the
-   * password or of a second factor, and the end of all sessions, end the trust. A lower value applies to devices that are
-   * trusted already, too.
-   *
-   * @default 0
-   * @env SVC_2FA_TRUSTED_DEVICE_DAYS
-   */
-  trustedDeviceDays?: number;
-}
-
-/** How many sessions a user may have, and how long they live. */
-export interface SessionsOptions {
-  /**
-   * Maximum number of live sessions of one user on one guard. A login above it ends the least recently used session
-   * (`SessionEnded` with the reason `cap`). Sessions with a pinned list of abilities are not counted and not ended. `0`
-   * means no limit.
-   *
-   * @default 100
-   * @env SVC_SESSIONS_MAX_PER_USER
-   */
-  maxPerUser?: number;
-
-  /**
-   * Seconds without a refresh after which a session ends (`SessionEnded` with the reason `idle`), at most 315360000 (ten
-   * years). `0` means no idle time. It must be longer than `accessTtl`, because a client in use refreshes only when its access token
-   * expires. Read at each refresh, so a change applies to sessions that exist. It applies to pinned sessions, too.
-   *
-   * @default 0
-   * @env SVC_SESSIONS_IDLE_TIMEOUT
-   */
-  idleTimeout?: number;
-
-  /**
-   * Lifetime in seconds of a session whose sign-in has the field `remember: false`, not shorter than `accessTtl`, and at most
-   * 315360000 (ten years). A value above `refreshTtl` has the effect of `refreshTtl`. In cookie mode, the refresh cookie of
-   * such a session has no `Max-Age`, so the browser removes it when it closes. A sign-in without the field is remembered. `0`
-   * means that the field has no effect.
-   *
-   * @default 0
-   * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
-   */
-  ttlWithoutRemember?: number;
-}
-
-/** Step-up confirmation. */
-export interface ConfirmOptions {
-  /**
-   * Lifetime of one confirmation in seconds, 1 to 86400 (a day).
-   *
-   * @default 300
-   * @env SVC_CONFIRM_TTL
-   */
-  ttl?: number;
-
-  /**
-   * Whether a sign-in within the last {@link ttl} seconds counts as a confirmation of its session, without a confirmation
-   * token. It does not count for pinned sessions, and for sessions without `amr` (as with an `act` claim), which no user
-   * has signed in to. It does not count after a change of the password.
-   *
-   * @default false
-   * @env SVC_CONFIRM_AFTER_LOGIN
-   */
-  afterLogin?: boolean;
-
-  /**
-   * What a user with two factors confirms with. `one`: the password or a passkey. `all`: the password together with a code
-   * or a recovery code, or a passkey, which combines two factors; the password alone is enough only for users without a
-   * second factor. `all` needs `passkeys.userVerification: 'required'` where passkeys are on.
-   *
-   * @default 'one'
-   * @env SVC_CONFIRM_FACTORS
-   */
-  factors?: 'one' | 'all';
-
-  /**
-   * Request header that carries the confirmation token.
-   *
-   * @default 'X-Svc-Confirmation'
-   * @env SVC_CONFIRM_HEADER
-   */
-  header?: string;
-}
-
-/** Passkeys (WebAuthn Level 3). Needs `features.passkeys`. */
-export interface PasskeyOptions {
-  /**
-   * Relying party name shown by the browser.
-   *
-   * @default appName
-   * @env SVC_PASSKEY_RP_NAME
-   */
-  rpName?: string;
-
-  /**
-   * Relying party id (WebAuthn §5.4.2): the domain that passkeys are bound to, permanently. In lower case, and not a
-   * public suffix; or `localhost`. Required.
-   *
-   * @default none
-   * @env SVC_PASSKEY_RP_ID
-   */
-  rpId?: string;
-
-  /**
-   * Exact origins of the pages that may run a ceremony. Their host is `rpId` or a subdomain of it. Required.
-   *
-   * @default []
-   * @env SVC_PASSKEY_ORIGINS (comma list)
-   */
-  origins?: string[];
-
-  /**
-   * Lifetime of a ceremony in seconds, at most 86400 (a day).
-   *
-   * @default 120
-   * @env SVC_PASSKEY_CHALLENGE_TTL
-   */
-  challengeTtl?: number;
-
-  /**
-   * Whether the authenticator must verify the user, by a PIN or a fingerprint. `required` is enforced at sign-in and
-   * step-up. With the other values, possession of the device is enough to use a passkey.
-   *
-   * @default 'required'
-   * @env SVC_PASSKEY_UV
-   */
-  userVerification?: 'required' | 'preferred' | 'discouraged';
-
-  /**
-   * Whether a user with a passkey must present it, or another second factor, after the password. A function decides for
-   * each user.
-   *
-   * @default false
-   * @env SVC_PASSKEY_REQUIRED
-   */
-  required?: boolean | ((user: object) => boolean | Promise<boolean>);
-
-  /**
-   * Maximum number of passkeys of one user, 1 to 1000. A registration above it is refused like an invalid one.
-   *
-   * @default 50
-   * @env SVC_PASSKEY_MAX_PER_USER
-   */
-  maxPerUser?: number;
-
-  /**
-   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
-   * each user: return false for users that can sign in in another way of the host.
-   *
-   * @default features.passkeyRegistration
-   * @env SVC_PASSKEY_KEEP_LAST
-   */
-  keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
-}
-
-/** Email verification. Needs `features.emailVerification`. */
-export interface EmailVerificationOptions {
-  /**
-   * External base URL of this API, without `path`. Mailed links begin with it. It is never taken from a request,
-   * because any client can set its headers. `https`, or `http` on localhost outside production. Required.
-   *
-   * @default none
-   * @env SVC_VERIFY_API_URL
-   */
-  apiUrl?: string;
-
-  /**
-   * Page to which the browser is redirected after the link was opened.
-   *
-   * @default none
-   * @env SVC_VERIFY_URL
-   */
-  frontendUrl?: string;
-
-  /**
-   * Lifetime of a link in minutes, 1 to 525600 (a year).
-   *
-   * @default 60
-   * @env SVC_VERIFY_EXPIRE
-   */
-  expire?: number;
-
-  /**
-   * Refuses sessions to users without a verified email, also to those of unknown state. The users of the default guard need
-   * such a state: a column `emailVerifiedAt`, or `UserProvider.isEmailVerified`. An extra guard inherits the option; it has
-   * no effect if its users have no such state.
-   *
-   * @default false
-   * @env SVC_VERIFY_BLOCK_LOGIN
-   */
-  blockUnverifiedLogin?: boolean;
-}
-
 /**
  * Encryption at rest of values that must be read again: TOTP secrets and public keys of passkeys. Its keys also sign
  * mailed links.
@@ -760,192 +254,6 @@ export interface EncryptionOptions {
    * @env SVC_PREVIOUS_ENCRYPTION_KEYS (comma list)
    */
   previousKeys?: string[];
-}
-
-/** How long reset links are valid, and how often they are mailed. */
-export interface ResetBrokerOptions {
-  /**
-   * Minutes for which a mailed link is valid, 1 to 10080 (a week).
-   *
-   * @default 60
-   * @env SVC_RESET_EXPIRE
-   */
-  expireMinutes?: number;
-
-  /**
-   * Seconds after a mail during which no further mail is sent to the same account, at most 86400 (a day). `0` means no
-   * pause.
-   *
-   * @default 60
-   * @env SVC_RESET_THROTTLE
-   */
-  throttleSeconds?: number;
-}
-
-/** Password reset. Needs `features.passwordReset`. */
-export interface PasswordResetOptions extends ResetBrokerOptions {
-  /**
-   * Page that the mailed link opens. Its query has the parameters `token` and `email`. `https`, or `http` on localhost
-   * outside production. Required.
-   *
-   * @default none
-   * @env SVC_RESET_URL
-   */
-  frontendUrl?: string;
-
-  /**
-   * Ends every session of the user after a reset.
-   *
-   * @default true
-   * @env SVC_RESET_REVOKE_SESSIONS
-   */
-  revokeSessions?: boolean;
-
-  /**
-   * Name of the entry of {@link brokers} that this application uses; `null` uses the values beside it. Links of one
-   * broker are not valid for another one. The application does not start with a name that has no entry.
-   *
-   * @default null
-   * @env SVC_RESET_BROKER
-   */
-  broker?: string | null;
-
-  /**
-   * Validity and pause by broker, for applications that share a user table. A value that an entry omits is the value of
-   * `passwordReset` itself. Also list the brokers of the other applications: pruning deletes the tokens of a broker
-   * that it does not know after the longest configured validity, at least an hour.
-   *
-   * @default {}
-   */
-  brokers?: Record<string, ResetBrokerOptions>;
-}
-
-/** Change of the email. Needs `features.emailChange`. */
-export interface EmailChangeOptions {
-  /**
-   * Page that the link in the mail to the new address opens. Its query has the parameter `token`, which the page posts to
-   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required.
-   *
-   * @default none
-   * @env SVC_EMAIL_CHANGE_CONFIRM_URL
-   */
-  confirmUrl?: string;
-
-  /**
-   * Page that the link in the mail to the former address opens. Its query has the parameter `token`, which the page posts
-   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required.
-   *
-   * @default none
-   * @env SVC_EMAIL_CHANGE_UNDO_URL
-   */
-  undoUrl?: string;
-
-  /**
-   * Minutes for which the link to the new address is valid, 1 to 1440 (a day).
-   *
-   * @default 60
-   * @env SVC_EMAIL_CHANGE_EXPIRE
-   */
-  expireMinutes?: number;
-
-  /**
-   * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
-   * former address.
-   *
-   * @default 7
-   * @env SVC_EMAIL_CHANGE_UNDO_DAYS
-   */
-  undoDays?: number;
-}
-
-/** Recognition of devices. Needs `features.knownDevices`. */
-export interface KnownDeviceOptions {
-  /**
-   * Mails the owner of the account when a user signs in on a new device. Not for the first device of a user. At most five
-   * mails to one account in an hour.
-   *
-   * @default true with `mail.mailer`, otherwise false
-   * @env SVC_KNOWN_DEVICES_MAIL
-   */
-  mail?: boolean;
-
-  /**
-   * Page that the link in this mail opens. Its query has the parameter `token`, which the page posts to `/sessions/report`;
-   * at an extra guard also `guard`, its name. `https`, or `http` on localhost outside production. Required with
-   * {@link mail}.
-   *
-   * @default none
-   * @env SVC_KNOWN_DEVICES_URL
-   */
-  frontendUrl?: string;
-
-  /**
-   * Minutes for which the link is valid, 1 to 43200 (30 days).
-   *
-   * @default 10080
-   * @env SVC_KNOWN_DEVICES_EXPIRE
-   */
-  expireMinutes?: number;
-}
-
-/** Sign-in with a mailed code. Needs `features.emailCode`. */
-export interface EmailCodeOptions {
-  /**
-   * Minutes for which a code is valid, 1 to 10 (the maximum of NIST SP 800-63B §3.1.3.2 for codes that are sent).
-   *
-   * @default 10
-   * @env SVC_CODE_EXPIRE
-   */
-  expireMinutes?: number;
-
-  /**
-   * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
-   *
-   * @default 8
-   * @env SVC_CODE_DIGITS
-   */
-  digits?: number;
-
-  /**
-   * Page that a link in the mail opens, beside the code. Its fragment has the parameter `code`. The page sends the code
-   * itself: the link signs in only in the browser that asked for it. `https`, or `http` on localhost outside production, and
-   * no fragment. Without it, the mail has no link.
-   *
-   * @default none
-   * @env SVC_CODE_URL
-   */
-  frontendUrl?: string;
-}
-
-/** Registration. Needs `features.registration`. */
-export interface RegistrationOptions {
-  /**
-   * Signs in the new user immediately.
-   *
-   * @default true
-   * @env SVC_REGISTER_LOGIN
-   */
-  login?: boolean;
-
-  /**
-   * Gives the same answer, 202, whether or not the email has an account, and mails the owner of an existing account. The
-   * user is not signed in, and {@link login} has no effect. Until the email is verified, a login is answered as one with a
-   * wrong password. Needs `features.emailVerification`, `features.passwordReset` and
-   * `emailVerification.blockUnverifiedLogin`, and `email` as the identifier; cannot be combined with `hooks.register`.
-   *
-   * @default false
-   * @env SVC_REGISTER_CONCEAL_EXISTING
-   */
-  concealExisting?: boolean;
-
-  /**
-   * The fields of `POST /register` as a class with the decorators of class-validator. It replaces all default fields, and
-   * `hooks.register` gets an instance of it. Needs class-validator; cannot be combined with `hooks.registerRules`, whose
-   * rules can depend on the request.
-   *
-   * @default the name, the identifier and the password
-   */
-  rules?: Type<object>;
 }
 
 /** Features, each on or off. They are structure: known when the module is declared. */
@@ -1136,7 +444,7 @@ export interface AuthHooks {
   /**
    * Extra claims of every access token, at login and at each refresh. Standard claims take precedence; `amr`,
    * `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. A claim with the name of a member
-   * that every object has, such as `constructor`, is refused with 422 (`UnusableClaim`), as is `toJSON`. Extra guards
+   * that every object has, such as `constructor`, is refused with 422 (`unusable_claim`), as is `toJSON`. Extra guards
    * inherit it, and users of different guards can have the same id: check `context.guard`.
    */
   tokenClaims?: (userId: string, context: HookContext) => object | null | Promise<object | null>;
@@ -1153,21 +461,6 @@ export interface AuthHooks {
    * string, or if the hook throws, the address is used. Runs before the body is validated.
    */
   rateLimitKey?: (request: unknown) => string;
-
-  /**
-   * Creates the account of `POST /register`. It receives the fields that the rules declare and no others; the password
-   * is in plain text. It must return a user that it has just created, with the submitted identifier. A user that
-   * existed before is answered 500, because the client would be signed in to the account of another person. Needs users
-   * with a creation time: an entity with `@CreateDateColumn({ type: 'timestamptz' })`. Resolve to `null` if the
-   * identifier was taken in the meantime.
-   */
-  register?: (fields: Readonly<Record<string, unknown>>, context: { guard: string }) => Promise<object | null>;
-
-  /**
-   * The fields of `POST /register`. They replace all default fields. Without {@link register}, `name`, the identifier
-   * and `password` must be among them. Rules that are the same for each request can be a class: `registration.rules`.
-   */
-  registerRules?: (request: unknown) => RegistrationRules;
 
   /**
    * Whether a user may have sessions. Called before a session starts, again after it is stored, at every refresh, and before
@@ -1426,7 +719,7 @@ export interface RedisOptions {
    * connects when the application is initialized, or at the first use before that, and closes the connection when the
    * application shuts down. It needs `@redis/client` or `redis`, version 4 or 5. The application does not start if no
    * connection is possible within 5 seconds, or if `cache` or `denylistStore` is also set. For Sentinel or a cluster, set
-   * `cache` to a client of your own.
+   * `cache`.
    *
    * @default none
    * @env SVC_REDIS_URL
@@ -1452,8 +745,9 @@ export interface SharedValues {
   redis?: RedisOptions;
 
   /**
-   * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient`,
-   * `createSentinel` or `createCluster`), or a {@link SecurityStore}. All nodes must share it; it must be persistent and must not evict keys.
+   * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient` or
+   * `createSentinel`), a {@link SecurityStore}, or `clusterStore(cluster)` of `@svc/auth/redis-cluster`. All nodes must share it;
+   * it must be persistent and must not evict keys.
    *
    * @default the connection of `redis.url`; without it this process's memory, which production refuses
    */

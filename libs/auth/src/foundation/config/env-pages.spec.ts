@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAGES, ROOT } from '../../../../../test/docs/blocks';
-import { VARIABLES } from './env';
+import { VARIABLES } from './options.testkit';
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 

@@ -1,8 +1,13 @@
-import { VARIABLES, authOptionsFromEnv, envName, unknownVariables } from './env';
+import { envName } from './env';
 import { AuthConfigError } from '../platform/errors';
-import { BOUNDS } from './bounds';
-import { DEFAULT_FEATURES } from './defaults';
-import { resolveOptions } from './resolve-options';
+import {
+  BOUNDS,
+  DEFAULT_FEATURES,
+  VARIABLES,
+  authOptionsFromEnv,
+  resolveOptions,
+  unknownVariables,
+} from './options.testkit';
 
 // Every variable, with the option that it sets.
 const EXPECTED: Record<string, string> = {

@@ -1,5 +1,5 @@
 import type { AuthModuleOptions } from './auth-options';
-import { resolveOptions } from './resolve-options';
+import { resolveOptions } from './options.testkit';
 
 class People {}
 class Operators {}

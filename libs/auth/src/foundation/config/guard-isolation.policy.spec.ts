@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from './auth-options';
 import { OPERATIONS } from '../platform/catalogue';
-import { WITH_ROUTES_BELOW, guardErrors } from './guard-isolation.policy';
-import { resolveOptions } from './resolve-options';
+import { WITH_ROUTES_BELOW } from './guard-isolation.policy';
+import { guardErrors, resolveOptions } from './options.testkit';
 
 class People {}
 class Operators {}
@@ -12,7 +12,7 @@ const admin = { users: { entity: Operators }, audience: 'https://admin', path: '
 function refusalsOf(options: object): string[] {
   const given = { ...valid, ...options } as AuthModuleOptions;
   const config = resolveOptions(given);
-  return guardErrors(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
+  return guardErrors(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard], ['.code']);
 }
 
 describe('a configuration', () => {
@@ -140,6 +140,16 @@ describe('a configuration', () => {
       'with an extra guard that inherits the audience',
       { guards: { admin: { ...admin, audience: undefined } } },
       /share the audience/,
+    ],
+    [
+      'with the same cookie for two guards',
+      { cookie: { refreshName: 'a' }, guards: { admin: { ...admin, cookie: { refreshName: 'a' } } } },
+      /share the cookie a,.*guards\.admin\.cookie\.refreshName/,
+    ],
+    [
+      'with the refresh cookie of one guard as a cookie of a feature of another guard',
+      { cookie: { refreshName: 'a' }, guards: { admin: { ...admin, cookie: { refreshName: 'a.code' } } } },
+      /share the cookie a\.code, /,
     ],
     [
       'with the same path for two guards',

@@ -1,4 +1,5 @@
 import type { AuthConfig, GuardConfig } from './auth-config';
+import type { OptionFacets } from './option-table';
 
 /**
  * Returns the reasons why a configuration must not start, each with its correction. A pure function: it has all rules
@@ -7,17 +8,22 @@ import type { AuthConfig, GuardConfig } from './auth-config';
  * If two guards share a key, only the audience distinguishes their tokens. With a shared audience, user 7 of one table
  * could act as user 7 of the other table.
  */
-export function guardErrors(config: AuthConfig, guardNames: readonly string[]): string[] {
+export function guardErrors(
+  config: AuthConfig,
+  guardNames: readonly string[],
+  cookieSuffixes: readonly string[],
+  manifests: readonly OptionFacets[],
+): string[] {
   const { guards } = config;
   const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
   return [
     ...duplicates(guardNames).map((name) => `guards.${name} has the name of the default guard. Rename one of them.`),
     ...guards.flatMap(errorsOfGuard),
-    ...encryptionKeys(config),
+    ...encryptionKeys(config, manifests),
     ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
       ...audienceConflict(a, b),
-      ...cookieConflict(a, b),
+      ...cookieConflict(a, b, ['', ...cookieSuffixes]),
       ...(config.routes ? pathConflict(a, b) : []),
     ]),
   ];
@@ -70,13 +76,18 @@ const isOrigin = (text: string): boolean =>
 
 const KEY_BYTES = 32;
 
-function encryptionKeys({ guards, encryption: { key, previousKeys } }: AuthConfig): string[] {
-  const needed = (['twoFactor', 'passkeys'] as const).filter((name) => guards.some(({ features }) => features[name]));
+function encryptionKeys(
+  { guards, encryption: { key, previousKeys } }: AuthConfig,
+  manifests: readonly OptionFacets[],
+): string[] {
+  // That of a feature that mails is checked with its mails: a service without routes sends none.
+  const needing = manifests.find(
+    ({ needsEncryptionKey, needsMailer, flags }) =>
+      needsEncryptionKey && !needsMailer && guards.some(({ features }) => flags?.some((name) => features[name])),
+  );
   const short = (text: string): boolean => Buffer.byteLength(text) < KEY_BYTES;
   return [
-    needed.length > 0 &&
-      !key &&
-      `features.${needed[0]} needs encryption.key (SVC_ENCRYPTION_KEY): its secrets are encrypted at rest. Generate one with npx svc-auth secret --show, and do not use the value of secret.`,
+    needing && !key && withoutKey(needing),
     key &&
       short(key) &&
       `encryption.key (SVC_ENCRYPTION_KEY) is shorter than ${KEY_BYTES} bytes. Generate one with npx svc-auth secret --show.`,
@@ -84,6 +95,10 @@ function encryptionKeys({ guards, encryption: { key, previousKeys } }: AuthConfi
       `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has an entry shorter than ${KEY_BYTES} bytes. Remove it.`,
   ].filter((text): text is string => typeof text === 'string' && text !== '');
 }
+
+/** The error of a feature that needs the key of encryption, without that key. */
+export const withoutKey = ({ flags, needsEncryptionKey }: OptionFacets): string =>
+  `features.${flags![0]} needs encryption.key (SVC_ENCRYPTION_KEY): ${needsEncryptionKey}. Generate one with npx svc-auth secret --show, and do not use the value of secret.`;
 
 /** Refresh tokens are derived from a configured secret, which a guard that signs with a key pair may not have. */
 function refreshTokenRoots({ guards, routes, encryption: { key } }: AuthConfig): string[] {
@@ -109,16 +124,10 @@ function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-/** The names of the cookies of a guard, by the name of its refresh cookie. */
-export const cookieNames = (refreshName: string) => ({
-  refresh: refreshName,
-  code: `${refreshName}.code`,
-  device: `${refreshName}.device`,
-  trustedDevice: `${refreshName}.trusted-device`,
-});
-
-function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
-  const [ofA, ofB] = [a, b].map(({ cookie }) => Object.values(cookieNames(cookie.refreshName))) as [string[], string[]];
+/** @param suffixes of the names of a guard's cookies, after the name of its refresh cookie */
+function cookieConflict(a: GuardConfig, b: GuardConfig, suffixes: readonly string[]): string[] {
+  const namesOf = ({ cookie }: GuardConfig): string[] => suffixes.map((suffix) => cookie.refreshName + suffix);
+  const [ofA, ofB] = [namesOf(a), namesOf(b)];
   const shared = ofA.find((name) => ofB.includes(name));
   if (shared === undefined) return [];
   return [

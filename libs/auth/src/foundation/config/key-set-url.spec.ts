@@ -1,6 +1,6 @@
 import type { AuthModuleOptions } from './auth-options';
 import { keySetErrors } from './url-checks';
-import { resolveOptions } from './resolve-options';
+import { resolveOptions } from './options.testkit';
 
 class People {}
 const URL_OF_KEYS = 'https://api.example.com/auth/jwks';

@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../../../../test/docs/blocks';
-import { BOUNDS } from './bounds';
-import { DEFAULTS, DEFAULT_HASHING } from './defaults';
-import { VARIABLES, isFlag, isNumber } from './env';
 import { merge } from './merge';
-import { OPTIONS, optionErrors } from './option-checks';
-import { resolveOptions } from './resolve-options';
+import {
+  BOUNDS,
+  DEFAULTS,
+  DEFAULT_HASHING,
+  OPTIONS,
+  VARIABLES,
+  isFlag,
+  isNumber,
+  optionErrors,
+  resolveOptions,
+} from './options.testkit';
 
 /** The rows of the generated page, which has every option of the documented interfaces. */
 const PAGE = readFileSync(join(ROOT, 'docs/options.md'), 'utf8');

@@ -1,23 +1,7 @@
-import { BOUNDS, boundsOf } from './bounds';
-import { VARIABLES, invalidValue, isFlag, isNumber, optionWithVariable } from './env';
+import { invalidValue, optionWithVariable } from './env';
+import { type OptionSpec, type OptionTree, type KnownOptions, isSpec, namedIn } from './option-table';
 import { isPromise, typeFault } from './option-types';
 import { nearest, readFlag, readNumber } from './option-values.policy';
-import { PER_MODULE } from './resolve-options';
-
-const WITHOUT_VARIABLE =
-  'guard guards path presenter routes tokenIds refreshTokenFrom dataSource pool imports users.entity users.provider users.source requestOf ' +
-  'hooks.authenticate hooks.tokenClaims hooks.abilities hooks.rateLimitKey hooks.register hooks.registerRules ' +
-  'hooks.canSignIn hooks.deleteUser registration.rules keys.public cookie.refreshName rateLimits.limiters passwordReset.brokers ' +
-  'passwords.blockList passwords.breached.check passwords.breached.onOutage mail.mailer mail.notices mail.language ' +
-  'mail.texts mail.templates mail.accentColor languages messages ' +
-  'hashing.verifiers cache stores securityLog.sink';
-
-/** Every option of the library, with the names of its blocks. */
-export const OPTIONS: readonly string[] = [
-  ...new Set([...VARIABLES.map(([, option]) => option), ...Object.keys(BOUNDS), ...WITHOUT_VARIABLE.split(' ')]),
-];
-
-const isBlock = (option: string): boolean => OPTIONS.some((one) => one.startsWith(`${option}.`));
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -30,41 +14,57 @@ const isLiteral = (value: object): boolean => Object.getPrototypeOf(value) === O
  * that a setting has another value than the one it wrote.
  *
  * @param options the options as the host wrote them, before defaults are applied
+ * @param known all options of the library
  */
-export function optionErrors({ guards, ...options }: { guards?: unknown }): string[] {
-  const own = errorsOfBlock(options);
+export function optionErrors({ guards, ...options }: { guards?: unknown }, known: KnownOptions): string[] {
+  const own = errorsOfBlock(options, { ...known.ofGuard, ...known.ofModule }, { known });
   if (guards === undefined) return own;
   if (!isObject(guards)) return [...own, 'guards must be an object: guard names with their options.'];
   const ofGuards = Object.entries(guards).flatMap(([guard, values]) =>
     isObject(values)
-      ? errorsOfBlock(values, guard)
+      ? errorsOfBlock(values, known.ofGuard, { known, guard })
       : [`guards.${guard} must be an object with the options of the guard.`],
   );
   return [...own, ...ofGuards];
 }
 
-function errorsOfBlock(values: object, guard?: string, block?: string): string[] {
-  return Object.entries(values).flatMap(([key, value]) => {
+/** The place of a block among the options. */
+interface Place {
+  readonly known: KnownOptions;
+  readonly guard?: string;
+  readonly block?: string;
+  /** The name of the block in error messages, if it is not that of the option. */
+  readonly named?: string;
+}
+
+function errorsOfBlock(values: object, tree: OptionTree, place: Place): string[] {
+  const { known, guard, block } = place;
+  const prefix = place.named ?? [guard === undefined ? [] : ['guards', guard], block ?? []].flat().join('.');
+  return Object.entries(values).flatMap(([key, value]: [string, unknown]) => {
     const option = block ? `${block}.${key}` : key;
-    const named = guard === undefined ? option : `guards.${guard}.${option}`;
+    const named = prefix ? `${prefix}.${key}` : key;
+    const node = Object.hasOwn(tree, key) ? tree[key] : undefined;
     if (value === undefined) return [];
-    if (guard !== undefined && PER_MODULE.includes(option)) {
+    if (guard !== undefined && !block && Object.hasOwn(known.ofModule, key))
       return [`${named} has no effect: all guards share one ${option}. Set it beside guards.`];
-    }
-    if (isBlock(option)) {
-      if (isPromise(value)) return [`${named} is a promise: await it.`];
-      return isObject(value) ? errorsOfBlock(value, guard, option) : [notAnObject(option, named)];
-    }
-    if (option === 'passwordReset.brokers' && isObject(value)) return errorsOfBrokers(value, guard);
     // An object with hooks may have data of its own, and an instance of a class also functions, which its methods use.
-    if (block === 'hooks' && !OPTIONS.includes(option) && (typeof value !== 'function' || !isLiteral(values)))
-      return [];
-    if (block === 'hooks' && OPTIONS.includes(option) && typeof value !== 'function')
+    if (block === 'hooks' && !node && (typeof value !== 'function' || !isLiteral(values))) return [];
+    if (!node) return [unknownOption(option, named, known)];
+    if (!isSpec(node)) {
+      if (isPromise(value)) return [`${named} is a promise: await it.`];
+      return isObject(value) ? errorsOfBlock(value, node, { known, guard, block: option }) : [notAnObject(node, named)];
+    }
+    const { entries } = node;
+    if (entries && isObject(value)) {
+      return Object.entries(value).flatMap(([name, entry]: [string, unknown]) =>
+        errorsOfBlock(entry ?? {}, entries, { known, guard, block, named: `${named}.${name}` }),
+      );
+    }
+    if (block === 'hooks' && typeof value !== 'function')
       return [`${named} must be a function, and is ${typeof value === 'object' ? 'an' : 'a'} ${typeof value}.`];
-    if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
-    const fault = NOT_AWAITED.includes(option) ? undefined : typeFault(option, value);
-    if (fault) return [`${optionWithVariable(option, guard, named)} ${fault}`];
-    return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
+    const fault = NOT_AWAITED.includes(option) ? undefined : typeFault(node, value);
+    if (fault) return [`${optionWithVariable(named, node, guard)} ${fault}`];
+    return isValid(node, value) ? [] : [invalidValue(named, node, guard, value)];
   });
 }
 
@@ -75,53 +75,36 @@ const NOT_AWAITED = ['cache', 'stores', 'keys.jwks'];
  * The errors of the options that the module needs before the other checks run: those with which routes are mounted. All
  * errors of the options, if one of these has a wrong type.
  */
-export function structureErrors(structure: { guards?: unknown }): string[] {
+export function structureErrors(structure: { guards?: unknown }, known: KnownOptions): string[] {
   const { guards } = structure;
   const blocks = [structure, ...(isObject(guards) ? Object.values(guards) : [])] as Record<string, unknown>[];
   const isWrong = blocks.some((block) =>
-    MOUNTED.some((option) => block?.[option] !== undefined && typeFault(option, block[option])),
+    MOUNTED.some((option) => block?.[option] !== undefined && typeFault(known.byName.get(option)!, block[option])),
   );
-  return isWrong ? optionErrors(structure) : [];
+  return isWrong ? optionErrors(structure, known) : [];
 }
 
 const MOUNTED = ['guard', 'path', 'domain', 'dataSource'];
 
-/** Checks the entries of `passwordReset.brokers`, whose names the host chooses. */
-function errorsOfBrokers(brokers: object, guard?: string): string[] {
-  const path = `${guard === undefined ? '' : `guards.${guard}.`}passwordReset.brokers`;
-  return Object.entries(brokers).flatMap(([broker, values]) =>
-    Object.entries((values ?? {}) as object).flatMap(([key, value]) => {
-      const option = `passwordReset.${key}`;
-      const named = `${path}.${broker}.${key}`;
-      if (value === undefined) return [];
-      if (!isNumber(option)) return [unknownOption(option, named)];
-      return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
-    }),
-  );
-}
-
-/** Flags that a function of the host can decide for each user. */
-const MAY_BE_FUNCTIONS: readonly string[] = ['twoFactor.required', 'passkeys.required', 'passkeys.keepLast'];
-
-function isValid(option: string, value: unknown): boolean {
-  if (isNumber(option)) return readNumber(value, boundsOf(option)) !== undefined;
-  if (!isFlag(option)) return true;
+function isValid({ kind, bounds, or }: OptionSpec, value: unknown): boolean {
+  if (bounds) return readNumber(value, bounds) !== undefined;
+  if (kind !== 'flag') return true;
   if (typeof value === 'string') return readFlag(value) !== undefined;
-  return typeof value === 'boolean' || (MAY_BE_FUNCTIONS.includes(option) && typeof value === 'function');
+  return typeof value === 'boolean' || (or === 'function' && typeof value === 'function');
 }
 
 /** An option of `forRootAsync` only, which `forRoot` does not call. */
 const ASYNC_ONLY = ['useFactory', 'inject', 'useClass', 'useExisting'];
 
-function notAnObject(option: string, named: string): string {
-  const members = OPTIONS.filter((one) => one.startsWith(`${option}.`)).map((one) => one.slice(option.length + 1));
+function notAnObject(block: OptionTree, named: string): string {
+  const members = namedIn(block).map(([name]) => name);
   return `${named} must be an object. Its options: ${members.slice(0, 5).join(', ')}${members.length > 5 ? ', …' : ''}.`;
 }
 
-function unknownOption(option: string, named: string): string {
+function unknownOption(option: string, named: string, { byName }: KnownOptions): string {
   if (ASYNC_ONLY.includes(option)) {
     return `${named} is not an option of AuthModule.forRoot. Call AuthModule.forRootAsync({ useFactory, inject }) instead.`;
   }
-  const closest = nearest(option, OPTIONS);
+  const closest = nearest(option, [...byName.keys()]);
   return `${named} is not an option.${closest ? ` The nearest known name is ${closest}.` : ''} All options: docs/options.md.`;
 }

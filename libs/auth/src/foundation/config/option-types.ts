@@ -1,27 +1,5 @@
 import { types } from 'node:util';
-import { VARIABLES, isList, isText } from './env';
-
-/** Options without a variable, and `keys.jwks`, which can be a function, have no type there. */
-const TEXTS = [
-  ...VARIABLES.map(([, option]) => option).filter((option) => isText(option) && option !== 'keys.jwks'),
-  ...'guard path dataSource tokenIds refreshTokenFrom cookie.refreshName users.source passwords.breached.onOutage'.split(
-    ' ',
-  ),
-  'retention.schedule',
-];
-
-const LISTS = [...VARIABLES.map(([, option]) => option).filter(isList), 'passwords.blockList'];
-
-/** Options with a further value. */
-const ALSO: Readonly<Record<string, unknown>> = {
-  domain: null,
-  'passwordReset.broker': null,
-  denylistStore: null,
-  'retention.schedule': false,
-};
-
-/** The text can also come from a function of the host, which is called later. */
-const TEXT_OR_FUNCTION = 'redis.url';
+import type { OptionSpec } from './option-table';
 
 const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[] = [
   [(value) => typeof (value as { then?: unknown }).then === 'function', 'a promise'],
@@ -48,19 +26,18 @@ const CURES: Readonly<Record<string, string>> = {
 export const isPromise = (value: unknown): boolean => typeNameOf(value) === 'a promise';
 
 /** What is wrong with the type of a text or of a list of texts, with the cure; undefined for any other option. */
-export function typeFault(option: string, value: unknown): string | undefined {
+export function typeFault({ kind, or }: OptionSpec, value: unknown): string | undefined {
   if (isPromise(value)) return 'is a promise: await it.';
-  if (LISTS.includes(option)) return listFault(option, value);
-  if (!TEXTS.includes(option) || typeof value === 'string') return undefined;
-  if (option === TEXT_OR_FUNCTION && typeof value === 'function') return undefined;
-  const hasOther = Object.hasOwn(ALSO, option);
-  if (hasOther && value === ALSO[option]) return undefined;
-  return `is ${typeNameOf(value)}. Use a text${hasOther ? ` or ${String(ALSO[option])}` : ''}${cureOf(value)}.`;
+  if (or === 'text' && typeof value === 'string') return undefined;
+  if (kind === 'list') return listFault(value);
+  if (kind !== 'text' || typeof value === 'string') return undefined;
+  if (or === 'function' && typeof value === 'function') return undefined;
+  const hasOther = or === null || or === false;
+  if (hasOther && value === or) return undefined;
+  return `is ${typeNameOf(value)}. Use a text${hasOther ? ` or ${String(or)}` : ''}${cureOf(value)}.`;
 }
 
-function listFault(option: string, value: unknown): string | undefined {
-  const isSingle = option === 'audience' && typeof value === 'string';
-  if (isSingle) return undefined;
+function listFault(value: unknown): string | undefined {
   if (!Array.isArray(value)) return `is ${typeNameOf(value)}. Use a list of texts: ['…'].`;
   const others: unknown[] = value.filter((one) => typeof one !== 'string');
   if (!others.length) return undefined;

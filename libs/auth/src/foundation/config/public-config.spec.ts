@@ -1,6 +1,5 @@
 import type { AuthModuleOptions } from './auth-options';
-import { publicConfig } from './public-config';
-import { resolveOptions } from './resolve-options';
+import { publicConfig, resolveOptions } from './options.testkit';
 
 class People {}
 

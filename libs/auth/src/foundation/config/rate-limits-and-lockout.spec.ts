@@ -1,7 +1,6 @@
-import { LONGEST_WINDOW } from './bounds';
-import { resolveLockout, resolveRateLimits } from './resolve-options';
-import type { LockoutOptions, RateLimitsOptions } from './auth-options';
-import { DEFAULTS } from './defaults';
+import { LONGEST_WINDOW } from './option-table';
+import type { RateLimitsOptions } from './auth-options';
+import { DEFAULTS, type LockoutOptions, resolveLockout, resolveRateLimits } from './options.testkit';
 
 /** Values that an option may have in plain JavaScript, each with the resolved number. The invalid ones are refused before. */
 const casesOf = (fallback: number): [unknown, number][] => [

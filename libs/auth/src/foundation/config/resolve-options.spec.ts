@@ -1,7 +1,7 @@
 import { AuthConfigError } from '../platform/errors';
 import type { AuthModuleOptions } from './auth-options';
-import { DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
-import { combine, resolveOptions } from './resolve-options';
+import { combine } from './resolve-options';
+import { DEFAULT_FEATURES, DEFAULT_HASHING, resolveOptions } from './options.testkit';
 
 class Operators {}
 

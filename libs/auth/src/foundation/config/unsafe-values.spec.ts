@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthModuleOptions } from './auth-options';
-import { resolveOptions } from './resolve-options';
 import { unsafeValueErrors } from './unsafe-values';
+import { resolveOptions } from './options.testkit';
 
 class People {}
 

@@ -1,5 +1,5 @@
 import type { AuthConfig, GuardConfig } from './auth-config';
-import { DEFAULTS } from './defaults';
+import { EXAMPLE_URL } from './core-options';
 import { isGuessable } from './secret-strength.policy';
 
 const KEY_BYTES = 32;
@@ -46,10 +46,10 @@ const guessableSecrets = ({ secret, previousSecrets, nameOf }: GuardConfig): (st
 ];
 
 const ofExamples = ({ issuer, audience, cookie, nameOf }: GuardConfig): (string | false)[] => [
-  issuer === DEFAULTS.issuer &&
-    `${nameOf('issuer')} (SVC_ISSUER) is the example ${DEFAULTS.issuer}. In production, set it to the URL of your API.`,
-  audience.some((one) => DEFAULTS.audience.includes(one)) &&
-    `${nameOf('audience')} (SVC_AUDIENCE) has the example ${DEFAULTS.audience[0]}. In production, set it to the URL of your API.`,
+  issuer === EXAMPLE_URL &&
+    `${nameOf('issuer')} (SVC_ISSUER) is the example ${EXAMPLE_URL}. In production, set it to the URL of your API.`,
+  audience.includes(EXAMPLE_URL) &&
+    `${nameOf('audience')} (SVC_AUDIENCE) has the example ${EXAMPLE_URL}. In production, set it to the URL of your API.`,
   !cookie.secure &&
     `${nameOf('cookie.secure')} (SVC_COOKIE_SECURE) is false. In production, the refresh cookie must be sent over TLS only: remove the option.`,
 ];

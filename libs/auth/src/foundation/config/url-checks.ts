@@ -1,19 +1,20 @@
 import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
+import { optionWithVariable } from './env';
+import { withoutKey } from './guard-isolation.policy';
+import { type MailedUrl, type OptionFacets, type OptionTree, namedIn } from './option-table';
 
 const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
 
-interface UrlRule {
+interface UrlRule extends Pick<MailedUrl, 'bare' | 'withoutFragment'> {
   readonly production: boolean;
-  /** Whether a path is appended to the URL; then it must not have a query or a fragment. */
-  readonly bare?: boolean;
 }
 
 /**
  * Returns why a URL must not be used in mailed links; null for a valid URL. Possession of such a link proves ownership
  * of the address, so it must not travel over plain HTTP, where others can read it.
  */
-export function urlFault(text: string | undefined, { production, bare = false }: UrlRule): string | null {
+export function urlFault(text: string | undefined, { production, bare, withoutFragment }: UrlRule): string | null {
   if (!text) return 'is missing';
   // URL parsers remove some of these characters, and mail clients end the link at them.
   if (/[\p{C}\p{Z}]/u.test(text)) return 'has spaces or control characters';
@@ -21,59 +22,48 @@ export function urlFault(text: string | undefined, { production, bare = false }:
   if (!url || !['http:', 'https:'].includes(url.protocol)) return `is "${text}", which is not an http(s) URL`;
   if (url.username || url.password) return 'has a user name or a password, which every mail would contain';
   if (bare && /[?#]/.test(text)) return `is "${text}", which has a query or a fragment`;
-  if (url.protocol === 'https:' || (!production && isLoopback(url.hostname))) return null;
+  if (url.protocol === 'https:' || (!production && isLoopback(url.hostname)))
+    return withoutFragment && text.includes('#') ? `is "${text}", which has a fragment` : null;
   return production
     ? `is "${text}": in production, mailed links must use https`
     : `is "${text}": http is allowed only for localhost, outside production`;
 }
 
-/** The features that send mails. */
-const MAILING = ['passwordReset', 'emailVerification', 'emailChange', 'emailCode'] as const;
-
 /** Returns the configuration errors of the features of a guard that send mails, each with its correction. */
 export function mailErrors(
-  { features, emailVerification, passwordReset, emailChange, emailCode, mail }: GuardConfig,
+  guard: GuardConfig,
   { key }: AuthConfig['encryption'],
   production: boolean,
+  manifests: readonly OptionFacets[],
 ): string[] {
-  const { apiUrl, frontendUrl } = emailVerification;
-  const ofReset = features.passwordReset && urlFault(passwordReset.frontendUrl, { production });
-  const ofApi = features.emailVerification && urlFault(apiUrl, { production, bare: true });
-  const ofPage = features.emailVerification && frontendUrl !== undefined && urlFault(frontendUrl, { production });
-  const ofCode =
-    features.emailCode && emailCode.frontendUrl !== undefined && codePageFault(emailCode.frontendUrl, production);
-  const ofConfirm = features.emailChange && urlFault(emailChange.confirmUrl, { production });
-  const ofUndo = features.emailChange && urlFault(emailChange.undoUrl, { production });
-  const mailing = MAILING.find((name) => features[name]);
+  const { mailer } = guard.mail;
+  const mailing = manifests.filter(
+    ({ needsMailer, flags }) => needsMailer && flags?.some((name) => guard.features[name]),
+  );
+  const [first] = mailing;
   return [
-    ofReset &&
-      `passwordReset.frontendUrl (SVC_RESET_URL) ${ofReset}. Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.`,
-    ofApi &&
-      `emailVerification.apiUrl (SVC_VERIFY_API_URL) ${ofApi}. Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.`,
-    ofPage &&
-      `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
-    ofConfirm &&
-      `emailChange.confirmUrl (SVC_EMAIL_CHANGE_CONFIRM_URL) ${ofConfirm}. Set it to the page that the link to the new address opens, such as https://app.example.com/confirm-email.`,
-    ofUndo &&
-      `emailChange.undoUrl (SVC_EMAIL_CHANGE_UNDO_URL) ${ofUndo}. Set it to the page that the link to the former address opens, such as https://app.example.com/undo-email.`,
-    ofCode &&
-      `emailCode.frontendUrl (SVC_CODE_URL) ${ofCode}. Set it to the page that the mailed link opens, such as https://app.example.com/sign-in, or remove it.`,
-    features.emailVerification &&
-      !key &&
-      'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with npx svc-auth secret --show, and do not use the value of secret.',
-    mailing &&
-      !mail.mailer &&
-      `features.${mailing} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
-    mailing &&
-      mail.mailer &&
-      typeof mail.mailer.send !== 'function' &&
+    ...mailing.flatMap(({ options = {} }) => mailedUrlErrors(options, guard, production)),
+    ...mailing.map((feature) => feature.needsEncryptionKey && !key && withoutKey(feature)),
+    first &&
+      !mailer &&
+      `features.${first.flags![0]} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
+    first &&
+      mailer &&
+      typeof mailer.send !== 'function' &&
       'mail.mailer has no method send. Wrap a transporter of nodemailer: nodemailerMailer(transport, from).',
   ].filter((text): text is string => typeof text === 'string');
 }
 
-/** The code is in the fragment of the link, which browsers send to no server. */
-const codePageFault = (url: string, production: boolean): string | null =>
-  urlFault(url, { production }) ?? (url.includes('#') ? `is "${url}", which has a fragment` : null);
+function mailedUrlErrors(options: OptionTree, guard: GuardConfig, production: boolean): string[] {
+  return namedIn(options).flatMap(([option, spec]) => {
+    if (!spec.mailedUrl) return [];
+    const { cure, optional, ...rule } = spec.mailedUrl;
+    const [block = '', name = ''] = option.split('.');
+    const url = (guard as unknown as Record<string, Record<string, string | undefined>>)[block]![name];
+    const fault = optional && url === undefined ? null : urlFault(url, { production, ...rule });
+    return fault === null ? [] : [`${optionWithVariable(option, spec)} ${fault}. ${cure}`];
+  });
+}
 
 /** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
 export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[] {

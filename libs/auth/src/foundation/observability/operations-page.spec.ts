@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS } from './metrics';
-import { OPERATIONS, QUIET, REASONS, SECURITY_EVENTS } from '../platform/catalogue';
+import { OPERATIONS, QUIET, REASONS } from '../platform/catalogue';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 
 describe('docs/operations.md', () => {
   it('lists every reason with its meaning', () => {
     for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
-  });
-
-  it('lists every event with its name in the log', () => {
-    for (const [name, event] of Object.entries(SECURITY_EVENTS))
-      expect(page).toContain(`| \`${name}\` | \`${event}\` |`);
   });
 
   it('lists every operation and whether its success is logged', () => {

@@ -148,34 +148,13 @@ export type Reason = keyof typeof REASONS;
 
 export const isReason = (code: string): code is Reason => Object.hasOwn(REASONS, code);
 
-/** The lines of the security log that are not outcomes of requests, each with the event that causes it. */
-export const SECURITY_EVENTS = {
-  'auth.account.deleted': 'AccountDeleted',
-  'auth.account.failures_cleared': 'AccountReleased',
-  'auth.account.locked': 'AccountLocked',
-  'auth.email.change_undone': 'EmailChangeUndone',
-  'auth.email.changed': 'EmailChanged',
-  'auth.device.trusted': 'DeviceTrusted',
-  'auth.email.verified': 'Verified',
-  'auth.mail.failed': 'MailFailed',
-  'auth.passkey.added': 'PasskeyAdded',
-  'auth.passkey.backup_changed': 'PasskeyBackupChanged',
-  'auth.passkey.cloned': 'PasskeyCloneDetected',
-  'auth.passkey.removed': 'PasskeyRemoved',
-  'auth.recovery_code.used': 'RecoveryCodeUsed',
-  'auth.recovery_codes.replaced': 'RecoveryCodesReplaced',
-  'auth.refresh_token.reused': 'RefreshTokenReused',
-  'auth.session.ended': 'SessionEnded',
-  'auth.session.forked': 'RefreshFamilyForked',
-  'auth.session.recovered': 'SessionRecovered',
-  'auth.session.started': 'SessionStarted',
-  'auth.sign_in.reported': 'SignInReported',
-  'auth.two_factor.disabled': 'TwoFactorDisabled',
-  'auth.two_factor.enabled': 'TwoFactorEnabled',
-  'auth.two_factor.unusable': 'TwoFactorUnusable',
-} as const;
+/**
+ * The lines of the security log that are not outcomes of requests, each with the event that causes it. Features add theirs by
+ * merging into this interface.
+ */
+export interface SecurityEvents {}
 
-export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof typeof SECURITY_EVENTS;
+export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof SecurityEvents;
 
 /**
  * One line of the security log. It contains no secret, no login identifier and no text from a client. Every value is

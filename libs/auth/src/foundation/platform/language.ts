@@ -1,4 +1,4 @@
-import { fieldText } from './field-text';
+import { fieldText } from './http-text';
 
 /** The languages of the texts of the library. The texts in Portuguese are Brazilian. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'ja'] as const;

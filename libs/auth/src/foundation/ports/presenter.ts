@@ -6,10 +6,6 @@ export interface TokenBody {
   refresh_token?: string;
   token_type: 'Bearer';
   expires_in: number;
-  /** The token of the device, for the header `X-Svc-Device` of later sign-ins. Only in body mode, after a sign-in. */
-  device_token?: string;
-  /** The token of a device that is trusted from now on. Only in body mode, and only after `trust_device`. */
-  trusted_device_token?: string;
 }
 
 /** Kinds of second factor: a TOTP code, a recovery code, a passkey. */

@@ -2,6 +2,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
+import type { OptionFacets } from '../config/option-table';
 import type { FeatureData } from './feature-data';
 import type { UserSource } from './user-source';
 
@@ -15,10 +16,8 @@ export interface HookPoints {}
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
-export interface Feature {
+export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
-  readonly flags?: readonly (keyof FeatureOptions)[];
   /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
@@ -32,6 +31,8 @@ export interface Feature {
     production: boolean,
     sources: ReadonlyMap<string, UserSource>,
   ) => readonly string[];
+  /** Features that are checked together with this one, before its first server call at a guard without routes. */
+  readonly checkedWith?: readonly (keyof FeatureOptions)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
@@ -48,6 +49,25 @@ export interface Feature {
 
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/**
+ * The named things that all manifests state in one facet.
+ *
+ * @throws Error if two features state one name
+ */
+export function statedBy<T>(
+  manifests: readonly Feature[],
+  facet: (feature: Feature) => Readonly<Record<string, T>> | undefined,
+): ReadonlyMap<string, T> {
+  const stated = new Map<string, T>();
+  for (const feature of manifests) {
+    for (const [name, thing] of Object.entries(facet(feature) ?? {})) {
+      if (stated.has(name)) throw new Error(`two features state ${name}, one of them is ${feature.name}`);
+      stated.set(name, thing);
+    }
+  }
+  return stated;
+}
 
 /** DI token of the list of all manifests, also of the features that are off. */
 export const MANIFESTS = Symbol('MANIFESTS');

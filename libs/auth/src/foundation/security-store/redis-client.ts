@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { machineTime } from '../platform/clock';
 import { RequestScope } from '../platform/deadline';
 import { redisRefusal } from '../platform/errors';
-import { UNNAMED } from './security-store';
+import { type SecurityStore, UNNAMED } from './security-store';
 
 /** The common interface of the clients of `@redis/client` 1.x (node-redis 4) and 5.x. */
 export interface RedisClient {
@@ -33,37 +33,15 @@ export interface RedisSentinel {
   on(event: 'topology-change', listener: () => void): unknown;
 }
 
-/** A node of a cluster object, as the object lists it. */
-export interface RedisClusterNode {
-  readonly address: string;
-  /** Whether its client reads from a replica. */
-  readonly readonly: boolean;
-}
-
-/** A cluster object of node-redis 4 or 5 (`createCluster`). Commands are sent with the clients of its nodes only. */
-export interface RedisCluster extends RedisClient {
-  readonly isOpen: boolean;
-  readonly masters: readonly RedisClusterNode[];
-  readonly nodeByAddress: ReadonlyMap<string, RedisClusterNode>;
-  getSlotMaster(slot: number): unknown;
-  /** The client of a node. A node that is not in the list of the cluster gets a new one, with the options of the cluster. */
-  nodeClient(node: RedisClusterNode): RedisClient | Promise<RedisClient>;
-  /** Another cluster object with the same options, except for these. */
-  duplicate(overrides: object): RedisCluster;
-}
-
 /** A pool of node-redis 5 (`createClientPool`). */
 interface RedisPool extends RedisClient {
   execute<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
 }
 
-export type RedisSource = RedisClient | RedisCluster | RedisSentinel;
+export type RedisSource = RedisClient | RedisSentinel;
 
 export const isSentinel = (source: RedisSource): source is RedisSentinel =>
   typeof (source as Partial<RedisSentinel>).getSentinelNode === 'function';
-
-export const isCluster = (source: RedisSource): source is RedisCluster =>
-  typeof (source as Partial<RedisCluster>).getSlotMaster === 'function';
 
 const isPool = (source: RedisSource): source is RedisPool =>
   typeof (source as Partial<RedisPool>).execute === 'function';
@@ -75,6 +53,23 @@ const isPool = (source: RedisSource): source is RedisPool =>
 export function onMaster<T>(source: RedisSource, command: (client: RedisClient) => Promise<T>): Promise<T> {
   if (isSentinel(source)) return source._execute(false, command);
   return isPool(source) ? source.execute(command) : command(source);
+}
+
+/** The options that a store needs. */
+export interface StoreSettings {
+  /** The longest wait for a reply, in milliseconds. */
+  readonly storeTimeoutMs: number;
+  /** Prefix of every key. */
+  readonly keyPrefix: string;
+}
+
+/** Makes a store at the start of the module, whose options it needs. */
+export abstract class StoreFactory {
+  /** @throws AuthConfigError if the store cannot be used */
+  abstract create(settings: StoreSettings): Promise<SecurityStore>;
+
+  /** The clients of all servers, for `svc-auth doctor`. */
+  abstract clients(): Promise<RedisClient[]>;
 }
 
 /** The longest time without an answer, in milliseconds, that a running process lets pass: it asks Redis once a second. */

@@ -172,7 +172,8 @@ interface Connecting {
   readonly mayConnect?: () => boolean;
   /** Waits for the first connection of a client that is connected later than the store is created. */
   readonly opened?: () => Promise<void>;
-  readonly isClusterNode?: boolean;
+  /** Whether the server may stay a replica, because the keys are on another one then. */
+  readonly mayBeReplica?: boolean;
 }
 
 /** Stores the state in Redis with the node-redis client of the host. All commands go to the master. */
@@ -195,7 +196,7 @@ export class RedisSecurityStore extends SecurityStore {
     private readonly connecting: Connecting = {},
   ) {
     super();
-    const { mayConnect = () => true, isClusterNode = false } = connecting;
+    const { mayConnect = () => true, mayBeReplica = false } = connecting;
     // node-redis 5 does not have `executeIsolated`.
     if (!mendReplyParser() && 'executeIsolated' in client) {
       this.logger.warn(
@@ -203,8 +204,7 @@ export class RedisSecurityStore extends SecurityStore {
       );
     }
     this.connection = new Connection(client, timeoutMs, mayConnect);
-    // A node of a cluster may stay a replica: the topology has the other masters.
-    this.servers = new ServerNames(() => !isClusterNode && this.refused(IS_REPLICA));
+    this.servers = new ServerNames(() => !mayBeReplica && this.refused(IS_REPLICA));
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
       this.connection.failed();
@@ -298,22 +298,11 @@ export class RedisSecurityStore extends SecurityStore {
     return bucketIn((await this.send('EVAL', UNCOUNT, '1', this.prefix + key, field, ms(secondsLeft))) as number[]);
   }
 
-  /** The slots of the cluster, as this server knows them: the reply to `CLUSTER SLOTS`. */
-  clusterSlots(): Promise<unknown> {
-    return this.send('CLUSTER', 'SLOTS');
-  }
-
-  /** The nodes of the cluster, and the slots that this server moves: the reply to `CLUSTER NODES`. */
-  clusterNodes(): Promise<unknown> {
-    return this.send('CLUSTER', 'NODES');
-  }
-
   async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
     await this.script(SETTLE, limits, settleArguments(limits, attemptOutcome));
   }
 
-  /** The eviction policy; null when Redis does not report it, as some managed services do. */
-  async evictionPolicy(): Promise<string | null> {
+  override async evictionPolicy(): Promise<string | null> {
     for (const command of [
       ['CONFIG', 'GET', 'maxmemory-policy'],
       ['INFO', 'memory'],
@@ -328,7 +317,7 @@ export class RedisSecurityStore extends SecurityStore {
     return this.send('EVAL', text, String(limits.length), ...limits.map(({ key }) => this.prefix + key), ...args);
   }
 
-  private send(...words: string[]): Promise<unknown> {
+  protected send(...words: string[]): Promise<unknown> {
     return this.run((client) => client.sendCommand(words));
   }
 

@@ -101,6 +101,14 @@ export abstract class SecurityStore {
   }
 
   /**
+   * The eviction policy of the server; null when the server does not report it, as some managed services do. In production
+   * the module starts with `noeviction` only, and logs a warning for null.
+   */
+  evictionPolicy(): Promise<string | null> {
+    return Promise.resolve('noeviction');
+  }
+
+  /**
    * All keys that begin with `prefix`, in pages, some of which may be empty: the caller can work between two requests to
    * the store, however many other keys there are. A key that is written or expires during the scan may be missing. A key
    * may occur twice. The pages come from one server only if {@link instance} is not null and the same before and after.

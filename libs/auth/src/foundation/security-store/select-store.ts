@@ -1,28 +1,25 @@
 import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
-import { RedisClusterStore } from './redis-cluster-store';
 import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
 import { OwnRedis, type RedisUrl } from './own-redis';
 import { clientProblem, connectionProblem, redisClientOf } from './first-connection';
-import { isCluster } from './redis-client';
+import { StoreFactory, type StoreSettings } from './redis-client';
 import { SecurityStore } from './security-store';
 import { cacheProblem, evictionProblem, storeProblem } from './store-proof';
 
 /** The options of the host for its store. */
-interface StoreChoice {
-  /** A cache, a Redis client, a SecurityStore, or undefined. */
-  store: unknown;
+interface StoreChoice extends StoreSettings {
+  /** A cache, a Redis client, a SecurityStore or the factory of one, or undefined. */
+  readonly store: unknown;
   /** The Redis to which the library connects itself. */
-  redisUrl: RedisUrl | undefined;
-  storeTimeoutMs: number;
-  keyPrefix: string;
+  readonly redisUrl: RedisUrl | undefined;
 }
 
 /**
- * Selects the security store from the options of the host: the Redis of `redis.url`, a SecurityStore of the host, the Redis
- * client below a cache, or the memory of this process.
+ * Selects the security store from the options of the host: the Redis of `redis.url`, a SecurityStore of the host, that of a
+ * factory, the Redis client below a cache, or the memory of this process.
  *
  * @throws AuthConfigError for a Redis client that cannot be used; in production also for a store that is not shared,
  * because a revocation would reach only one process
@@ -64,9 +61,7 @@ export async function openStore(
   try {
     const problem = await storeProblem(store, storeTimeoutMs);
     if (problem) throw new AuthConfigError(`cache is no store: it ${problem}. ${CURE}`);
-    if (production && (store instanceof RedisSecurityStore || store instanceof RedisClusterStore)) {
-      await refuseEviction(store);
-    }
+    if (production) await refuseEviction(store);
   } catch (error) {
     // An application that does not start is not shut down either.
     await own.onApplicationShutdown();
@@ -75,8 +70,8 @@ export async function openStore(
 }
 
 /** The library detects the loss of all data, but not the loss of single entries. */
-async function refuseEviction(redis: RedisSecurityStore | RedisClusterStore): Promise<void> {
-  const policy = await redis.evictionPolicy();
+async function refuseEviction(store: SecurityStore): Promise<void> {
+  const policy = await store.evictionPolicy();
   const problem = evictionProblem(policy);
   if (problem && policy !== null) throw new AuthConfigError(problem);
   if (problem) new Logger('Auth').warn(problem);
@@ -93,6 +88,7 @@ async function storeOf(
     return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, { mayConnect, opened: () => own.open() });
   }
   if (store instanceof SecurityStore) return store;
+  if (store instanceof StoreFactory) return store.create({ storeTimeoutMs, keyPrefix });
   const client = redisClientOf(store);
   const problem = clientProblem(store, client) ?? (await connectionProblem(store, client));
   if (problem) throw new AuthConfigError(`cache ${problem}`);
@@ -101,7 +97,5 @@ async function storeOf(
     if (fault) throw new AuthConfigError(`cache is no store: it ${fault}. ${CURE}`);
     return new MemorySecurityStore(clock);
   }
-  return isCluster(client)
-    ? new RedisClusterStore(client, storeTimeoutMs, keyPrefix)
-    : new RedisSecurityStore(client, storeTimeoutMs, keyPrefix);
+  return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix);
 }

@@ -3,12 +3,9 @@ import { createClient } from 'redis-5';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './first-connection';
-import type { RedisCluster as ClusterObject } from './redis-client';
-import { RedisClusterStore } from './redis-cluster-store';
 import { RedisSecurityStore } from './redis-security-store';
 import type { Bucket, Limit, AttemptOutcome, SecurityStore, Tally } from './security-store';
 import { MovableClock } from '../../../../../test/support/app';
-import type { RedisCluster } from '../../../../../test/support/redis-cluster';
 import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
 import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
 
@@ -59,7 +56,7 @@ export function inMemory(): TestedStore {
   };
 }
 
-const onRedis = (
+export const onRedis = (
   source: unknown,
   send: (words: string[]) => Promise<unknown>,
   close: () => Promise<unknown>,
@@ -134,20 +131,6 @@ export async function throughSentinel(
     () => sentinel.destroy() as unknown as Promise<void>,
     storeTimeoutMs,
   );
-}
-
-/** A cluster object of node-redis 4 or 5. */
-export async function throughCluster(
-  cluster: RedisCluster,
-  version: 4 | 5,
-  storeTimeoutMs = ANSWER_MS,
-): Promise<TestedStore> {
-  const client = await cluster.connect(version);
-  const source = redisClientOf(client);
-  expect(source).toBe(client);
-  const send = (words: string[]) => client.sendCommand(words[1], false, words);
-  const store = new RedisClusterStore(source as ClusterObject, storeTimeoutMs);
-  return onRedis(client, send, () => client.disconnect(), storeTimeoutMs, store);
 }
 
 /** Makes a sentinel object send read-only commands to a replica. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { HashingOptions } from '../../foundation/config/auth-options';
+import type { HashingOptions } from './password.options';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { HashQueue } from './hash-queue';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { responseText } from '../../foundation/platform/response-text';
+import { responseText } from '../../foundation/platform/http-text';
 import { BreachedPasswords } from '../../foundation/ports/passwords';
 
 const PREFIX = 5;

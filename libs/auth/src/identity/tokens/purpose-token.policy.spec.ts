@@ -1,4 +1,4 @@
-import { epochOf, isOfEpoch, isPurposeToken } from './purpose-token.policy';
+import { epochOf, isOfEpoch, isPurposeToken, purposeErrors } from './purpose-token.policy';
 
 const NOW = 1_800_000_000;
 const expected = { type: 'reauth+challenge', issuer: 'i', audience: ['a', 'b'], guard: 'api', leeway: 5, longest: 300 };
@@ -116,4 +116,16 @@ describe('a purpose token that was minted', () => {
   it.each(['', '.', 'a', 'a.', '.g', 'g.a', 'a.g.x'])('with the claim %j is ended by an end with another name', (epo) =>
     expect(isOfEpoch(epo, ['z', 'y'])).toBe(false),
   );
+});
+
+describe('the library does not start', () => {
+  const error = (type: string): string =>
+    `Two kinds of tokens have the type ${type}. Give each purpose a type of its own.`;
+
+  it.each<[string, string[], string[]]>([
+    ['with two purposes of one type', ['at+jwt', 'a+b', 'c+d', 'a+b'], [error('a+b')]],
+    ['with the type of access tokens for a purpose', ['at+jwt', 'a+b', 'at+jwt'], [error('at+jwt')]],
+  ])('%s', (_, types, errors) => expect(purposeErrors(types)).toEqual(errors));
+
+  it('but starts with different types', () => expect(purposeErrors(['at+jwt', 'a+b', 'c+d'])).toEqual([]));
 });

@@ -1,3 +1,12 @@
+/**
+ * Why the library must not start with tokens of these types, one for each purpose and that of access tokens. Pure. With one
+ * type for two of them, a token would be valid for both.
+ */
+export const purposeErrors = (types: readonly string[]): string[] =>
+  types
+    .filter((type, i) => types.indexOf(type) < i)
+    .map((type) => `Two kinds of tokens have the type ${type}. Give each purpose a type of its own.`);
+
 /** What the header and claims of a single-purpose token must match. */
 export interface PurposeExpectations {
   /** The `typ` header of its purpose. */

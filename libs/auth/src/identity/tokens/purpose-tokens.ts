@@ -1,29 +1,37 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { bestEffort } from '../../foundation/platform/deadline';
-import { StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
-import { hasSoundClaims } from './access-token.policy';
+import { ACCESS_TOKEN_TYPE, hasSoundClaims } from './access-token.policy';
 import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
-import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpose-token.policy';
+import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken, purposeErrors } from './purpose-token.policy';
 
-/** The purposes of tokens: values of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
-export const CONFIRMATION = 'reauth+challenge';
-export const LOGIN_CHALLENGE = '2fa+challenge';
-export const EMAIL_CODE = 'email+code';
-export const ENROLMENT = '2fa+enrolment';
+/** What a kind of single-purpose tokens is for. It is declared beside its feature, whose manifest lists it. */
+export interface Purpose {
+  /** Value of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
+  readonly type: string;
+  /** Lifetime in seconds. */
+  readonly lifetime: (options: GuardConfig) => number;
+  /** Whether its tokens are those of sign-ins that have begun. What ends all sessions of a user ends these tokens, too. */
+  readonly isChallenge?: boolean;
+}
 
-/** The tokens of sign-ins that have begun. What ends all sessions of a user ends these tokens, too. */
-const CHALLENGES = [LOGIN_CHALLENGE, EMAIL_CODE, ENROLMENT] as const;
-
-export type Purpose = typeof CONFIRMATION | (typeof CHALLENGES)[number];
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The purposes of the feature's tokens. */
+    readonly purposes?: readonly Purpose[];
+  }
+}
 
 /** Claims that bind a token to an id, a session or a password hash, and what the sign-in was and asked for. */
 export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'fst' | 'rem'>>;
@@ -39,42 +47,56 @@ export const fingerprintFor = (id: string, digest: string | null): string => sha
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. Challenges ({@link CHALLENGES}) become invalid when the security store loses its data, because the
- * records of their use and of their end are lost with it. Confirmations have no such records.
+ * interchangeable. Challenges ({@link Purpose.isChallenge}) become invalid when the security store loses its data, because the
+ * records of their use and of their end are lost with it. Tokens of other purposes have no such records.
  */
 @Injectable()
 export class PurposeTokens {
+  private readonly purposes: readonly Purpose[];
+  /** Longest lifetime of a challenge. */
+  private readonly longest: number;
+
+  /** @throws AuthConfigError if two purposes have one type */
   constructor(
     private readonly keyring: Keyring,
     private readonly store: SecurityStore,
     private readonly continuity: StoreContinuity,
     private readonly realm: Realm,
     private readonly clock: Clock,
-  ) {}
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    this.purposes = manifests.flatMap((feature) => feature.purposes ?? []);
+    const errors = purposeErrors([ACCESS_TOKEN_TYPE, ...this.purposes.map(({ type }) => type)]);
+    if (errors.length) throw new AuthConfigError(errors.join('\n'));
+    const challenges = this.purposes.filter(({ isChallenge }) => isChallenge);
+    this.longest = Math.max(...challenges.map(({ lifetime }) => lifetime(realm.options)));
+  }
 
   /**
    * @param binding further claims that bind the token; without a `jti` it gets a random one
    * @throws StoreUnavailable
    */
   async mint(purpose: Purpose, userId: string, binding: Binding = {}): Promise<string> {
-    const state = purpose === CONFIRMATION ? {} : await this.state(userId);
+    // An end is kept for the longest lifetime of the listed purposes.
+    if (!this.purposes.includes(purpose)) throw new Error(`no manifest lists the purpose ${purpose.type}`);
+    const state = purpose.isChallenge ? await this.state(userId) : {};
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
-    return signJws(this.keyring, purpose, {
+    return signJws(this.keyring, purpose.type, {
       iss: issuer,
       aud: [...audience],
       sub: userId,
       jti: randomUUID(),
       iat: now,
       nbf: now,
-      exp: now + this.lifetimeOf(purpose),
+      exp: now + purpose.lifetime(this.realm.options),
       gid: this.realm.guard,
       ...state,
       ...binding,
     });
   }
 
-  /** Claims of a challenge or of a mailed code: the state of the store, and the ends that it contains. */
+  /** Claims of a challenge: the state of the store, and the ends that it contains. */
   private async state(userId: string): Promise<Pick<PurposeClaims, 'sto' | 'epo'>> {
     const { values, continuity: sto } = await this.continuity.readCurrent(
       this.endKeys(userId),
@@ -91,13 +113,13 @@ export class PurposeTokens {
     const jws = verifyJws(this.keyring, token);
     if (!jws) return null;
     const { issuer, audience, leeway, tokenIds: ids } = this.realm.options;
-    const longest = this.lifetimeOf(purpose);
-    const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
+    const longest = purpose.lifetime(this.realm.options);
+    const expected = { type: purpose.type, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!hasSoundClaims(jws.claims, ids)) return null;
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
     const { sub } = jws.claims;
-    const ends = purpose === CONFIRMATION ? [] : this.endKeys(sub);
+    const ends = purpose.isChallenge ? this.endKeys(sub) : [];
     return (await this.isOutstanding(jws.claims, [this.usedKey(jws.claims)], ends)) ? jws.claims : null;
   }
 
@@ -127,8 +149,7 @@ export class PurposeTokens {
    * @throws StoreUnavailable
    */
   async endChallenges(userId?: string): Promise<void> {
-    const longest = Math.max(...CHALLENGES.map((purpose) => this.lifetimeOf(purpose)));
-    const seconds = longest + this.realm.options.leeway + CLOCK_MARGIN;
+    const seconds = this.longest + this.realm.options.leeway + CLOCK_MARGIN;
     // A challenge is read with the keys of its user's slot tag only.
     const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
     await this.store.setMany(
@@ -171,20 +192,8 @@ export class PurposeTokens {
   }
 
   private endKey(tag: string, userId?: string): string {
-    const guard = `svc:end:${tag}${LOGIN_CHALLENGE}:${this.realm.guard}`;
+    const guard = `svc:end:${tag}${this.realm.guard}`;
     return userId === undefined ? guard : `${guard}:${userId}`;
-  }
-
-  /** Lifetime in seconds. */
-  private lifetimeOf(purpose: Purpose): number {
-    const { twoFactor, confirm, emailCode } = this.realm.options;
-    const lifetimes: Record<Purpose, number> = {
-      [CONFIRMATION]: confirm.ttl,
-      [LOGIN_CHALLENGE]: twoFactor.challengeTtl,
-      [EMAIL_CODE]: 60 * emailCode.expireMinutes,
-      [ENROLMENT]: twoFactor.enrolmentTtl,
-    };
-    return lifetimes[purpose];
   }
 }
 

@@ -4,7 +4,7 @@ import type { Algorithm, KeyOptions } from '../../foundation/config/auth-options
 import type { Clock } from '../../foundation/platform/clock';
 import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { responseText } from '../../foundation/platform/response-text';
+import { responseText } from '../../foundation/platform/http-text';
 import { fits, isWeakRsa } from './key-material';
 
 /** Maximum number of keys in a set. An issuer that rotates its keys lists two or three. */

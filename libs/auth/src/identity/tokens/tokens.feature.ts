@@ -13,6 +13,7 @@ import { Authenticator, CallerReader } from './authenticator';
 import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
+import { feature } from '../../foundation/config/option-table';
 
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
@@ -57,6 +58,7 @@ export const tokens = defineFeature('tokens', {
 
 export const denylist = defineFeature('denylist', {
   flags: ['denylist'],
+  options: { features: { denylist: feature({ default: true, env: 'FEATURE_DENYLIST' }) } },
   providers: [{ provide: Denylist, useClass: StoredDenylist }],
   whenOff: [{ provide: Denylist, useClass: NoDenylist }],
 });

@@ -19,7 +19,7 @@ import {
   existsLocked,
   locksRows,
   rowReader,
-} from './prepared-users';
+} from './user-rows';
 import { idColumnOf, isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {

@@ -21,7 +21,7 @@ import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 // Its statements with a stopped time must read rows as all others.
 import '../../tools/testing/movable-clock';
-import { rowReader } from './prepared-users';
+import { rowReader } from './user-rows';
 
 type Entity = new () => ObjectLiteral;
 

@@ -1,6 +1,258 @@
-import type { EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
-import type { Database } from '../../foundation/platform/database';
+import {
+  type DataSource,
+  type EntityManager,
+  type EntityMetadata,
+  type EntityTarget,
+  type FindOptionsWhere,
+  In,
+  type ObjectLiteral,
+  type Repository,
+} from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { batchPerTick } from '../../foundation/platform/batching';
+import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
+import { once } from '../../foundation/platform/sweep';
+import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';
+import { idColumnOf } from './columns';
+import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
+
+/** A row as the driver returns it, by the names of its columns. */
+type Row = Record<string, unknown>;
+
+/**
+ * Returns a function that reads a row by id, builds the entity that `findOneBy` would return, and reports whether a
+ * session was ended.
+ *
+ * Guarded requests use it, because TypeORM builds and parses a query for every call, which costs several times the
+ * query itself. Here the statement is prepared once, and requests that arrive together share one statement.
+ *
+ * Undefined where an entity needs more than its own columns (eager relations, inheritance, load listeners, another
+ * driver). The caller then uses the repository.
+ */
+export function rowReader(
+  database: Database,
+  metadata: EntityMetadata,
+): ((key: CallerKey) => Promise<FoundCaller | null>) | undefined {
+  const { source } = database;
+  if (!isPlain(source, metadata)) return undefined;
+
+  const primary = idColumnOf(metadata);
+  const columns = ownColumns(metadata);
+  const rows = rowsById(metadata, primary, columns, database);
+  return batchPerTick<FoundCaller | null, CallerKey>(async (keys) => {
+    // Two requests of one user get separate rows: a change to one entity must not affect the other.
+    const rounds = byOccurrence(keys.map(({ id }) => id));
+    const familyIds = keys.flatMap(({ familyId }) => familyId ?? []);
+    const asksPin = keys.some((key) => key.asksPin);
+    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds, asksPin))));
+    const seen = new Map<string, number>();
+    return keys.map(({ id, familyId }) => {
+      const occurrence = seen.get(id) ?? 0;
+      seen.set(id, occurrence + 1);
+      const row = found[occurrence]!.get(id);
+      if (!row) return null;
+      const isIn = (column: string): boolean =>
+        familyId !== null &&
+        String(row[column] ?? '')
+          .split(',')
+          .includes(familyId);
+      const user = hydrate(source, metadata, columns, row);
+      return { user, ended: isIn(ENDED), ...(asksPin && { pinned: isIn(PINNED) }) };
+    });
+  });
+}
+
+/** The id of the user to read, and the session to check with it: a UUID in lower case, or null for none. */
+export interface CallerKey {
+  readonly id: string;
+  readonly familyId: string | null;
+  /** Whether to read whether the session has a pinned list of abilities. */
+  readonly asksPin?: boolean;
+}
+
+export interface FoundCaller {
+  readonly user: object;
+  readonly ended: boolean;
+  /** Whether the session has a pinned list of abilities; undefined if it was not read. */
+  readonly pinned?: boolean;
+}
+
+const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
+
+/** Groups ids: the distinct ids first, then the ids that occur a second time, and so on. Mostly there is one group. */
+function byOccurrence(ids: readonly string[]): string[][] {
+  const rounds: Set<string>[] = [];
+  for (const id of ids) {
+    const round = rounds.find((taken) => !taken.has(id)) ?? rounds[rounds.push(new Set()) - 1]!;
+    round.add(id);
+  }
+  return rounds.map((round) => [...round]);
+}
+
+/** Column alias of the id as PostgreSQL prints it. A subject "07" finds no user 7. */
+const KEY = 'svc_key';
+
+/** Column alias of the ended sessions among the requested ones, as one text: the host may have a parser for arrays. */
+const ENDED = 'svc_ended';
+
+/** Column alias of the sessions with a pinned list of abilities among the requested ones, as one text. */
+const PINNED = 'svc_pinned';
+
+function rowsById(
+  metadata: EntityMetadata,
+  primary: ColumnMetadata,
+  columns: ColumnMetadata[],
+  database: Database,
+): (ids: string[], familyIds: string[], asksPin: boolean) => Promise<Row[]> {
+  const id = quoted(primary.databaseName);
+  const table = quotedPath(metadata.tablePath);
+  const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
+  const where = `FROM ${table} WHERE ${id} = ANY($1)${isLive(metadata)}`;
+  const text = `SELECT ${selected}, ${id}::text AS ${KEY} ${where}`;
+  // A sub-select that depends on no row is evaluated once for the whole statement.
+  const list = (ids: string, name: string): string => `array_to_string((${ids}), ',') AS ${name}`;
+  const ended = once(() => `${id}::text AS ${KEY}, ${list(endedAmong(database, '$2'), ENDED)}`);
+  const withSessions = once(() => `SELECT ${selected}, ${ended()} ${where}`);
+  const withPins = once(() => `SELECT ${selected}, ${ended()}, ${list(pinnedAmong(database, '$2'), PINNED)} ${where}`);
+  return (ids, familyIds, asksPin) => {
+    if (!familyIds.length) return database.queryHost<Row>(text, [ids]);
+    return database.queryHost<Row>(asksPin ? withPins() : withSessions(), [ids, familyIds]);
+  };
+}
+
+/** The columns that are selected by default, without the join columns of relations. */
+const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
+  metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
+
+/** SQL that excludes soft-deleted rows. It begins with AND. */
+const isLive = ({ deleteDateColumn }: EntityMetadata): string =>
+  deleteDateColumn ? ` AND ${quoted(deleteDateColumn.databaseName)} IS NULL` : '';
+
+const TEXT_IDS: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying']);
+const INTEGER_IDS: ReadonlySet<unknown> = new Set([
+  Number,
+  'int',
+  'int2',
+  'int4',
+  'int8',
+  'integer',
+  'bigint',
+  'smallint',
+]);
+
+/** A type of ids: the texts that can be converted to it, as a regular expression of PostgreSQL, and the name of the type. */
+function idType(type: unknown): { pattern: string; cast: string } | null {
+  if (TEXT_IDS.has(type)) return { pattern: '', cast: 'text' };
+  if (INTEGER_IDS.has(type)) return { pattern: '^(0|-?[1-9][0-9]{0,17})$', cast: 'bigint' };
+  return type === 'uuid' ? { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', cast: 'uuid' } : null;
+}
+
+/**
+ * SQL of whether a user exists whose id is in a text column. Its value is null if this statement cannot know, for example
+ * for an integer of more than 18 digits. Null instead of SQL where `findById` reads more than one row by its id.
+ */
+export function existsById(source: DataSource, metadata: EntityMetadata, idColumn: string): string | null {
+  const primary = idColumnOf(metadata);
+  const type = isPlain(source, metadata) ? idType(primary.type) : null;
+  if (!type) return null;
+  const id = `u.${quoted(primary.databaseName)} = ${idColumn}::${type.cast}`;
+  const exists = `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} u WHERE ${id}${isLive(metadata)})`;
+  // CASE, because the cast of another text would fail.
+  return `CASE WHEN ${idColumn} ~ '${type.pattern}' THEN ${exists} END`;
+}
+
+/**
+ * SQL of whether the user with the id in `parameter` exists. It locks the row against its deletion until the transaction
+ * ends, and waits for a deletion that is not committed. So a row that is inserted under this condition names no deleted
+ * user: a deletion that commits later removes the row. The parameter is used nowhere else in the statement, because its
+ * type is that of the column. Null where ids are stored in another form than `findById` takes them.
+ */
+export function existsLocked(source: DataSource, metadata: EntityMetadata, parameter: string): string | null {
+  const primary = idColumnOf(metadata);
+  if (source.options.type !== 'postgres' || primary.transformer) return null;
+  const where = `${quoted(primary.databaseName)} = ${parameter}${isLive(metadata)}`;
+  return `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} WHERE ${where} FOR KEY SHARE)`;
+}
+
+/**
+ * Whether rows of the relation can be locked as {@link existsLocked} does. Not those of some views, nor where the role has
+ * no right to update, nor where policies of rows decide which rows it sees.
+ */
+export async function locksRows(sql: Sql, { tablePath }: EntityMetadata): Promise<boolean> {
+  const found = await sql(
+    `SELECT 1 FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p')
+        AND has_any_column_privilege(oid, 'UPDATE') AND NOT row_security_active(oid)`,
+    [quotedPath(tablePath)],
+  );
+  return found.length > 0;
+}
+
+/** Builds the entity as TypeORM's loader does. */
+function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
+  const entity = metadata.create(undefined, { fromDeserializer: true });
+  for (const column of columns) {
+    column.setEntityValue(entity, source.driver.prepareHydratedValue(row[column.databaseName], column));
+  }
+  return entity;
+}
+
+// TypeORM selects columns of these types through an SQL function.
+const SPATIAL = new Set(['geometry', 'geography']);
+
+/** Whether an entity consists of its own columns only. */
+const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
+  source.options.type === 'postgres' &&
+  !idColumnOf(metadata).transformer &&
+  !metadata.eagerRelations.length &&
+  !metadata.relationIds.length &&
+  !metadata.inheritancePattern &&
+  !metadata.embeddeds.length &&
+  !metadata.afterLoadListeners.length &&
+  !source.subscribers.some((subscriber) => subscriber.afterLoad) &&
+  !metadata.columns.some((column) => column.isVirtualProperty || column.query || SPATIAL.has(String(column.type)));
+
+/** Reads users of one entity, also with their password hashes. Queries go to the primary and bypass caches. */
+export class CredentialRows<User extends ObjectLiteral> {
+  constructor(
+    private readonly repository: Repository<User>,
+    private readonly database: Database,
+  ) {}
+
+  /** The users that meet one of the conditions, without their password hashes. */
+  entities(where: FindOptionsWhere<User>[]): Promise<User[]> {
+    return this.database.withManager((manager) => this.selection(manager, where).getMany(), this.callsHost);
+  }
+
+  /** The users whose `property` has one of these values. */
+  async by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
+    // An empty text names no user, and the query fails for no type of ids.
+    const where = values.map((value) => ({ [property]: value === '' ? In([]) : value })) as FindOptionsWhere<User>[];
+    const users = await this.database.withManager(
+      (manager) => this.selection(manager, where).addSelect('u.passwordHash').getMany(),
+      this.callsHost,
+    );
+    return users.map((user) => {
+      const { passwordHash = null } = user as { passwordHash?: string | null };
+      // The hash is removed from the entity, so that neither host code nor a serializer can read it.
+      delete (user as { passwordHash?: unknown }).passwordHash;
+      return { user, passwordHash };
+    });
+  }
+
+  /** TypeORM calls the `@AfterLoad` listeners of the host. */
+  private get callsHost(): boolean {
+    return this.database.callsHost(this.repository.target);
+  }
+
+  /** Uses the connection of the manager. A repository would read a replica where the data source has replicas. */
+  private selection(manager: EntityManager, where: FindOptionsWhere<User>[]) {
+    return manager
+      .createQueryBuilder(this.repository.target, 'u')
+      .setFindOptions({ where, loadEagerRelations: true })
+      .cache(false);
+  }
+}
 
 /**
  * Reads which rows of which table the entities of users are. Two classes can be entities of one table. An entity that the

@@ -1,7 +1,7 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { HOST_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { trimSlashes } from '../../foundation/config/resolve-options';
+import { trimSlashes } from '../../foundation/config/core-options';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
 /** A mounted route of the library. */

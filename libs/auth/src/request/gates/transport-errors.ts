@@ -4,7 +4,6 @@ import { isUnavailable } from '../../foundation/platform/deadline';
 import { AuthException, StoreUnavailable, redisRefusal } from '../../foundation/platform/errors';
 import type { Translator } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
-import { HasherBusy } from '../../identity/password/hash-queue';
 
 const logger = new Logger('Auth');
 
@@ -22,7 +21,7 @@ export function refusalOf(error: unknown): AuthException {
 
 function logged(refusal: AuthException): AuthException {
   // A full queue is only written to the security log, which limits its lines during a flood.
-  if (refusal.getStatus() >= 500 && !(refusal instanceof HasherBusy))
+  if (refusal.getStatus() >= 500 && refusal.code !== 'hasher_busy')
     logger.error(`${refusal.code}: ${refusal.message}`, stackOf(refusal.cause));
   return refusal;
 }

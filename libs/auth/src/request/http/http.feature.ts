@@ -2,7 +2,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { AuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
-import { DeviceCookie, EmailCodeCookie, RefreshCookie, RefreshTokenPipe, TrustedDeviceCookie } from './refresh-cookie';
+import { RefreshCookie, RefreshTokenPipe } from './refresh-cookie';
 import { RequestObserver } from '../gates/request-log';
 import { ServerCalls } from './server-call';
 import { Presentation } from './presentation';
@@ -17,9 +17,6 @@ export const http = defineFeature('http', {
     FairShareKeys,
     RefreshCookie,
     RefreshTokenPipe,
-    DeviceCookie,
-    EmailCodeCookie,
-    TrustedDeviceCookie,
     RequestObserver,
     TokenDelivery,
     Presentation,

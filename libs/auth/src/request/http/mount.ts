@@ -1,7 +1,7 @@
 import { Controller, type Type, UseFilters, UseInterceptors, VERSION_NEUTRAL } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../../foundation/config/auth-options';
-import { trimSlashes } from '../../foundation/config/resolve-options';
+import { trimSlashes } from '../../foundation/config/core-options';
 import { AuthExceptionFilter } from './error.filter';
 import { recordMountPath } from '../gates/request-log';
 import { LibraryRouteInterceptor } from './route.interceptor';

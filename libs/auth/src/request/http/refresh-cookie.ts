@@ -13,19 +13,36 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { cookieNames } from '../../foundation/config/guard-isolation.policy';
 import { canonicalId } from '../../foundation/platform/database';
-import { fieldText } from '../../foundation/platform/field-text';
+import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
+/** The class of a cookie that a feature adds to a guard. */
+export interface FeatureCookie {
+  new (realm: Realm): TokenCookie;
+  /** The name of the cookie is that of the refresh cookie with this suffix. */
+  readonly suffix: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    readonly cookies?: readonly FeatureCookie[];
+  }
+}
+
 /** Sets, clears and reads a cookie of the realm, always with the same name and attributes. */
-abstract class TokenCookie {
-  /** @param name contains the name of the guard, so that guards share no cookie */
-  protected constructor(
-    readonly name: string,
-    private readonly secure: boolean,
-  ) {}
+@Injectable()
+export abstract class TokenCookie {
+  static readonly suffix: string = '';
+  /** Contains the name of the guard, so that guards share no cookie. */
+  readonly name: string;
+  private readonly options: GuardConfig;
+
+  constructor({ options }: Realm) {
+    this.name = options.cookie.refreshName + new.target.suffix;
+    this.options = options;
+  }
 
   /**
    * Returns a `Set-Cookie` value.
@@ -53,78 +70,28 @@ abstract class TokenCookie {
     return own !== undefined && second === undefined ? (parseCookie(own)[this.name] ?? '') : '';
   }
 
+  /**
+   * The token of a request: see {@link RefreshTokenPipe}. Empty without one.
+   *
+   * @param sent the field of the body, or the header that replaces it
+   */
+  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
+    const { cookieMode, refreshTokenFrom } = this.options;
+    const isBoth = refreshTokenFrom === 'both';
+    const inBody = isBoth || !cookieMode ? textOf(sent) : '';
+    return inBody || (isBoth || cookieMode ? this.read(headers?.cookie) : '');
+  }
+
   private serialize(value: string, maxAge?: number, expires?: Date): string {
-    const { name, secure } = this;
+    const { name } = this;
+    const { secure } = this.options.cookie;
     return stringifySetCookie({ name, value, maxAge, expires, secure, httpOnly: true, path: '/', sameSite: 'strict' });
   }
 }
 
 /** The realm's refresh cookie. */
 @Injectable()
-export class RefreshCookie extends TokenCookie {
-  constructor({ options: { cookie } }: Realm) {
-    super(cookie.refreshName, cookie.secure);
-  }
-}
-
-/** The header of body mode with the token of the device. */
-export const DEVICE_HEADER = 'X-Svc-Device';
-
-/** The cookie of a known device. It stays when a session ends. */
-@Injectable()
-export class DeviceCookie extends TokenCookie {
-  private readonly options: GuardConfig;
-
-  constructor({ options }: Realm) {
-    super(cookieNames(options.cookie.refreshName).device, options.cookie.secure);
-    this.options = options;
-  }
-
-  /** The token of the device that sends a request, in the header or in the cookie: see {@link RefreshTokenPipe}. */
-  presented({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {
-    return presentedToken(this.options, headers[DEVICE_HEADER.toLowerCase()], () => this.read(headers.cookie));
-  }
-}
-
-/** The cookie that binds a mailed code to the browser that asked for it. */
-@Injectable()
-export class EmailCodeCookie extends TokenCookie {
-  private readonly options: GuardConfig;
-
-  constructor({ options }: Realm) {
-    super(cookieNames(options.cookie.refreshName).code, options.cookie.secure);
-    this.options = options;
-  }
-
-  /**
-   * The token of the browser that sends a request: see {@link RefreshTokenPipe}. Empty without one.
-   *
-   * @param sent the field of the body
-   */
-  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
-    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
-  }
-}
-
-/** The cookie of a trusted device. It stays when a session ends. */
-@Injectable()
-export class TrustedDeviceCookie extends TokenCookie {
-  private readonly options: GuardConfig;
-
-  constructor({ options }: Realm) {
-    super(cookieNames(options.cookie.refreshName).trustedDevice, options.cookie.secure);
-    this.options = options;
-  }
-
-  /**
-   * The token of the device that sends a request: see {@link RefreshTokenPipe}. Empty without one.
-   *
-   * @param sent the field of the body
-   */
-  presented(sent: unknown, { headers }: { headers?: { cookie?: unknown } }): string {
-    return presentedToken(this.options, sent, () => this.read(headers?.cookie));
-  }
-}
+export class RefreshCookie extends TokenCookie {}
 
 interface RefreshRequest {
   body?: { refresh_token?: unknown } | null;
@@ -137,20 +104,11 @@ interface RefreshRequest {
  */
 @Injectable()
 export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
-  constructor(
-    private readonly cookie: RefreshCookie,
-    private readonly realm: Realm,
-  ) {}
+  constructor(private readonly cookie: RefreshCookie) {}
 
   transform({ body, headers }: RefreshRequest): string {
-    return presentedToken(this.realm.options, body?.refresh_token, () => this.cookie.read(headers?.cookie));
+    return this.cookie.presented(body?.refresh_token, { headers });
   }
-}
-
-function presentedToken({ cookieMode, refreshTokenFrom }: GuardConfig, sent: unknown, inCookie: () => string): string {
-  const isBoth = refreshTokenFrom === 'both';
-  const inBody = isBoth || !cookieMode ? textOf(sent) : '';
-  return inBody || (isBoth || cookieMode ? inCookie() : '');
 }
 
 /** A value that is not a string counts as absent. It is never converted to a string. */

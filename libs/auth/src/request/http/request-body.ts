@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable, type PipeTransform, type Type, creat
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
-import type { RegistrationField } from '../../foundation/config/registration-rules';
+import type { RegistrationField } from '../../foundation/ports/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';

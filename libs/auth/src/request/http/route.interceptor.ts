@@ -1,6 +1,7 @@
 import {
   type CallHandler,
   type ExecutionContext,
+  Inject,
   Injectable,
   type NestInterceptor,
   Header,
@@ -12,14 +13,15 @@ import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { RequestObserver, operationOf } from '../gates/request-log';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { trimSlashes } from '../../foundation/config/resolve-options';
+import { trimSlashes } from '../../foundation/config/core-options';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { DeviceCookie, RefreshCookie, TrustedDeviceCookie } from './refresh-cookie';
+import { RefreshCookie, type TokenCookie } from './refresh-cookie';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -110,10 +112,13 @@ export interface SessionTokens {
   readonly refreshExpiresIn: number;
   /** Whether the session outlives the browser. If not, the refresh cookie has no `Max-Age`. */
   readonly remembered: boolean;
-  /** The token of the device, after a sign-in with `features.knownDevices`. */
-  readonly deviceToken?: DeviceToken;
-  /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
-  readonly trustedDevice?: { readonly token: string; readonly expiresIn: number };
+}
+
+declare module './refresh-cookie' {
+  interface FeatureCookie {
+    /** Of a token that is delivered with those of a session: its property there, and its field in the body. */
+    readonly delivered?: { readonly property: keyof SessionTokens; readonly field: keyof TokenBody };
+  }
 }
 
 /**
@@ -122,13 +127,19 @@ export interface SessionTokens {
  */
 @Injectable()
 export class TokenDelivery {
+  private readonly ofDevice: readonly { property: keyof SessionTokens; field: keyof TokenBody; cookie: TokenCookie }[];
+
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
-    private readonly deviceCookie: DeviceCookie,
-    private readonly trustCookie: TrustedDeviceCookie,
     private readonly adapterHost: HttpAdapterHost,
-  ) {}
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    const cookies = manifests.flatMap((feature) => feature.cookies ?? []);
+    this.ofDevice = cookies.flatMap((Cookie) =>
+      Cookie.delivered ? { ...Cookie.delivered, cookie: new Cookie(realm) } : [],
+    );
+  }
 
   /** Returns the response body for the result of a handler. */
   of(answer: unknown, response: unknown): unknown {
@@ -144,14 +155,14 @@ export class TokenDelivery {
   /** Returns the response body. In cookie mode, sets the refresh cookie and those of the device on the response. */
   deliver(tokens: SessionTokens, response: unknown): TokenBody {
     const { accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered } = tokens;
-    const { deviceToken: device, trustedDevice: trust } = tokens;
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
+    const kept = this.ofDevice.flatMap(({ property, field, cookie }) => {
+      const given = tokens[property] as DeviceToken | undefined;
+      return given ? { ...given, field, cookie } : [];
+    });
     if (!this.realm.options.cookieMode) {
-      const ofDevice = {
-        ...(device && { device_token: device.token }),
-        ...(trust && { trusted_device_token: trust.token }),
-      };
-      return { access_token: accessToken, refresh_token: refreshToken, ...token, ...ofDevice };
+      const fields = Object.fromEntries(kept.map((given) => [given.field, given.token]));
+      return { access_token: accessToken, refresh_token: refreshToken, ...token, ...fields };
     }
     const { httpAdapter } = this.adapterHost;
     httpAdapter.appendHeader(
@@ -159,8 +170,8 @@ export class TokenDelivery {
       'Set-Cookie',
       this.cookie.set(refreshToken, remembered ? refreshExpiresIn : undefined),
     );
-    if (device) httpAdapter.appendHeader(response, 'Set-Cookie', this.deviceCookie.set(device.token, device.expiresIn));
-    if (trust) httpAdapter.appendHeader(response, 'Set-Cookie', this.trustCookie.set(trust.token, trust.expiresIn));
+    for (const given of kept)
+      httpAdapter.appendHeader(response, 'Set-Cookie', given.cookie.set(given.token, given.expiresIn));
     return { access_token: accessToken, ...token };
   }
 

@@ -10,6 +10,7 @@ import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Clock } from '../../foundation/platform/clock';
 import { isOver } from '../../identity/tokens/access-token.policy';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
 import { type Caller, callerAt, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
@@ -82,6 +83,7 @@ export class ServerCalls {
     private readonly users: UserProvider,
     private readonly clock: Clock,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
   ) {}
 
   /**
@@ -93,13 +95,14 @@ export class ServerCalls {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
-    const beside = feature === 'registration' ? (['emailVerification', 'passkeyRegistration'] as const) : [];
-    const isConcerned = (name: string): boolean => name === feature || beside.some((one) => one === name && all[one]);
+    const { checkedWith = [] } = this.manifests.find(({ flags }) => flags?.includes(feature)) ?? {};
+    const isConcerned = (name: string): boolean =>
+      name === feature || checkedWith.some((one) => one === name && all[one]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
-      ...userProviderErrors(this.users, guard),
-      ...mailErrors(guard, config.encryption, isProduction()),
+      ...userProviderErrors(this.users, guard, this.manifests),
+      ...mailErrors(guard, config.encryption, isProduction(), this.manifests),
     ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
   }

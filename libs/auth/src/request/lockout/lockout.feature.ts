@@ -2,16 +2,19 @@ import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
-import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
+import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
 import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects } from './lockout.store';
 import { LockRelease } from './lock-release';
+import { LOCKOUT_OPTIONS } from './lockout.options';
 
 /**
  * Lockout of accounts after consecutive failures, stored in the database. Without flags: another guard with the same users may
  * count failures, and the limits on failures are part of it.
  */
 export const lockout = defineFeature('lockout', {
+  options: LOCKOUT_OPTIONS,
+  events: LOCKOUT_EVENTS,
   providers: [
     AttemptGuard,
     FailureLimiter,

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { LineDetails, LoggedEvents } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
@@ -6,7 +7,14 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 import { secondsHeld } from './lockout.policy';
-import { type LockKey, type LockPurpose, LockoutStore, type Released, type Reserved } from './lockout.store';
+import {
+  type LockKey,
+  type LockPurpose,
+  LockoutStore,
+  type Released,
+  type Reserved,
+  lockedUserId,
+} from './lockout.store';
 
 /**
  * Locks an account after too many consecutive failures. Every attempt is reserved before it is verified, so no more than
@@ -196,3 +204,31 @@ export class AccountReleased {
     readonly guard: string,
   ) {}
 }
+
+/** Names the locked account by its user id. An identifier without an account is personal data and is not logged. */
+const ofLock = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
+  purpose,
+  guard,
+  user_id: lockedUserId({ purpose, subject }) ?? undefined,
+});
+
+declare module '../../foundation/platform/catalogue' {
+  interface SecurityEvents {
+    'auth.account.locked': AccountLocked;
+    'auth.account.failures_cleared': AccountReleased;
+  }
+}
+
+export const LOCKOUT_EVENTS: LoggedEvents = {
+  'auth.account.locked': {
+    event: AccountLocked,
+    severity: 'warning',
+    details: ofLock,
+    counter: {
+      metric: 'svc.auth.account.locks',
+      attributes: ({ purpose, guard }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': purpose }),
+    },
+  },
+  // Each success with a password clears its own counted attempt: usually nothing was locked.
+  'auth.account.failures_cleared': { event: AccountReleased, severity: 'info', details: ofLock },
+};

@@ -1,10 +1,10 @@
-import { Injectable, type ExecutionContext, applyDecorators } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nestjs/common';
 import type { RateLimits } from '../../foundation/config/auth-config';
 import type { LimitRule, Limiter, RateLimit } from '../../foundation/config/auth-options';
-import { LONGEST_WINDOW } from '../../foundation/config/bounds';
+import { LONGEST_WINDOW } from '../../foundation/config/option-table';
 import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { Unlimited } from '../../foundation/realm/feature';
+import { type Feature, MANIFESTS, Unlimited, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { callerOf } from '../../identity/tokens/caller';
@@ -16,10 +16,18 @@ import { type Gate, RouteList } from '../gates/route-plan';
 import { limitState } from './rate-limit.policy';
 import { TooManyRequests } from './throttling.errors';
 
-/** Counts every request by client. */
-const perClient = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter => {
-  return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
-};
+/** Makes a limiter of the library from the limits of a guard. */
+export type LimiterOf = (limits: RateLimits) => Limiter;
+
+/** Chooses the limit of a limiter among those of a guard. */
+type RateOf = (limits: RateLimits) => Required<RateLimit>;
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** Limiters of the feature's routes, by the name that `@Throttled()` gives. */
+    readonly limits?: Readonly<Record<string, LimiterOf>>;
+  }
+}
 
 /** A rule that counts for a user, at all guards of the user's source together. */
 interface UserRule extends LimitRule {
@@ -28,59 +36,57 @@ interface UserRule extends LimitRule {
 
 const isOfUser = (rule: LimitRule | UserRule): rule is UserRule => 'ofUser' in rule;
 
-/** Counts every request by account: for routes that only an authenticated user can use, and that cost little. */
-const perUser = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter => {
-  return (_, { guard, userId, client }) => {
-    if (userId === null) return { key: `ip|${client}`, maxAttempts, decaySeconds };
-    const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
-    return byUser;
+/** Counts every request by client. */
+export const perClient =
+  (rateOf: RateOf): LimiterOf =>
+  (limits) => {
+    const { maxAttempts, decaySeconds } = rateOf(limits);
+    return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
   };
-};
+
+/** Counts every request by account: for routes that only an authenticated user can use, and that cost little. */
+export const perUser =
+  (rateOf: RateOf): LimiterOf =>
+  (limits) => {
+    const { maxAttempts, decaySeconds } = rateOf(limits);
+    return (_, { guard, userId, client }) => {
+      if (userId === null) return { key: `ip|${client}`, maxAttempts, decaySeconds };
+      const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
+      return byUser;
+    };
+  };
 
 /** Counts every request by client and, after authentication, by account, to limit password guesses with a stolen token. */
-const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
-  const { maxAttempts, decaySeconds } = rate;
-  return (request, context) => {
-    const client = perClient(rate)(request, context) as LimitRule;
-    const { guard, userId } = context;
-    if (userId === null) return client;
-    const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
-    return [client, byUser];
+export const perClientAndUser =
+  (rateOf: RateOf): LimiterOf =>
+  (limits) => {
+    const [byClient, byUser] = [perClient(rateOf)(limits), perUser(rateOf)(limits)];
+    return (request, context) =>
+      [byClient(request, context), context.userId === null ? [] : byUser(request, context)].flat();
   };
-};
 
 /** For routes that need a confirmation: a client may send each request twice, and learn from the first answer that it does. */
-const twice = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Required<RateLimit> => ({
-  maxAttempts: 2 * maxAttempts,
-  decaySeconds,
-});
-
-/** The limiters of the library by name. */
-export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>> = {
-  'svc-login': ({ login }) => perClient({ ...login, maxAttempts: login.ipMaxAttempts }),
-  'svc-refresh': ({ refresh }) => perClient(refresh),
-  'svc-2fa': ({ twoFactor }) => perClient(twoFactor),
-  // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
-  'svc-2fa-setup': ({ twoFactor }) => perClientAndUser(twice(twoFactor)),
-  'svc-2fa-confirm': ({ twoFactor }) => perUser(twice(twoFactor)),
-  'svc-passkeys': ({ passkeys }) => perClient(passkeys),
-  'svc-passkey-setup': ({ passkeys }) => perUser(passkeys),
-  'svc-confirm': ({ confirm }) => perClientAndUser(confirm),
-  'svc-email-verification': ({ emailVerification }) => perClientAndUser(emailVerification),
-  'svc-password-reset': ({ passwordReset }) => perClient(passwordReset),
-  'svc-email-code': ({ emailCode }) => perClient(emailCode),
-  // By client only: a count by identifier would let an attacker prevent the registration of an address.
-  'svc-register': ({ registration }) => perClient(registration),
-  'svc-email-change': ({ emailChange }) => perClientAndUser(emailChange),
-};
+export const twice =
+  (rateOf: RateOf): RateOf =>
+  (limits) => {
+    const { maxAttempts, decaySeconds } = rateOf(limits);
+    return { maxAttempts: 2 * maxAttempts, decaySeconds };
+  };
 
 /** Provides the realm's limiters by name: those of the library, with the overrides of the host, and the host's own. */
 @Injectable()
 export class Limiters {
+  private readonly builtIn: ReadonlyMap<string, Limiter>;
+
   constructor(
     private readonly realm: Realm,
     private readonly clients: Clients,
-  ) {}
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    const { rateLimits } = realm.options;
+    const stated = statedBy(manifests, ({ limits }) => limits);
+    this.builtIn = new Map([...stated].map(([name, limiterOf]) => [name, limiterOf(rateLimits)]));
+  }
 
   /** Returns the limits of a request: all rules of the named limiters. */
   of(names: readonly string[], request: object): Limit[] {
@@ -103,7 +109,7 @@ export class Limiters {
   limiter(name: string): Limiter {
     const [{ rateLimits }, here] = [this.realm.options, this.nameHere(name)];
     if (Object.hasOwn(rateLimits.limiters, here)) return rateLimits.limiters[here]!;
-    const builtIn = Object.hasOwn(LIMITERS, name) && LIMITERS[name]!(rateLimits);
+    const builtIn = this.builtIn.get(name);
     if (builtIn) return (request, context) => builtIn(request, { ...context, guard: this.realm.source.key });
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
@@ -111,7 +117,7 @@ export class Limiters {
   /** Extra guards have their own counters: `svc-login` becomes `svc-{guard}-login`. */
   private nameHere(name: string): string {
     const { guard, options } = this.realm;
-    return options.isDefault || !Object.hasOwn(LIMITERS, name) ? name : name.replace('svc-', `svc-${guard}-`);
+    return options.isDefault || !this.builtIn.has(name) ? name : name.replace('svc-', `svc-${guard}-`);
   }
 }
 

@@ -4,9 +4,11 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { unknownVariables } from '../../foundation/config/env';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
+import { FEATURES } from '../../features';
+import { OPTIONS } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
-import type { RedisSource } from '../../foundation/security-store/redis-client';
+import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import type { Keyring } from '../../identity/tokens/keyring';
 
 /** The result of one check. */
@@ -25,7 +27,7 @@ export interface Subject {
   readonly production: boolean;
   readonly config?: AuthConfig;
   readonly database?: Database;
-  readonly redis?: RedisSource;
+  readonly redis?: RedisSource | StoreFactory;
   /** In the order of `config.guards`. Undefined: the keys of this guard are invalid. */
   readonly keyrings?: readonly (Keyring | undefined)[];
 }
@@ -77,6 +79,7 @@ export async function configChecks(subject: Subject, url: string | undefined): P
 const variables = ({ guards }: AuthConfig): Finding[] =>
   unknownVariables(
     guards.map(({ guard }) => guard),
+    OPTIONS,
     process.env,
   ).map((text) => finding('variables', 'warning', text));
 
@@ -258,7 +261,7 @@ function productionChecks({ production }: Subject, config: AuthConfig): Finding[
     ...unsafeValueErrors(config, inProduction),
     ...keySetErrors(config, inProduction),
     ...config.guards.flatMap((guard) =>
-      guard.isDefault && config.routes ? mailErrors(guard, config.encryption, inProduction) : [],
+      guard.isDefault && config.routes ? mailErrors(guard, config.encryption, inProduction, FEATURES) : [],
     ),
   ];
   const now = errorsFor(false);

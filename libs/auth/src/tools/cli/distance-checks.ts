@@ -1,5 +1,5 @@
 import { REQUEST_TIMEOUTS, withTimeout } from '../../foundation/platform/deadline';
-import { DEFAULTS } from '../../foundation/config/defaults';
+import { CORE } from '../../foundation/config/core-options';
 import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
 import { askersOf } from './store-checks';
 
@@ -83,5 +83,7 @@ export async function distanceChecks({ database, redis, config }: Subject): Prom
     ),
   );
   const stores = measured.flat();
-  return stores.length ? [distanceVerdict(stores, config?.storeTimeoutMs ?? DEFAULTS.storeTimeoutMs)] : [];
+  return stores.length
+    ? [distanceVerdict(stores, config?.storeTimeoutMs ?? CORE.moduleOptions.storeTimeoutMs.default)]
+    : [];
 }

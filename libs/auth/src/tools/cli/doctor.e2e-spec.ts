@@ -13,6 +13,7 @@ import type { Finding } from './config-checks';
 import { runCli } from './commands';
 
 const HOST = join(__dirname, '../../../../../test/support/host.module.ts');
+const CLUSTER = join(__dirname, '../redis-cluster/redis-cluster-store.ts');
 const PASSWORD = 'redis-password-0123';
 
 /** An application whose check finds nothing. */
@@ -373,7 +374,8 @@ describeWithOwnRedis('svc-auth doctor', () => {
     place.write(
       `const cache = { masters: [{}], getSlotMaster: () => null, sendCommand: async () => null, isOpen: true,
          nodeClient: async () => { throw new Error('no node'); } };
-       exports.default = { secret: '${SECRET}', users: {}, cache };`,
+       const { clusterStore } = require(${JSON.stringify(CLUSTER)});
+       exports.default = { secret: '${SECRET}', users: {}, cache: clusterStore(cache) };`,
       'options.js',
     );
     const found = await report('options.js');

@@ -3,19 +3,19 @@ import { setImmediate } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { authOptionsFromEnv } from '../../foundation/config/env';
 import { optionErrors } from '../../foundation/config/option-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { resolveOptions } from '../../foundation/config/resolve-options';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
 import { redisErrors } from '../../foundation/config/url-checks';
+import { OPTIONS, authOptionsFromEnv } from '../../library-options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { OwnRedis } from '../../foundation/security-store/own-redis';
 import { redisClientOf } from '../../foundation/security-store/first-connection';
-import type { RedisSource } from '../../foundation/security-store/redis-client';
+import { type RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import { Keyring } from '../../identity/tokens/keyring';
 import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
 import { authEntities } from '../../entities';
@@ -229,7 +229,7 @@ async function ofApplication(
     production,
     config,
     database: context.get(Database, { strict: false }),
-    redis: redisClientOf(config.store) ?? context.get(OwnRedis, { strict: false }).connected,
+    redis: redisIn(config.store) ?? context.get(OwnRedis, { strict: false }).connected,
     keyrings: context.get(Realms, { strict: false }).all.map((scope) => scope.get(Keyring)),
   };
   return { found: [finding('start', 'ok', `${file} starts.`), ...warningsIn(lines)], subject, close };
@@ -271,9 +271,9 @@ function resolved(read: () => AuthModuleOptions): {
   let options: AuthModuleOptions | undefined;
   try {
     options = read();
-    const errors = optionErrors(options);
+    const errors = optionErrors(options, OPTIONS);
     if (errors.length) throw new AuthConfigError(errors.join('\n'));
-    return { options, config: resolveOptions(options), errors: [] };
+    return { options, config: resolveOptions(options, OPTIONS), errors: [] };
   } catch (error) {
     return { options, errors: errorsIn(error) };
   }
@@ -316,12 +316,15 @@ function storesIn(options: AuthModuleOptions | undefined): Pick<AuthConfig, 'sto
   return { store: undefined, redisUrl: isUsable ? redisUrl : undefined };
 }
 
+const redisIn = (store: unknown): RedisSource | StoreFactory | undefined =>
+  store instanceof StoreFactory ? store : redisClientOf(store);
+
 async function opened(
   { store, redisUrl }: Pick<AuthConfig, 'store' | 'redisUrl'>,
   own: OwnRedis,
   found: Finding[],
-): Promise<RedisSource | undefined> {
-  if (store) return redisClientOf(store);
+): Promise<RedisSource | StoreFactory | undefined> {
+  if (store) return redisIn(store);
   if (redisUrl === undefined) return undefined;
   try {
     own.create(redisUrl);

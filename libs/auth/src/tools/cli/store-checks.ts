@@ -4,7 +4,7 @@ import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
-import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
+import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
 import { TABLES } from '../../entities';
@@ -194,10 +194,11 @@ export async function redisChecks(subject: Subject): Promise<Finding[]> {
 }
 
 /** Sends commands to the server; to each master of a cluster. */
-export async function askersOf(source: RedisSource): Promise<Ask[]> {
-  if (!isCluster(source)) return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
-  const clients: RedisClient[] = await Promise.all(source.masters.map(async (node) => source.nodeClient(node)));
-  return clients.map(
+export async function askersOf(source: RedisSource | StoreFactory): Promise<Ask[]> {
+  if (!(source instanceof StoreFactory)) {
+    return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
+  }
+  return (await source.clients()).map(
     (client) =>
       (...words: string[]) =>
         client.sendCommand(words),

@@ -1,6 +1,7 @@
 import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
-import { DEFAULTS } from '../../foundation/config/defaults';
-import { authOptionsFromEnv } from '../../foundation/config/env';
+import { CORE } from '../../foundation/config/core-options';
+import { optionsFromEnv } from '../../foundation/config/env';
+import { optionsOf } from '../../foundation/config/option-table';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from './command-error';
 
@@ -61,7 +62,7 @@ Rotation, with the tokens of both keys valid meanwhile. Refresh tokens are not s
      ${publicEntry(kid, publicKey)}
 
 3. Wait until the last token signed with ${quoted(kid)} has expired: at least SVC_ACCESS_TTL + SVC_LEEWAY seconds
-   (${DEFAULTS.accessTtl + DEFAULTS.leeway} by default), and no less than SVC_2FA_CHALLENGE_TTL or SVC_CONFIRM_TTL, each + SVC_LEEWAY.
+   (${CORE.options.accessTtl.default + CORE.options.leeway.default} by default), and no less than SVC_2FA_CHALLENGE_TTL or SVC_CONFIRM_TTL, each + SVC_LEEWAY.
 
 4. Remove the entry ${quoted(kid)} and deploy. From then on its tokens fail. Destroy its private key.
 `;
@@ -116,7 +117,7 @@ export function newSigningKey(algorithm: string, kid = ''): SigningKey {
 const isSupported = (algorithm: string): algorithm is KeyAlgorithm => Object.hasOwn(GENERATE, algorithm);
 
 function runningKey(): RunningKey {
-  const { algorithm, keys = {} } = authOptionsFromEnv();
+  const { algorithm, keys = {} } = optionsFromEnv(optionsOf([CORE]), process.env);
   const [[kid, publicKey] = [keys.active, undefined]] = Object.entries(keys.public ?? {});
   return { algorithm, kid, publicKey };
 }

@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { AuthConfig } from '../../foundation/config/auth-config';
-import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { Database } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SchemaCheck } from './missing-schema';
+import { resolveOptions } from '../../foundation/config/options.testkit';
 
 class Row {}
 

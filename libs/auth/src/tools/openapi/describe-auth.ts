@@ -1,6 +1,16 @@
+/**
+ * The routes of the library in the OpenAPI document of an application.
+ *
+ * ```ts
+ * import { describeAuth } from '@svc/auth/openapi';
+ * ```
+ *
+ * @module @svc/auth/openapi
+ */
+
 import type { INestApplicationContext } from '@nestjs/common';
 import { ApplicationConfig, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { trimSlashes } from '../../foundation/config/resolve-options';
+import { trimSlashes } from '../../foundation/config/core-options';
 import { type MountedRoute, mountedRoutes } from '../../request/gates/library-routes';
 import { Realms } from '../../foundation/realm/realm';
 import { BODIES } from './bodies';

@@ -8,8 +8,8 @@ import {
 } from '../../features/step-up/step-up.errors';
 import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
-import { UnverifiedLogin } from '../../features/login/login';
-import { WrongCredentials } from '../../features/login/credentials';
+import { UnverifiedLogin } from '../../features/sessions/sign-in';
+import { WrongCredentials } from '../../features/login/login';
 import type { Operation } from '../../foundation/platform/catalogue';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
 import { EmailChangeFailed } from '../../features/email-change/email-change';

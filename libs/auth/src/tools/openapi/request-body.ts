@@ -16,7 +16,7 @@ import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
 import { PasskeyRegistrationController, RegisterController } from '../../features/registration/registration.controller';
 import { RegistrationForm } from '../../features/registration/registration-form';
-import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
+import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
 import { FLAG, OBJECT, type Schema, TEXT, listOf, of } from './schema';
 
 const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');

@@ -1,11 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { authOptionsFromEnv } from '../../foundation/config/env';
-import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { PruneSchedule } from './prune-schedule';
 import type { Pruned } from '../../foundation/realm/feature-data';
 import type { Pruning } from './pruning';
+import { authOptionsFromEnv, resolveOptions } from '../../foundation/config/options.testkit';
 
 const NONE: Pruned = {
   sessions: 0,

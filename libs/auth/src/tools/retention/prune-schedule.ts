@@ -9,7 +9,9 @@ import {
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { createRequire } from 'node:module';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { authOptionsFromEnv } from '../../foundation/config/env';
+import { CORE } from '../../foundation/config/core-options';
+import { optionsFromEnv } from '../../foundation/config/env';
+import { optionsOf } from '../../foundation/config/option-table';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { broughtBy, optionalPeer } from '../../foundation/platform/optional-peer';
 import { Pruning, PruningFailed } from './pruning';
@@ -68,7 +70,7 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
 
   private reportIgnored(): void {
     const { SVC_PRUNE_SCHEDULE } = process.env;
-    if (!authOptionsFromEnv({ SVC_PRUNE_SCHEDULE }).retention?.schedule) return;
+    if (!optionsFromEnv(optionsOf([CORE]), { SVC_PRUNE_SCHEDULE }).retention?.schedule) return;
     this.logger.log(
       'SVC_PRUNE_SCHEDULE is ignored, because routes is false: the service may share the environment of an issuer. If it ' +
         'issues tokens on routes of its own, set retention.schedule in the options.',

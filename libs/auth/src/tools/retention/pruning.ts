@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
-import { MOST_DAYS } from '../../foundation/config/bounds';
+import { MOST_DAYS } from '../../foundation/config/option-table';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
 import { Realms } from '../../foundation/realm/realm';

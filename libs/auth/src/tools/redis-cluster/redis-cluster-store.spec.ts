@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../../test/support/eventually';
 import { HELD_MS, whenTimedOut } from '../../../../../test/support/store-timeouts';
-import { AuthConfigError, StoreUnavailable } from '../platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, type Words, keyIn, never } from './cluster-object.testkit';
 import { slotOf } from './cluster-topology';
-import type { RedisCluster } from './redis-client';
+import type { RedisCluster } from './cluster-master';
 import { RedisClusterStore } from './redis-cluster-store';
 
 describe('the store on a cluster object', () => {

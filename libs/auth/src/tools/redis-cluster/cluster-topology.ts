@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RequestScope } from '../platform/deadline';
-import { StoreUnavailable } from '../platform/errors';
-import type { RedisClient, RedisCluster } from './redis-client';
-import type { RedisSecurityStore } from './redis-security-store';
+import { RequestScope } from '../../foundation/platform/deadline';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import type { RedisClient } from '../../foundation/security-store/redis-client';
+import { ClusterMaster, type RedisCluster, type StoreOn } from './cluster-master';
 
 const SLOTS = 16384;
 
@@ -29,59 +29,6 @@ export function slotOf(key: string): number {
     for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   }
   return (crc & 0xffff) % SLOTS;
-}
-
-/** A client whose commands are accepted by a master that imports the slot of their key. */
-const askingClient = (client: RedisClient): RedisClient => ({
-  get isOpen() {
-    return client.isOpen;
-  },
-  get isReady() {
-    return client.isReady;
-  },
-  sendCommand: (args) => {
-    // Sent in one tick, so that no other command is in between: the flag applies to the next command only.
-    client.sendCommand(['ASKING']).catch(() => undefined);
-    return client.sendCommand(args);
-  },
-  connect: async () => client.connect?.(),
-  disconnect: async () => client.disconnect?.(),
-  on: () => undefined,
-});
-
-/** Makes the store of a client. An own client is one that is not a client of the cluster object. */
-type StoreOn = (client: RedisClient, isOwn: boolean) => RedisSecurityStore;
-
-/** A master of the cluster. */
-export class ClusterMaster {
-  readonly store: RedisSecurityStore;
-  private askingStore?: RedisSecurityStore;
-
-  constructor(
-    private readonly client: RedisClient,
-    /** Whether the client is not one of the cluster object, which closes its own clients only. */
-    readonly isOwn: boolean,
-    private readonly storeOn: StoreOn,
-  ) {
-    this.store = storeOn(client, isOwn);
-  }
-
-  /** For keys of a slot that this master imports. */
-  get asking(): RedisSecurityStore {
-    return (this.askingStore ??= this.storeOn(askingClient(this.client), this.isOwn));
-  }
-
-  get isOpen(): boolean {
-    return this.client.isOpen !== false;
-  }
-
-  get isReady(): boolean {
-    return this.client.isReady !== false;
-  }
-
-  close(): void {
-    if (this.isOwn && this.isOpen) void this.client.disconnect?.().catch(() => undefined);
-  }
 }
 
 /** The ranges of slots with the addresses of their masters, and a text that is equal for equal views. */

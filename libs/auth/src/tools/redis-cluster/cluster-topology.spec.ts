@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../../test/support/eventually';
 import { HELD_MS } from '../../../../../test/support/store-timeouts';
-import { StoreUnavailable } from '../platform/errors';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, FakeMaster, keyIn, never } from './cluster-object.testkit';
-import type { RedisClient, RedisCluster } from './redis-client';
+import type { RedisClient } from '../../foundation/security-store/redis-client';
+import type { RedisCluster } from './cluster-master';
 import { RedisClusterStore } from './redis-cluster-store';
 
 describe('a connection of the store on a cluster object', () => {

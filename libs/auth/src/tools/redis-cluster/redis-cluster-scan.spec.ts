@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../../test/support/eventually';
-import { StoreUnavailable } from '../platform/errors';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, never } from './cluster-object.testkit';
 import { importersIn } from './cluster-topology';
-import type { RedisCluster } from './redis-client';
+import type { RedisCluster } from './cluster-master';
 import { RedisClusterStore } from './redis-cluster-store';
 
 describe('the store on a cluster object', () => {

@@ -4,13 +4,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { eventually } from '../../../../../test/support/eventually';
 import { RedisCluster } from '../../../../../test/support/redis-cluster';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
-import { StoreUnavailable } from '../platform/errors';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { type ClusterTopology, slotOf } from './cluster-topology';
-import { allOf, atomicWrites, contract } from './contract.testkit';
-import { counting, expectLikeMemory, windows, withoutBlock } from './counters.testkit';
-import { Reader, nameOf } from './instance.testkit';
-import type { Limit, SecurityStore } from './security-store';
-import { type TestedStore, throughCluster } from './stores.testkit';
+import { allOf, atomicWrites, contract } from '../../foundation/security-store/contract.testkit';
+import { counting, expectLikeMemory, windows, withoutBlock } from '../../foundation/security-store/counters.testkit';
+import { Reader, nameOf } from '../../foundation/security-store/instance.testkit';
+import type { Limit, SecurityStore } from '../../foundation/security-store/security-store';
+import type { TestedStore } from '../../foundation/security-store/stores.testkit';
+import { throughCluster } from './cluster-object.testkit';
 
 /** Milliseconds that a store may take to answer where a test waits for a refusal. */
 const STORE_TIMEOUT_MS = 800;

@@ -1,6 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { slotOf } from './cluster-topology';
-import type { RedisClient, RedisClusterNode } from './redis-client';
+import type { RedisClient } from '../../foundation/security-store/redis-client';
+import type { RedisClusterNode } from './cluster-master';
+import { ANSWER_MS, onRedis, type TestedStore } from '../../foundation/security-store/stores.testkit';
+import type { RedisCluster } from '../../../../../test/support/redis-cluster';
+import { clusterStore } from './redis-cluster-store';
 
 export type Words = readonly string[];
 
@@ -137,3 +141,15 @@ export function keyIn(third: number, tag = ''): string {
 
 /** Addresses of masters. */
 export const [A, B, C, D] = ['10.0.0.1:1', '10.0.0.2:2', '10.0.0.3:3', '10.0.0.4:4'] as const;
+
+/** The store on a cluster object of node-redis 4 or 5. */
+export async function throughCluster(
+  cluster: RedisCluster,
+  version: 4 | 5,
+  storeTimeoutMs = ANSWER_MS,
+): Promise<TestedStore> {
+  const client = await cluster.connect(version);
+  const send = (words: string[]) => client.sendCommand(words[1], false, words);
+  const store = await clusterStore(client).create({ storeTimeoutMs, keyPrefix: '' });
+  return onRedis(client, send, () => client.disconnect(), storeTimeoutMs, store);
+}

@@ -1,6 +1,9 @@
-import { resolveRateLimits } from '../../foundation/config/resolve-options';
-import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
-import { LIMITERS } from './limiters';
+import { resolveRateLimits } from './foundation/config/options.testkit';
+import type { LimitRule, LimiterContext } from './foundation/config/auth-options';
+import { FEATURES } from './features';
+import { statedBy } from './foundation/realm/feature';
+
+const LIMITERS = statedBy(FEATURES, ({ limits }) => limits);
 
 // All numbers are different, so that a limiter with the number of another limiter fails the test.
 const LIMITS = resolveRateLimits({
@@ -27,7 +30,7 @@ const ANONYMOUS: LimiterContext = { guard: 'api', client: '203.0.113.7', userId:
 const USER: LimiterContext = { ...ANONYMOUS, userId: '7' };
 
 const rules = (name: string, context: LimiterContext, request: unknown = REQUEST): LimitRule[] =>
-  [LIMITERS[name]!(LIMITS)(request, context)].flat() as LimitRule[];
+  [LIMITERS.get(name)!(LIMITS)(request, context)].flat() as LimitRule[];
 
 const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-login', 3, 2],
@@ -51,7 +54,7 @@ const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>
-    expect(Object.keys(LIMITERS).sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
+    expect([...LIMITERS.keys()].sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
 
   it.each(NUMBERS)('of %s allow a client %d attempts in %d seconds', (name, maxAttempts, decaySeconds) => {
     expect(rules(name, ANONYMOUS)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);

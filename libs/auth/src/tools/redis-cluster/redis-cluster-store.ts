@@ -1,10 +1,21 @@
+/**
+ * Redis Cluster as the store of the module.
+ *
+ * ```ts
+ * import { clusterStore } from '@svc/auth/redis-cluster';
+ * ```
+ *
+ * @module @svc/auth/redis-cluster
+ */
+
 import { Logger } from '@nestjs/common';
-import { bestEffort, currentDeadline, withTimeout } from '../platform/deadline';
-import { AuthConfigError, StoreUnavailable } from '../platform/errors';
-import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
-import type { RedisCluster } from './redis-client';
-import { evictionProblem } from './store-proof';
-import { RedisSecurityStore } from './redis-security-store';
+import { bestEffort, currentDeadline, withTimeout } from '../../foundation/platform/deadline';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
+import { ClusterTopology, slotOf } from './cluster-topology';
+import { type ClusterMaster, NodeStore, type RedisCluster, isSplit, replyOf } from './cluster-master';
+import { connectionProblem } from '../../foundation/security-store/first-connection';
+import { type RedisClient, StoreFactory, type StoreSettings } from '../../foundation/security-store/redis-client';
+import { evictionProblem } from '../../foundation/security-store/store-proof';
 import {
   type AttemptOutcome,
   type Bucket,
@@ -13,7 +24,7 @@ import {
   SecurityStore,
   type Tally,
   UNNAMED,
-} from './security-store';
+} from '../../foundation/security-store/security-store';
 
 /** Groups of keys. They are spread over the masters, and each group is in one slot. */
 const TAGS: readonly string[] = Array.from({ length: 256 }, (_, i) => `{svc-${i.toString(16).padStart(2, '0')}}`);
@@ -23,12 +34,6 @@ const ABSENT = 'svc:absent';
 
 /** How often one command follows a redirection to another master. */
 const REDIRECTIONS = 5;
-
-/** The error reply of Redis that made a command fail. */
-const replyOf = (error: unknown): string => String((error as { cause?: { message?: unknown } } | null)?.cause?.message);
-
-/** Whether a command with several keys was refused because their slot moves to another master. */
-const isSplit = (error: unknown): boolean => replyOf(error).startsWith('TRYAGAIN');
 
 /** An attempt that a counter has counted, and the time of the answer. */
 interface Taken {
@@ -52,6 +57,8 @@ interface Counted {
 /**
  * Stores the state in Redis Cluster with the cluster object of the host. Every command goes to the master of its key, with
  * the store of that master. A master that does not answer makes only its own keys unavailable.
+ *
+ * @internal
  */
 export class RedisClusterStore extends SecurityStore {
   readonly shared = true;
@@ -81,9 +88,9 @@ export class RedisClusterStore extends SecurityStore {
       cluster,
       timeoutMs,
       (client, isOwn) =>
-        new RedisSecurityStore(client, timeoutMs, prefix, {
+        new NodeStore(client, timeoutMs, prefix, {
           mayConnect: () => !isOwn && cluster.isOpen,
-          isClusterNode: true,
+          mayBeReplica: true,
         }),
     );
   }
@@ -188,7 +195,7 @@ export class RedisClusterStore extends SecurityStore {
    * The first policy of a master that evicts keys, or `noeviction`; null when a master is absent or does not report it.
    * From then on the policy of each master that is connected later is checked, and an evicting one is logged.
    */
-  async evictionPolicy(): Promise<string | null> {
+  override async evictionPolicy(): Promise<string | null> {
     await this.topology.connect();
     this.topology.onConnected = ({ store }) => void this.logEviction(store);
     const { connected, masters } = this.topology;
@@ -197,7 +204,7 @@ export class RedisClusterStore extends SecurityStore {
     return evicting ?? (masters && !policies.includes(null) ? 'noeviction' : null);
   }
 
-  private async logEviction(store: RedisSecurityStore): Promise<void> {
+  private async logEviction(store: NodeStore): Promise<void> {
     const policy = await store.evictionPolicy();
     const problem = policy === null ? null : evictionProblem(policy);
     if (problem) this.logger.error(problem);
@@ -316,10 +323,7 @@ export class RedisClusterStore extends SecurityStore {
    *
    * @param run its second parameter tells whether the master only imports the slot of the key
    */
-  private async route<T>(
-    key: string,
-    run: (store: RedisSecurityStore, isImporting: boolean) => Promise<T>,
-  ): Promise<T> {
+  private async route<T>(key: string, run: (store: NodeStore, isImporting: boolean) => Promise<T>): Promise<T> {
     const { topology } = this;
     const slot = this.slotOf(key);
     const end = performance.now() + this.timeoutMs;
@@ -349,3 +353,45 @@ export class RedisClusterStore extends SecurityStore {
     }
   }
 }
+
+class ClusterStoreFactory extends StoreFactory {
+  constructor(private readonly cluster: RedisCluster) {
+    super();
+  }
+
+  async create({ storeTimeoutMs, keyPrefix }: StoreSettings): Promise<SecurityStore> {
+    const problem = await connectionProblem(this.cluster, this.cluster);
+    if (problem) throw new AuthConfigError(`cache ${problem}`);
+    return new RedisClusterStore(this.cluster, storeTimeoutMs, keyPrefix);
+  }
+
+  clients(): Promise<RedisClient[]> {
+    const { cluster } = this;
+    return Promise.all(cluster.masters.map(async (node) => cluster.nodeClient(node)));
+  }
+}
+
+/**
+ * The value of the option `cache` for a cluster object of node-redis 4 or 5. Connect the object before the application starts,
+ * and close it yourself.
+ *
+ * ```ts
+ * AuthModule.forRoot({ cache: clusterStore(cluster) });
+ * ```
+ *
+ * @param cluster the object of `createCluster`
+ * @throws AuthConfigError for another object
+ */
+export function clusterStore(cluster: {
+  readonly masters: readonly object[];
+  getSlotMaster(slot: number): unknown;
+}): StoreFactory {
+  if (typeof (cluster as Partial<RedisCluster> | null)?.getSlotMaster !== 'function') {
+    throw new AuthConfigError(
+      'clusterStore needs the object of createCluster of node-redis. Set cache to any other client itself.',
+    );
+  }
+  return new ClusterStoreFactory(cluster as RedisCluster);
+}
+
+export type { StoreFactory };

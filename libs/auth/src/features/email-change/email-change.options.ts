@@ -1,0 +1,90 @@
+import {
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  days,
+  feature,
+  minutes,
+  publicBlock,
+  rateLimit,
+  text,
+} from '../../foundation/config/option-table';
+
+/** Change of the email. Needs `features.emailChange`. */
+export interface EmailChangeOptions {
+  /**
+   * Page that the link in the mail to the new address opens. Its query has the parameter `token`, which the page posts to
+   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_CONFIRM_URL
+   */
+  confirmUrl?: string;
+
+  /**
+   * Page that the link in the mail to the former address opens. Its query has the parameter `token`, which the page posts
+   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_EMAIL_CHANGE_UNDO_URL
+   */
+  undoUrl?: string;
+
+  /**
+   * Minutes for which the link to the new address is valid, 1 to 1440 (a day).
+   *
+   * @default 60
+   * @env SVC_EMAIL_CHANGE_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
+   * former address.
+   *
+   * @default 7
+   * @env SVC_EMAIL_CHANGE_UNDO_DAYS
+   */
+  undoDays?: number;
+}
+
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * `POST /email/change` and `POST /username`, together. Besides, an address gets at most five mails of `POST /email/change`
+     * in an hour, whatever their number of senders.
+     *
+     * @default { maxAttempts: 10, decaySeconds: 3600 }
+     * @env SVC_EMAIL_CHANGE_MAX_ATTEMPTS, SVC_EMAIL_CHANGE_DECAY
+     */
+    emailChange?: RateLimit;
+  }
+}
+
+declare module '../../foundation/config/auth-config' {
+  interface PublicOptions {
+    readonly emailChange: WithDefaults<EmailChangeOptions, 'confirmUrl' | 'undoUrl'>;
+  }
+}
+
+export const EMAIL_CHANGE_OPTIONS = {
+  features: { emailChange: feature({ default: false, env: 'FEATURE_EMAIL_CHANGE' }) },
+  rateLimits: { emailChange: rateLimit('EMAIL_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
+  emailChange: publicBlock({
+    confirmUrl: text({
+      env: 'EMAIL_CHANGE_CONFIRM_URL',
+      mailedUrl: {
+        cure: 'Set it to the page that the link to the new address opens, such as https://app.example.com/confirm-email.',
+      },
+    }),
+    undoUrl: text({
+      env: 'EMAIL_CHANGE_UNDO_URL',
+      mailedUrl: {
+        cure: 'Set it to the page that the link to the former address opens, such as https://app.example.com/undo-email.',
+      },
+    }),
+    expireMinutes: minutes(1, 24 * 60, { default: 60, env: 'EMAIL_CHANGE_EXPIRE' }),
+    // For so long, a person who can read the mails of the former address can take the account back.
+    undoDays: days(1, 30, { default: 7, env: 'EMAIL_CHANGE_UNDO_DAYS' }),
+  } satisfies TableOf<EmailChangeOptions>),
+} satisfies OptionTree;

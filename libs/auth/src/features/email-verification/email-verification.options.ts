@@ -1,0 +1,88 @@
+import {
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  feature,
+  flag,
+  minutes,
+  publicBlock,
+  rateLimit,
+  text,
+} from '../../foundation/config/option-table';
+
+/** Email verification. Needs `features.emailVerification`. */
+export interface EmailVerificationOptions {
+  /**
+   * External base URL of this API, without `path`. Mailed links begin with it. It is never taken from a request,
+   * because any client can set its headers. `https`, or `http` on localhost outside production. Required.
+   *
+   * @default none
+   * @env SVC_VERIFY_API_URL
+   */
+  apiUrl?: string;
+
+  /**
+   * Page to which the browser is redirected after the link was opened.
+   *
+   * @default none
+   * @env SVC_VERIFY_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Lifetime of a link in minutes, 1 to 525600 (a year).
+   *
+   * @default 60
+   * @env SVC_VERIFY_EXPIRE
+   */
+  expire?: number;
+
+  /**
+   * Refuses sessions to users without a verified email, also to those of unknown state. The users of the default guard need
+   * such a state: a column `emailVerifiedAt`, or `UserProvider.isEmailVerified`. An extra guard inherits the option; it has
+   * no effect if its users have no such state.
+   *
+   * @default false
+   * @env SVC_VERIFY_BLOCK_LOGIN
+   */
+  blockUnverifiedLogin?: boolean;
+}
+
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * Both email verification routes, and the routes that confirm and undo a change of the email, together.
+     *
+     * @default { maxAttempts: 6, decaySeconds: 60 }
+     * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
+     */
+    emailVerification?: RateLimit;
+  }
+}
+
+declare module '../../foundation/config/auth-config' {
+  interface PublicOptions {
+    readonly emailVerification: WithDefaults<EmailVerificationOptions, 'apiUrl' | 'frontendUrl'>;
+  }
+}
+
+export const EMAIL_VERIFICATION_OPTIONS = {
+  features: { emailVerification: feature({ default: false, env: 'FEATURE_EMAIL_VERIFICATION' }) },
+  rateLimits: { emailVerification: rateLimit('VERIFY', { maxAttempts: 6, decaySeconds: 60 }) },
+  emailVerification: publicBlock({
+    apiUrl: text({
+      env: 'VERIFY_API_URL',
+      resolve: (url) => url?.replace(/\/+$/, ''),
+      mailedUrl: {
+        bare: true,
+        cure: 'Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.',
+      },
+    }),
+    frontendUrl: text({
+      env: 'VERIFY_URL',
+      mailedUrl: { optional: true, cure: 'Set it to the page to which browsers are redirected, or remove it.' },
+    }),
+    expire: minutes(1, 365 * 24 * 60, { default: 60, env: 'VERIFY_EXPIRE' }),
+    blockUnverifiedLogin: flag({ default: false, env: 'VERIFY_BLOCK_LOGIN' }),
+  } satisfies TableOf<EmailVerificationOptions>),
+} satisfies OptionTree;

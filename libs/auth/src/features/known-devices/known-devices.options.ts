@@ -1,0 +1,55 @@
+import {
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  feature,
+  flag,
+  minutes,
+  publicBlock,
+  text,
+} from '../../foundation/config/option-table';
+
+/** Recognition of devices. Needs `features.knownDevices`. */
+export interface KnownDeviceOptions {
+  /**
+   * Mails the owner of the account when a user signs in on a new device. Not for the first device of a user. At most five
+   * mails to one account in an hour.
+   *
+   * @default true with `mail.mailer`, otherwise false
+   * @env SVC_KNOWN_DEVICES_MAIL
+   */
+  mail?: boolean;
+
+  /**
+   * Page that the link in this mail opens. Its query has the parameter `token`, which the page posts to `/sessions/report`;
+   * at an extra guard also `guard`, its name. `https`, or `http` on localhost outside production. Required with
+   * {@link mail}.
+   *
+   * @default none
+   * @env SVC_KNOWN_DEVICES_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Minutes for which the link is valid, 1 to 43200 (30 days).
+   *
+   * @default 10080
+   * @env SVC_KNOWN_DEVICES_EXPIRE
+   */
+  expireMinutes?: number;
+}
+
+declare module '../../foundation/config/auth-config' {
+  interface PublicOptions {
+    readonly knownDevices: WithDefaults<KnownDeviceOptions, 'frontendUrl'>;
+  }
+}
+
+export const KNOWN_DEVICES_OPTIONS = {
+  features: { knownDevices: feature({ default: false, env: 'FEATURE_KNOWN_DEVICES' }) },
+  knownDevices: publicBlock({
+    mail: flag({ env: 'KNOWN_DEVICES_MAIL', resolve: (given, { mail }) => given ?? Boolean(mail?.mailer) }),
+    frontendUrl: text({ env: 'KNOWN_DEVICES_URL' }),
+    expireMinutes: minutes(1, 30 * 24 * 60, { default: 10_080, env: 'KNOWN_DEVICES_EXPIRE' }),
+  } satisfies TableOf<KnownDeviceOptions>),
+} satisfies OptionTree;

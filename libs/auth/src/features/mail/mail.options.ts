@@ -1,0 +1,88 @@
+import { type OptionTree, type TableOf, type WithDefaults, value } from '../../foundation/config/option-table';
+import {
+  type MailTemplates,
+  type MailTextReplacements,
+  type Mailer,
+  NOTICE_KINDS,
+  type NoticeKind,
+} from '../../foundation/ports/mail';
+
+/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
+export interface MailOptions {
+  /**
+   * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
+   *
+   * @default none
+   */
+  mailer?: Mailer;
+
+  /**
+   * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
+   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
+   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
+   *
+   * @default false
+   */
+  notices?: readonly NoticeKind[] | boolean;
+
+  /**
+   * Language of the mails: one for all users, or a function that returns the language of a user, such as
+   * `(user) => (user as User).locale`. `de-AT` stands for `de`. The library has texts in `en`, `de`, `fr`, `es`, `pt` (Brazilian) and
+   * `ja`; a user with another language, or with none, gets English. So does a user for whom the function fails, and a line is
+   * logged. The function is called after the response, for at most 30 seconds.
+   *
+   * @default 'en'
+   */
+  language?: string | MailLanguage;
+
+  /**
+   * Texts that replace built-in ones, by language and kind:
+   * `{ de: { passwordReset: { subject: 'Neues Passwort für {appName}' } } }`. The texts that all kinds share are under
+   * `shared`.
+   *
+   * @default {}
+   */
+  texts?: MailTextReplacements;
+
+  /**
+   * Functions that return the content of the mails by kind. Their second parameter is the built-in content:
+   * `(mail, builtIn) => ({ ...builtIn, subject: 'Hello' })`.
+   *
+   * @default {}
+   */
+  templates?: Partial<MailTemplates>;
+
+  /**
+   * Color of the buttons in HTML, as `#rrggbb`. Their text is black or white, so that it stays legible.
+   *
+   * @default '#1f4fd8'
+   */
+  accentColor?: string;
+}
+
+/**
+ * Returns the language of a user's mails; null for one without a language.
+ *
+ * @param user the user. For `accountDeleted`, the user before the deletion
+ */
+export type MailLanguage = (
+  user: object,
+  context: { guard: string },
+) => string | null | undefined | Promise<string | null | undefined>;
+
+declare module '../../foundation/config/auth-config' {
+  interface GuardConfig {
+    readonly mail: WithDefaults<Omit<MailOptions, 'notices'>, 'mailer'> & { readonly notices: readonly NoticeKind[] };
+  }
+}
+
+export const MAIL_OPTIONS = {
+  mail: {
+    mailer: value(),
+    notices: value({ resolve: (notices) => (notices === true ? NOTICE_KINDS : notices || []) }),
+    language: value({ default: 'en' }),
+    texts: value({ default: {} }),
+    templates: value({ default: {} }),
+    accentColor: value({ default: '#1f4fd8' }),
+  } satisfies TableOf<MailOptions>,
+} satisfies OptionTree;

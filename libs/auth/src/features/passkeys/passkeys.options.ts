@@ -1,0 +1,130 @@
+import { appName } from '../../foundation/config/core-options';
+import {
+  DAY,
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  count,
+  feature,
+  flag,
+  list,
+  publicBlock,
+  rateLimit,
+  seconds,
+  text,
+} from '../../foundation/config/option-table';
+
+/** Passkeys (WebAuthn Level 3). Needs `features.passkeys`. */
+export interface PasskeyOptions {
+  /**
+   * Relying party name shown by the browser.
+   *
+   * @default appName
+   * @env SVC_PASSKEY_RP_NAME
+   */
+  rpName?: string;
+
+  /**
+   * Relying party id (WebAuthn §5.4.2): the domain that passkeys are bound to, permanently. In lower case, and not a
+   * public suffix; or `localhost`. Required.
+   *
+   * @default none
+   * @env SVC_PASSKEY_RP_ID
+   */
+  rpId?: string;
+
+  /**
+   * Exact origins of the pages that may run a ceremony. Their host is `rpId` or a subdomain of it. Required.
+   *
+   * @default []
+   * @env SVC_PASSKEY_ORIGINS (comma list)
+   */
+  origins?: string[];
+
+  /**
+   * Lifetime of a ceremony in seconds, at most 86400 (a day).
+   *
+   * @default 120
+   * @env SVC_PASSKEY_CHALLENGE_TTL
+   */
+  challengeTtl?: number;
+
+  /**
+   * Whether the authenticator must verify the user, by a PIN or a fingerprint. `required` is enforced at sign-in and
+   * step-up. With the other values, possession of the device is enough to use a passkey.
+   *
+   * @default 'required'
+   * @env SVC_PASSKEY_UV
+   */
+  userVerification?: 'required' | 'preferred' | 'discouraged';
+
+  /**
+   * Whether a user with a passkey must present it, or another second factor, after the password. A function decides for
+   * each user.
+   *
+   * @default false
+   * @env SVC_PASSKEY_REQUIRED
+   */
+  required?: boolean | ((user: object) => boolean | Promise<boolean>);
+
+  /**
+   * Maximum number of passkeys of one user, 1 to 1000. A registration above it is refused like an invalid one.
+   *
+   * @default 50
+   * @env SVC_PASSKEY_MAX_PER_USER
+   */
+  maxPerUser?: number;
+
+  /**
+   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
+   * each user: return false for users that can sign in in another way of the host.
+   *
+   * @default features.passkeyRegistration
+   * @env SVC_PASSKEY_KEEP_LAST
+   */
+  keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
+}
+
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * Both passkey login routes and `POST /register/passkey/options`, together. The same number of requests of a user is allowed to
+     * the routes that add a passkey.
+     *
+     * @default { maxAttempts: 30, decaySeconds: 60 }
+     * @env SVC_PASSKEY_MAX_ATTEMPTS, SVC_PASSKEY_DECAY
+     */
+    passkeys?: RateLimit;
+  }
+}
+
+declare module '../../foundation/config/auth-config' {
+  interface PublicOptions {
+    readonly passkeys: WithDefaults<PasskeyOptions, 'rpId'>;
+  }
+}
+
+export const PASSKEYS_OPTIONS = {
+  features: { passkeys: feature({ default: false, env: 'FEATURE_PASSKEYS', defaultGuardOnly: true }) },
+  rateLimits: { passkeys: rateLimit('PASSKEY', { maxAttempts: 30, decaySeconds: 60 }) },
+  passkeys: publicBlock({
+    rpName: text({ env: 'PASSKEY_RP_NAME', resolve: (name, options) => name?.trim() || appName(options) }),
+    rpId: text({ env: 'PASSKEY_RP_ID' }),
+    origins: list({ default: [], env: 'PASSKEY_ORIGINS' }),
+    challengeTtl: seconds(1, DAY, { default: 120, env: 'PASSKEY_CHALLENGE_TTL' }),
+    userVerification: text({ default: 'required', env: 'PASSKEY_UV' }),
+    required: flag({ default: false, env: 'PASSKEY_REQUIRED', or: 'function' }),
+    maxPerUser: count(1, 1000, { default: 50, env: 'PASSKEY_MAX_PER_USER' }),
+    keepLast: flag({
+      env: 'PASSKEY_KEEP_LAST',
+      or: 'function',
+      resolve: (given, { features }) => given ?? features?.passkeyRegistration ?? false,
+    }),
+  } satisfies TableOf<PasskeyOptions>),
+} satisfies OptionTree;
+
+export const CONDITIONAL_CREATE_OPTIONS = {
+  features: {
+    conditionalCreate: feature({ default: false, env: 'FEATURE_CONDITIONAL_CREATE', defaultGuardOnly: true }),
+  },
+} satisfies OptionTree;

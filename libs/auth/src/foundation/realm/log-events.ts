@@ -1,0 +1,67 @@
+import type { Type } from '@nestjs/common';
+import type { MetricName } from '../observability/metrics';
+import type { SecurityLog, Severity } from '../observability/security-log';
+import { type Attributes, telemetry } from '../observability/telemetry';
+import type { AuthEvents } from '../platform/auth-events';
+import type { SecurityEvents, SecurityLine } from '../platform/catalogue';
+import { type Feature, statedBy } from './feature';
+import type { Realms } from './realm';
+
+/** The details of an event in the security log. */
+export type LineDetails = Omit<SecurityLine, 'event'>;
+
+/** What an event of the library adds to the security log and to the metrics. */
+export interface LoggedEvent<E extends object> {
+  readonly event: Type<E>;
+  readonly severity: Severity;
+  readonly details: (event: E, realms: Realms) => LineDetails;
+  /** A counter of the events, and its attributes. */
+  readonly counter?: { readonly metric: MetricName; readonly attributes?: (event: E) => Attributes };
+}
+
+export type LoggedEvents = { readonly [Name in keyof SecurityEvents]?: LoggedEvent<SecurityEvents[Name]> };
+
+declare module './feature' {
+  interface Feature {
+    /** The events of the feature that the security log contains, by the name of their lines. */
+    readonly events?: LoggedEvents;
+  }
+}
+
+export const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({
+  user_id: userId,
+  guard,
+});
+
+export const ofSession = ({
+  guard,
+  userId,
+  familyId,
+}: {
+  guard: string;
+  userId: string;
+  familyId: string;
+}): LineDetails => ({
+  guard,
+  user_id: userId,
+  session_id: familyId,
+});
+
+/**
+ * Writes events to the security log and counts them in metrics. `RequestObserver` logs the outcome of requests; this
+ * function logs the events that are not the outcome of one request.
+ */
+export function observeEvents(
+  events: AuthEvents,
+  log: SecurityLog,
+  realms: Realms,
+  manifests: readonly Feature[],
+): void {
+  const stated = statedBy(manifests, (feature) => feature.events as Readonly<Record<string, LoggedEvent<object>>>);
+  for (const [name, { event, severity, details, counter }] of stated) {
+    events.on(event, (emitted) =>
+      log.write(severity, { event: name as keyof SecurityEvents, ...details(emitted, realms) }),
+    );
+    if (counter) events.on(event, (emitted) => telemetry.count(counter.metric, counter.attributes?.(emitted)));
+  }
+}
