@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
+import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
@@ -90,13 +91,14 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: () => this.endOthers(caller, digest),
+      endSessions: (moment) => this.endOthers(caller, digest, moment),
       judge: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
       undo: async () => {
         if (await this.sessions.isAlive(familyId)) return;
         await this.users.savePasswordHash(userId, unusable, digest);
-        await this.accounts.endOthers(userId, familyId, 'password_change');
+        // Also those that have begun with the password until now.
+        await repeatWhileUnavailable(() => this.accounts.endOthers(userId, familyId, 'password_change'));
       },
     });
     if (!isMade) throw missing;
@@ -116,7 +118,7 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () => this.endOthers(caller, renewed),
+        endSessions: (moment) => this.endOthers(caller, renewed, moment),
         judge: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
@@ -131,9 +133,9 @@ export class PasswordChange {
    *
    * @param digest the hash of the new password
    */
-  private async endOthers({ userId, familyId }: Caller, digest: string): Promise<void> {
+  private async endOthers({ userId, familyId }: Caller, digest: string, moment?: number): Promise<void> {
     const removal = this.replacement.forgetFormer({ userId, digest });
-    await this.accounts.endOthers(userId, familyId, 'password_change');
+    await this.accounts.endOthers(userId, familyId, 'password_change', moment);
     await removal;
   }
 }

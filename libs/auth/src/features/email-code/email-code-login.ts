@@ -74,7 +74,7 @@ export class UnprovedAccounts {
    */
   async take(account: ResetAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
-    const endSessions = (): Promise<void> => this.cleanup.run(account, { revokeSessions: true });
+    const endSessions = (moment?: number): Promise<void> => this.cleanup.run(account, { revokeSessions: true, moment });
     const finish = (): Promise<void> => this.cleanup.recordPerson(account);
     if (digest === null) {
       await endSessions();

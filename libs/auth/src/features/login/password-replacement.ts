@@ -15,8 +15,12 @@ export interface Replacement {
   readonly replacing: string | null;
   /** The address whose mailbox the user can read, of a reset. */
   readonly email?: string;
-  /** Ends the sessions of the former password. */
-  readonly endSessions: () => Promise<void>;
+  /**
+   * Ends the sessions of the former password.
+   *
+   * @param moment of a change that is completed after its answer: only sessions that began before. See `Sessions.endEarlier`
+   */
+  readonly endSessions: (moment?: number) => Promise<void>;
   /** Whether the change may stay, judged while the sessions end: rejects if not. */
   readonly judge?: () => Promise<unknown>;
   /** The last step, after the sessions have ended. */
@@ -58,9 +62,11 @@ export class PasswordReplacement {
   async replace(replacement: Replacement): Promise<boolean> {
     const { userId, digest, replacing, email, endSessions, judge, finish, undo } = replacement;
     let isSaved: boolean | undefined;
+    let savedAt: number | undefined;
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
+      savedAt = performance.now();
       // The password is stored: what follows must not fail because earlier waits have used up the deadline of the request.
       await RequestScope.detached(async () => {
         await inParallel(endSessions(), this.releaseLocks(userId, email), judge?.());
@@ -77,7 +83,10 @@ export class PasswordReplacement {
         );
         // Forward, where the store does not answer: an undo that succeeds later would change the password after a client has seen
         // that the new one is valid.
-        if (isUnknown || !isUndone) await repeatWhileUnavailable(endSessions);
+        // A session that begins after the new hash was stored is one of the new password. Where that moment is not known, it is over
+        // when the undo has ended: the user store has rolled back what it has not committed in time.
+        const moment = savedAt ?? performance.now();
+        if (isUnknown || !isUndone) await repeatWhileUnavailable(() => endSessions(moment));
       };
       await bestEffort('undoing a change of password', settle, 0);
       throw error;

@@ -32,15 +32,23 @@ export class ResetCleanup {
     private readonly realm: Realm,
   ) {}
 
-  /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
+  /**
+   * Ends the sessions and removes the factors of the account. Can be repeated after a failure.
+   *
+   * @param moment as for `Replacement.endSessions`
+   */
   async run(
     { user, userId }: Pick<ResetAccount, 'user' | 'userId'>,
-    { revokeSessions }: { revokeSessions: boolean } = this.realm.options.passwordReset,
+    {
+      revokeSessions = this.realm.options.passwordReset.revokeSessions,
+      moment,
+    }: { revokeSessions?: boolean; moment?: number },
   ): Promise<void> {
-    const endSessions = (): Promise<unknown> => this.accounts.endAll(userId, 'password_reset');
-    if (revokeSessions) await endSessions();
+    if (revokeSessions) await this.accounts.endAll(userId, 'password_reset', moment);
     if (await this.verifiedEmails.isProved(user)) return;
-    await this.accounts.takeOver({ userId }, revokeSessions ? endSessions : null);
+    // Without the moment: a factor of the other person may have started a session until it was removed.
+    const endAgain = (): Promise<void> => this.accounts.endAll(userId, 'password_reset');
+    await this.accounts.takeOver({ userId }, revokeSessions ? endAgain : null);
   }
 
   /**
@@ -89,7 +97,7 @@ export class PasswordResets {
       await reopen();
       throw fault;
     }
-    const endSessions = (): Promise<void> => this.resetCleanup.run(account);
+    const endSessions = (moment?: number): Promise<void> => this.resetCleanup.run(account, { moment });
     const finish = (): Promise<void> => this.resetCleanup.recordPerson(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);

@@ -71,16 +71,23 @@ export class Accounts {
   /**
    * Ends the sessions: after a change that ends the access of another person.
    *
+   * @param moment only those that began before: see `Sessions.endEarlier`
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
    */
-  async endAll(userId: string, reason: SessionEndReason): Promise<void> {
-    for (const sessions of this.services(Sessions)) await sessions.endAll(userId, reason);
+  async endAll(userId: string, reason: SessionEndReason, moment?: number): Promise<void> {
+    for (const sessions of this.services(Sessions)) await endAt(sessions, userId, reason, moment);
   }
 
   /** Ends every session except one of this guard; see `Sessions.endOthers`. @throws StoreUnavailable as {@link endAll} does */
-  async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
-    await this.sessions.endOthers(userId, familyId, reason);
-    for (const sessions of this.others(Sessions)) await sessions.endAll(userId, reason);
+  async endOthers(
+    userId: string,
+    familyId: string | null,
+    reason: SessionEndReason = 'others',
+    moment?: number,
+  ): Promise<void> {
+    if (moment === undefined) await this.sessions.endOthers(userId, familyId, reason);
+    else await this.sessions.endEarlier(userId, moment, reason, familyId);
+    for (const sessions of this.others(Sessions)) await endAt(sessions, userId, reason, moment);
   }
 
   /**
@@ -136,3 +143,7 @@ export class Accounts {
     await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.source.key}:${userId}`]);
   }
 }
+
+/** Ends the sessions of one guard. */
+const endAt = (sessions: Sessions, userId: string, reason: SessionEndReason, moment?: number): Promise<void> =>
+  moment === undefined ? sessions.endAll(userId, reason) : sessions.endEarlier(userId, moment, reason);

@@ -138,6 +138,25 @@ export class Sessions {
     throwUnrecorded();
   }
 
+  /**
+   * Ends every session of the user on this guard that began before a moment, except one. For a change of the password that is
+   * completed after its answer: the user may have signed in with the new password since. Sign-ins that have begun do not end: they
+   * are bound to the hash of the former password.
+   *
+   * @param moment see `SessionStore.startBefore`
+   * @throws StoreUnavailable as {@link endAll} does
+   */
+  async endEarlier(
+    userId: string,
+    moment: number,
+    reason: SessionEndReason,
+    familyId: string | null = null,
+  ): Promise<void> {
+    const except = rowId(familyId);
+    const first = await this.store.startBefore(userId, moment);
+    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
+  }
+
   /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
   endOfPasskey({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, passkeyId: string): Promise<void> {
     const except = rowId(familyId);
