@@ -16,6 +16,7 @@ const ORDER = [
   'request/throttling',
   'request/lockout',
   'request/abilities',
+  'request/routes',
   'features/sessions',
   'features/login',
   'features/login-challenge',

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, authEntities, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
+import { AuthModule, type AuthModuleOptions, authEntities, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { describeAuth } from '@svc/auth/openapi';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
 import { PinnedAbilityGate, type PinnedRequirement } from '../libs/auth/src/features/sessions/pinned-ability.gate';
 import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
+import { declarationOf } from '../libs/auth/src/request/gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../libs/auth/src/request/gates/route-plan';
 import { Limiters, limitationOf } from '../libs/auth/src/request/throttling/limiters';
 import { Unconnected } from './unconnected';
@@ -41,46 +42,6 @@ const PAGES: Readonly<Record<string, string>> = {
   'step-up': 'step-up.md',
   'two-factor': 'two-factor.md',
   'username-change': 'email-change.md',
-};
-
-const REMEMBER = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
-
-/** Notes in addition to the description of an operation, by operation. */
-const NOTES: Readonly<Record<string, string>> = {
-  login: `All wrong credentials get the same answer. ${REMEMBER}`,
-  refresh:
-    'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
-  sessions_list: 'Lists 100 sessions at most.',
-  session_end: 'A session of another user is 404.',
-  sessions_end_all: 'A 503 can have ended some of the sessions: repeat the request.',
-  device_forget: 'Ends no session. An id that is unknown has no effect.',
-  sign_in_report: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
-  jwks: 'The list is empty under HS256.',
-  password_change: 'Ends all other sessions.',
-  password_forgot: 'Gives the same answer whether the account exists or not.',
-  password_reset:
-    'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
-  email_change_request: 'Gives the same answer for a free, a taken and the own address.',
-  email_change_confirm: 'Ends all other sessions. Every link that is not accepted gets the same text.',
-  email_change_undo: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
-  email_code_send:
-    'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
-  email_code_login: `Every code that is not accepted gets the same text. ${REMEMBER}`,
-  email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
-  email_prove: 'Proves that the user reads the mails: see `email-verification.md`.',
-  email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
-  passkey_rename: 'A passkey of another user is 404.',
-  register:
-    'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
-    `always the same with \`registration.concealExisting\`. ${REMEMBER}`,
-  register_passkey: `Answers as \`POST /register\`, and never with a challenge. ${REMEMBER}`,
-  passkey_conditional_options:
-    'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
-  passkey_register_conditional: 'Needs the same login. Only the first passkey of a user is stored.',
-  passkey_delete: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
-  passkey_login: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER}`,
-  account_export: 'Returns the data that the library has of the account.',
-  account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
 };
 
 /** The requirement that a gate checks, by the stage of the gate. */
@@ -301,11 +262,19 @@ export async function routesPage(): Promise<string> {
   const flags = Object.keys(OPTIONS.ofGuard.features!).filter((flag) => flag !== ofUsernames);
   const [{ all, document }, other] = [await describedWith(flags), await describedWith([ofUsernames], 'username')];
   const more = other.all.filter(({ capability: { feature } }) => feature.flags?.includes(ofUsernames));
-  return pageOf([...all, ...more], document);
+  // Bodies that no operation has with the default options.
+  const { document: others } = await describedWith(flags, 'email', { cookieMode: true, twoFactor: { required: true } });
+  const schemas = Object.entries({ ...document.components.schemas, ...others.components.schemas });
+  const sorted = Object.fromEntries(schemas.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return pageOf([...all, ...more], { ...document, components: { ...document.components, schemas: sorted } });
 }
 
 /** The routes of an application with these features, their OpenAPI description, and the application, which is not started. */
-export async function describedWith(flags: readonly string[], username = 'email') {
+export async function describedWith(
+  flags: readonly string[],
+  username = 'email',
+  options: Partial<AuthModuleOptions> = {},
+) {
   const testing = await Test.createTestingModule({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
@@ -321,6 +290,7 @@ export async function describedWith(flags: readonly string[], username = 'email'
         emailChange: { confirmUrl: URL, undoUrl: URL },
         knownDevices: { frontendUrl: URL },
         mail: { mailer: { send: async () => undefined } },
+        ...options,
       }),
     ],
   })
@@ -374,8 +344,8 @@ function sectionOf(
     described.limits,
   ]);
   const head = ['Route', 'Purpose', 'Mounted', 'Needs', 'Body', 'Answers', 'Limit'];
-  const notes = own.flatMap(({ route, operation }) => {
-    const note = NOTES[operation.operationId.slice(route.guard.length + 1)];
+  const notes = own.flatMap(({ route }) => {
+    const { note } = declarationOf(route.handler)!;
     return note ? [`- ${pathOf(route)}: ${note}`] : [];
   });
   return [

@@ -1,39 +1,83 @@
+import { Controller, Injectable } from '@nestjs/common';
+import {
+  INTEGER,
+  type Schema,
+  TEXT,
+  TIME,
+  anyOf,
+  objectOf,
+  namedSchema,
+  orNull,
+  record,
+} from '../../foundation/platform/schema';
+import type { Feature } from '../../foundation/realm/feature';
+import type { Caller } from '../../identity/tokens/caller';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Controller, Delete, Get, Injectable } from '@nestjs/common';
+import { Route } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
-import { NoStore } from '../../request/http/route.interceptor';
-import { EndsSession } from '../../request/http/refresh-cookie';
-import { Throttled } from '../../request/throttling/limiters';
-import { Unlimited } from '../../foundation/realm/feature';
-import type { Caller } from '../../identity/tokens/caller';
 import { AccountExport, type ExportedAccount } from './account-export';
-import { AccountDeletion } from './account-deletion';
+import { AccountDeletion, DeletionBusy } from './account-deletion';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    account_export: true;
+    account_delete: true;
+  }
+}
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The schemas of what the feature adds to the export of an account, by field. */
+    readonly exported?: Readonly<Record<string, Schema>>;
+  }
+}
+
+/** A number for users with numeric ids. */
+const USER_ID = anyOf([TEXT, INTEGER]);
+
+const exportedAccount = (manifests: readonly Feature[]): Schema => {
+  const own = {
+    generated_at: TIME,
+    account: record<ExportedAccount['account']>({ id: USER_ID, identifier: orNull(TEXT) }),
+  };
+  const all: Record<string, Schema> = Object.assign(own, ...manifests.map(({ exported }) => exported));
+  return namedSchema(
+    'AuthAccount',
+    objectOf(all, () => true),
+  );
+};
 
 @Controller('account')
-@Authenticated()
 export class AccountController {
   constructor(
     private readonly account: AccountExport,
     private readonly accountDeletion: AccountDeletion,
   ) {}
 
-  @Get('export')
-  @NoStore()
-  @RequireIfPinned('svc.account.delete', true)
-  @Throttled('svc-confirm')
-  @RequireConfirmation()
+  @Route('GET', 'export', {
+    operation: 'account_export',
+    summary: 'What is known of the account',
+    note: 'Returns the data that the library has of the account.',
+    gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
+    limiter: 'svc-confirm',
+    answer: (_, manifests) => exportedAccount(manifests),
+  })
   export(@CurrentCaller() caller: Caller): Promise<ExportedAccount> {
     return this.account.export(caller);
   }
 
-  @Delete()
-  @NoStore()
-  @RequireIfPinned('svc.account.delete', true)
-  @Unlimited('it succeeds once, and each process runs two deletions at a time')
-  @RequireConfirmation()
-  @EndsSession()
+  @Route('DELETE', '', {
+    operation: 'account_delete',
+    summary: 'Deletes the account',
+    note: 'Succeeds once. Afterwards every request of the account is answered 401.',
+    gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
+    unlimited: 'it succeeds once, and each process runs two deletions at a time',
+    endsSession: true,
+    refusals: () => [new DeletionBusy()],
+    quiet: true,
+  })
   delete(@CurrentCaller() caller: Caller): Promise<void> {
     return this.accountDeletion.delete(caller);
   }
@@ -46,12 +90,9 @@ export class AccountController {
  */
 @Injectable()
 export class AccountFlow extends Flow {
-  protected override readonly feature = 'accountDeletion';
-
   /** As `GET /account/export`. @throws Unauthenticated, InsufficientScope, ConfirmationRequired, TooManyRequests */
   async export(source: CallSource): Promise<ExportedAccount> {
-    const account = this.get(AccountExport);
-    return this.callAs(AccountController, 'export', source, (caller) => account.export(caller));
+    return this.call(AccountController, 'export', source);
   }
 
   /**
@@ -61,7 +102,6 @@ export class AccountFlow extends Flow {
    * listener of `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
    */
   async delete(source: CallSource): Promise<void> {
-    const deletion = this.get(AccountDeletion);
-    return this.callAs(AccountController, 'delete', source, (caller) => deletion.delete(caller));
+    return this.call(AccountController, 'delete', source);
   }
 }

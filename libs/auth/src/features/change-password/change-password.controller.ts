@@ -1,23 +1,39 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
+import { Controller, Injectable, Req } from '@nestjs/common';
+import { HasherBusy } from '../../identity/password/hash-queue';
 import type { Caller } from '../../identity/tokens/caller';
+import { CurrentCaller } from '../../request/gates/authenticated';
+import { RequestBody } from '../../request/http/request-body';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, lockRefusal, signInRefusal, status } from '../../request/routes/route';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { ConfirmationRequired, WrongPassword } from '../step-up/step-up.errors';
 import { ChangePasswordRequest, PasswordChange } from './change-password';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    password_change: true;
+  }
+}
 
 @Controller('password')
 export class ChangePasswordController {
   constructor(private readonly change: PasswordChange) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-confirm')
+  @Route('POST', '', {
+    operation: 'password_change',
+    summary: 'Sets a new password with the current one, or a first password with a confirmation',
+    note: 'Ends all other sessions.',
+    gates: [RequireIfPinned('svc.account')],
+    limiter: 'svc-confirm',
+    answer: status('password-changed'),
+    refusals: (options) => [
+      new WrongPassword('current_password'),
+      new ConfirmationRequired(options.confirm, []),
+      new HasherBusy(),
+      ...lockRefusal('current_password', options),
+      ...signInRefusal(options),
+    ],
+  })
   async replace(
     @CurrentCaller() caller: Caller,
     @RequestBody(ChangePasswordRequest) body: ChangePasswordRequest,
@@ -42,8 +58,6 @@ export interface NewPassword {
  */
 @Injectable()
 export class PasswordChangeFlow extends Flow {
-  protected override readonly feature = 'changePassword';
-
   /**
    * As `POST /password`: replaces the password of the caller and ends all other sessions.
    *
@@ -51,11 +65,7 @@ export class PasswordChangeFlow extends Flow {
    * TooManyRequests, HasherBusy, StoreUnavailable
    */
   async change(input: NewPassword, source: CallSource): Promise<void> {
-    const { currentPassword, password } = input ?? {};
-    const change = this.get(PasswordChange);
-    const body = { current_password: currentPassword, password, password_confirmation: password };
-    const replace = async (caller: Caller, request: ServerRequest): Promise<void> =>
-      change.change(caller, this.read(ChangePasswordRequest, request), request);
-    return this.callAs(ChangePasswordController, 'replace', source, replace, body);
+    const body = { ...input, passwordConfirmation: input?.password };
+    await this.call(ChangePasswordController, 'replace', source, { input: body });
   }
 }

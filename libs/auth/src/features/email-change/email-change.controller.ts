@@ -1,14 +1,28 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
+import { HasherBusy } from '../../identity/password/hash-queue';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, signInRefusal, status } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
-import { EmailChangeBody, EmailChangeConfirmation, EmailChangeLink, EmailChangeRequests } from './email-change';
-import { EmailChangeUndo } from './email-change-undo';
+import {
+  EmailChangeBody,
+  EmailChangeConfirmation,
+  EmailChangeFailed,
+  EmailChangeLink,
+  EmailChangeRequests,
+} from './email-change';
+import { EmailChangeUndo, FormerEmailTaken } from './email-change-undo';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    email_change_request: true;
+    email_change_confirm: true;
+    email_change_undo: true;
+  }
+}
 
 /** The links open pages of the host, which post the token. So a program that opens links in mails changes nothing. */
 @Controller('email/change')
@@ -19,13 +33,16 @@ export class EmailChangeController {
     private readonly undoing: EmailChangeUndo,
   ) {}
 
-  @Post()
-  @HttpCode(202)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-email-change')
-  @RequireConfirmation()
+  @Route('POST', '', {
+    operation: 'email_change_request',
+    summary: 'Mails a link that changes the email to a new address',
+    note: 'Gives the same answer for a free, a taken and the own address.',
+    gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
+    limiter: 'svc-email-change',
+    status: 202,
+    answer: status('email-change-requested'),
+    refusals: signInRefusal,
+  })
   async request(
     @CurrentCaller() caller: Caller,
     @RequestBody(EmailChangeBody) { email }: EmailChangeBody,
@@ -34,11 +51,16 @@ export class EmailChangeController {
     return { status: 'email-change-requested' };
   }
 
-  @Post('confirm')
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-email-verification')
+  @Route('POST', 'confirm', {
+    operation: 'email_change_confirm',
+    summary: 'Changes the email with the token that was mailed to the new address',
+    note: 'Ends all other sessions. Every link that is not accepted gets the same text.',
+    public: true,
+    limiter: 'svc-email-verification',
+    answer: status('email-changed'),
+    refusals: () => [new EmailChangeFailed()],
+    quiet: true,
+  })
   async confirm(
     @RequestBody(EmailChangeLink) { token }: EmailChangeLink,
     @Req() request: object,
@@ -47,11 +69,16 @@ export class EmailChangeController {
     return { status: 'email-changed' };
   }
 
-  @Post('undo')
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-email-verification')
+  @Route('POST', 'undo', {
+    operation: 'email_change_undo',
+    summary: 'Restores the former email with the token that was mailed to it',
+    note: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
+    public: true,
+    limiter: 'svc-email-verification',
+    answer: status('email-change-undone'),
+    refusals: () => [new EmailChangeFailed(), new FormerEmailTaken(), new HasherBusy()],
+    quiet: true,
+  })
   async undo(@RequestBody(EmailChangeLink) { token }: EmailChangeLink): Promise<{ status: string }> {
     await this.undoing.undo(token);
     return { status: 'email-change-undone' };
@@ -65,8 +92,6 @@ export class EmailChangeController {
  */
 @Injectable()
 export class EmailChangeFlow extends Flow {
-  protected override readonly feature = 'emailChange';
-
   /**
    * As `POST /email/change`: mails a link to the new address. The result does not show whether the address has an account.
    *
@@ -74,18 +99,12 @@ export class EmailChangeFlow extends Flow {
    * AuthConfigError without `confirmUrl`, `undoUrl` or mailer
    */
   async request(email: string, source: CallSource): Promise<void> {
-    const requests = this.get(EmailChangeRequests);
-    const request = async (caller: Caller, given: ServerRequest): Promise<void> =>
-      requests.request(caller, this.read(EmailChangeBody, given).email);
-    return this.callAs(EmailChangeController, 'request', source, request, { email });
+    await this.call(EmailChangeController, 'request', source, { input: { email } });
   }
 
   /** As `POST /email/change/confirm`. @throws EmailChangeFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
   async confirm(token: string, source: CallSource): Promise<void> {
-    const confirmation = this.get(EmailChangeConfirmation);
-    const confirm = async (given: ServerRequest): Promise<void> =>
-      confirmation.confirm(this.read(EmailChangeLink, given).token, given);
-    return this.call(EmailChangeController, 'confirm', source, confirm, { token });
+    await this.call(EmailChangeController, 'confirm', source, { input: { token } });
   }
 
   /**
@@ -94,8 +113,6 @@ export class EmailChangeFlow extends Flow {
    * @throws EmailChangeFailed, FormerEmailTaken, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable
    */
   async undo(token: string, source: CallSource): Promise<void> {
-    const undoing = this.get(EmailChangeUndo);
-    const undo = async (given: ServerRequest): Promise<void> => undoing.undo(this.read(EmailChangeLink, given).token);
-    return this.call(EmailChangeController, 'undo', source, undo, { token });
+    await this.call(EmailChangeController, 'undo', source, { input: { token } });
   }
 }

@@ -1,6 +1,7 @@
 import { implement, sharedColumn } from '../../identity/users/provider-checks';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
@@ -8,7 +9,7 @@ import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController } from './email-change.controller';
-import { EmailChangeRows, EmailChangeStore } from './email-change.store';
+import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
 import { EMAIL_CHANGE_EVENTS } from './email-change.events';
@@ -44,6 +45,17 @@ export const emailChange = defineFeature('emailChange', {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
   },
   configErrors: resetErrors,
+  exported: {
+    email_changes: listOf(
+      record<ExportedEmailChange>({
+        from: orNull(TEXT),
+        to: TEXT,
+        requested_at: TIME,
+        confirmed_at: orNull(TIME),
+        undone_at: orNull(TIME),
+      }),
+    ),
+  },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeStore,

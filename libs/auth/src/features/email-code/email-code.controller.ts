@@ -2,33 +2,50 @@ import {
   type CallHandler,
   Controller,
   type ExecutionContext,
-  HttpCode,
   Injectable,
   type NestInterceptor,
-  Post,
   Req,
-  UseInterceptors,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, map } from 'rxjs';
+import { INTEGER, TEXT, namedSchema, of, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
-import { Public } from '../../request/gates/authenticated';
-import { OriginGate } from '../../request/gates/origin.gate';
-import { requires } from '../../request/gates/route-guard';
 import { RequestBody } from '../../request/http/request-body';
-import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Throttled } from '../../request/throttling/limiters';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, attemptRefusals, signInRefusal } from '../../request/routes/route';
 import type { LoginAnswer } from '../login/login';
-import { CodeAnswer, EmailCodeLogin } from './email-code-login';
+import { REMEMBER_NOTE, tokensOrChallenge, unverifiedRefusal } from '../login/login.controller';
+import { CodeAnswer, EmailCodeLogin, WrongEmailCode } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
 import { EmailCodeCookie } from './email-codes';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    email_code_send: true;
+    email_code_login: true;
+  }
+}
 
 /** The body of the answer to a request for a code. In cookie mode, the token is in a cookie. */
 export interface RequestedCodeBody {
   code_token?: string;
   expires_in: number;
 }
+
+const EXPIRES_IN = { expires_in: of(INTEGER, 'Seconds the code is valid.') };
+
+const REQUESTED = namedSchema(
+  'AuthRequestedCode',
+  record<Required<RequestedCodeBody>>({
+    code_token: of(TEXT, 'To be sent with the code. Kept by the browser that asked.'),
+    ...EXPIRES_IN,
+  }),
+);
+
+const REQUESTED_BESIDE_COOKIE = namedSchema(
+  'AuthRequestedCodeBesideCookie',
+  record<Pick<RequestedCodeBody, 'expires_in'>>(EXPIRES_IN),
+);
 
 /** Writes the token of a requested code in the realm's output mode, and removes its cookie after the code was used. */
 @Injectable()
@@ -70,22 +87,40 @@ export class EmailCodeController {
     private readonly login: EmailCodeLogin,
   ) {}
 
-  @Post()
-  @HttpCode(202)
-  @NoStore()
-  @requires(OriginGate)
-  @Public()
-  @Throttled('svc-email-code')
-  @UseInterceptors(CodeTokenDelivery)
+  @Route('POST', '', {
+    operation: 'email_code_send',
+    summary: 'Mails a code to sign in with',
+    note: 'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-email-code',
+    interceptors: [CodeTokenDelivery],
+    status: 202,
+    answer: ({ cookieMode }) => (cookieMode ? REQUESTED_BESIDE_COOKIE : REQUESTED),
+  })
   request(@RequestBody(CodeRequest) { email }: CodeRequest): Promise<RequestedCode> {
     return this.requests.request(email);
   }
 
-  @Post('verify')
-  @Public()
-  @Throttled('svc-email-code')
-  @UseInterceptors(CodeTokenDelivery)
-  @DeliversTokens()
+  @Route('POST', 'verify', {
+    operation: 'email_code_login',
+    summary: 'Signs in with a mailed code',
+    note: `Every code that is not accepted gets the same text. ${REMEMBER_NOTE}`,
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-email-code',
+    interceptors: [CodeTokenDelivery],
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongEmailCode(),
+      ...attemptRefusals('code', options),
+      // A code verifies the address.
+      ...(options.features.emailVerification ? [] : unverifiedRefusal(options)),
+      ...signInRefusal(options),
+    ],
+    remembers: true,
+    presentedAs: 'login',
+  })
   verify(@RequestBody(CodeAnswer) answer: CodeAnswer, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(answer, request);
   }
@@ -107,8 +142,6 @@ export interface EmailCodeAnswer {
  */
 @Injectable()
 export class EmailCodeFlow extends Flow {
-  protected override readonly feature = 'emailCode';
-
   /**
    * As `POST /login/code`: mails a code if the address has an account. The result does not show whether it has. Keep
    * `codeToken` in the browser that asked: the code is valid only together with it.
@@ -116,10 +149,7 @@ export class EmailCodeFlow extends Flow {
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without a mailer
    */
   async request(email: string, source: CallSource): Promise<RequestedCode> {
-    const requests = this.get(EmailCodeRequests);
-    const ask = async (request: ServerRequest): Promise<RequestedCode> =>
-      requests.request(this.read(CodeRequest, request).email);
-    return this.call(EmailCodeController, 'request', source, ask, { email });
+    return this.call(EmailCodeController, 'request', source, { input: { email } });
   }
 
   /**
@@ -130,13 +160,6 @@ export class EmailCodeFlow extends Flow {
    * ValidationFailed, HasherBusy, StoreUnavailable
    */
   async verify(answer: EmailCodeAnswer, source: CallSource): Promise<LoginAnswer> {
-    const login = this.get(EmailCodeLogin);
-    const sign = async (request: ServerRequest): Promise<LoginAnswer> =>
-      login.attempt(this.read(CodeAnswer, request), request);
-    return this.call(EmailCodeController, 'verify', source, sign, {
-      code_token: answer?.codeToken,
-      code: answer?.code,
-      remember: answer?.remember,
-    });
+    return this.call(EmailCodeController, 'verify', source, { input: { ...answer } });
   }
 }

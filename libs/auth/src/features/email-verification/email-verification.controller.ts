@@ -1,20 +1,29 @@
-import { Presentation } from '../../request/http/presentation';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Controller, Get, Head, Header, Headers, HttpCode, Injectable, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Headers, Injectable, Param, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { fieldText } from '../../foundation/platform/http-text';
+import { TEXT, of } from '../../foundation/platform/schema';
 import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import type { Credentialed } from '../../identity/tokens/authenticator';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller, CurrentUser, Public } from '../../request/gates/authenticated';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
+import { CurrentCaller, CurrentUser } from '../../request/gates/authenticated';
+import { Presentation } from '../../request/http/presentation';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, status } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequestSessions } from '../sessions/request-sessions';
-import { EmailVerification } from './email-verification';
+import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    email_verify: true;
+    email_verify_probe: true;
+    email_prove: true;
+    email_verification_send: true;
+  }
+}
 
 /**
  * Whether a client prefers JSON to an HTML page. The type with the highest quality value decides, the first one if
@@ -63,6 +72,9 @@ function pageOf(frontendUrl: string, link: string | null): string {
   return frontendUrl.includes('#') ? withQuery(verified, { link }) : `${verified}#link=${encodeURIComponent(link)}`;
 }
 
+const OF_LINK = of(TEXT, 'As the mailed link has it.');
+const LINK = { id: OF_LINK, hash: OF_LINK, expires: OF_LINK, signature: OF_LINK };
+
 @Controller('email/verify')
 export class VerifyEmailController {
   constructor(
@@ -76,20 +88,34 @@ export class VerifyEmailController {
    * Answers HEAD without verifying the email: HEAD is a safe method (RFC 9110 §9.2.1). Declared before `open`, because
    * Express would route HEAD requests to the GET handler.
    */
-  @Head(':id/:hash')
-  @HttpCode(204)
-  @NoStore()
-  @Public()
-  @Throttled('svc-email-verification')
+  @Route('HEAD', ':id/:hash', {
+    operation: 'email_verify_probe',
+    summary: 'Looks at a verification link without opening it',
+    note: 'Changes nothing, for any link: it answers programs that check the links in mails.',
+    parameters: LINK,
+    public: true,
+    limiter: 'svc-email-verification',
+    quiet: true,
+  })
   probe(): void {}
 
   /** Verifies the email address of a link that was opened from a mail. */
-  @Get(':id/:hash')
-  @NoStore()
-  // The link is secret until it expires, so it must not reach the target page as a referrer.
-  @Header('Referrer-Policy', 'no-referrer')
-  @Public()
-  @Throttled('svc-email-verification')
+  @Route('GET', ':id/:hash', {
+    operation: 'email_verify',
+    summary: 'Opens a mailed verification link',
+    note: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
+    parameters: LINK,
+    public: true,
+    limiter: 'svc-email-verification',
+    // The link is secret until it expires, so it must not reach the target page as a referrer.
+    headers: { 'Referrer-Policy': 'no-referrer' },
+    answers: ({ emailVerification }) => ({
+      204: null,
+      ...(emailVerification.frontendUrl !== undefined && { 302: null }),
+    }),
+    refusals: () => [new InvalidLink(), new OutdatedLink()],
+    quiet: true,
+  })
   async open(
     @Param('id') id: string,
     @Param('hash') hash: string,
@@ -103,12 +129,15 @@ export class VerifyEmailController {
   }
 
   /** Verifies the email address with a session: for the page that a browser is led to. */
-  @Post(':id/:hash')
-  @HttpCode(204)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-email-verification')
+  @Route('POST', ':id/:hash', {
+    operation: 'email_prove',
+    summary: 'Verifies the email of the caller with a mailed verification link',
+    note: 'Proves that the user reads the mails: see `email-verification.md`.',
+    parameters: LINK,
+    gates: [RequireIfPinned('svc.account')],
+    limiter: 'svc-email-verification',
+    refusals: () => [new InvalidLink(), new OutdatedLink()],
+  })
   confirm(
     @Param('id') id: string,
     @Param('hash') hash: string,
@@ -128,11 +157,13 @@ export class VerificationNotificationController {
   constructor(private readonly verificationMails: VerificationMails) {}
 
   /** Mails a new link to the caller. */
-  @Post()
-  @HttpCode(202)
-  @NoStore()
-  @Authenticated()
-  @Throttled('svc-email-verification')
+  @Route('POST', '', {
+    operation: 'email_verification_send',
+    summary: 'Mails another verification link',
+    limiter: 'svc-email-verification',
+    status: 202,
+    answer: status('verification-link-sent'),
+  })
   resend(@CurrentUser() user: object): { status: string } {
     this.verificationMails.send(user);
     return { status: 'verification-link-sent' };
@@ -154,18 +185,13 @@ export interface VerificationLink {
  */
 @Injectable()
 export class EmailVerificationFlow extends Flow {
-  protected override readonly feature = 'emailVerification';
-
   /**
    * As `POST /email/verification-notification`: mails a link to the caller, unless the email is verified.
    *
    * @throws Unauthenticated, TooManyRequests, StoreUnavailable; AuthConfigError without `apiUrl`, `encryption.key` or mailer
    */
   async send(source: CallSource): Promise<void> {
-    // Without the feature, this class sends no mails instead of being absent.
-    this.get(EmailVerification);
-    const mails = this.get(VerificationMails);
-    return this.callAs(VerificationNotificationController, 'resend', source, async ({ user }) => mails.send(user));
+    await this.call(VerificationNotificationController, 'resend', source);
   }
 
   /**
@@ -175,13 +201,13 @@ export class EmailVerificationFlow extends Flow {
    */
   async verify(parts: VerificationLink, source: CallSource): Promise<void> {
     const { id, hash, expires, signature } = parts ?? {};
-    const [verification, sessions] = [this.get(EmailVerification), this.get(RequestSessions)];
     const [ofId, ofHash, until, mac] = [id, hash, expires, signature].map((part) =>
       typeof part === 'string' ? part : '',
     );
     const link = { id: ofId!, hash: ofHash!, query: `expires=${until}&signature=${mac}` };
-    await this.call(VerifyEmailController, 'open', source, (request) =>
-      verification.verify(link, () => sessions.ownerOf(request)),
+    // The handler reads the link from the URL, and writes the response itself.
+    await this.run(VerifyEmailController, 'open', source, (request) =>
+      this.get(EmailVerification).verify(link, () => this.get(RequestSessions).ownerOf(request)),
     );
   }
 }

@@ -1,35 +1,56 @@
-import { Controller, Delete, Get, HttpCode, Injectable, Param, Post, Req } from '@nestjs/common';
+import { Controller, Injectable, Param, Req } from '@nestjs/common';
+import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Throttled } from '../../request/throttling/limiters';
-import { Unlimited } from '../../foundation/realm/feature';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, listed, status } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import type { ListedKnownDevice } from './known-device.store';
 import { KnownDevices } from './known-devices';
-import { SignInReportBody, SignInReports } from './sign-in-report';
+import { ReportFailed, SignInReportBody, SignInReports } from './sign-in-report';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    devices_list: true;
+    device_forget: true;
+    sign_in_report: true;
+  }
+}
+
+/** The fields of a device in the list and in the export of an account. */
+export const DEVICE = { id: UUID, first_seen_at: TIME, last_seen_at: TIME, user_agent: orNull(TEXT) };
+
+const LISTED = namedSchema(
+  'AuthKnownDevice',
+  record<ListedKnownDevice>({ ...DEVICE, current: of(FLAG, 'Whether it is the device of this request.') }),
+);
 
 @Controller('devices')
-@Authenticated()
 export class KnownDevicesController {
   constructor(private readonly devices: KnownDevices) {}
 
-  /** Lists the devices on which the caller has signed in. */
-  @Get()
-  @NoStore()
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it reads the devices of the caller')
+  @Route('GET', '', {
+    operation: 'devices_list',
+    summary: 'Lists the devices on which the caller has signed in',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it reads the devices of the caller',
+    answer: listed(LISTED),
+    quiet: true,
+  })
   async own(@CurrentCaller() { userId }: Caller, @Req() request: object): Promise<{ data: ListedKnownDevice[] }> {
     return { data: await this.devices.list(userId, request) };
   }
 
   /** Forgets a device: the next sign-in on it is one on a new device. Ends no session. */
-  @Delete(':svcKnownDevice')
-  @HttpCode(204)
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it removes a row that a sign-in has added')
+  @Route('DELETE', ':svcKnownDevice', {
+    operation: 'device_forget',
+    summary: 'Forgets a device of the caller',
+    note: 'Ends no session. An id that is unknown has no effect.',
+    parameters: { svcKnownDevice: of(UUID, 'The id of a known device.') },
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it removes a row that a sign-in has added',
+  })
   forget(@CurrentCaller() { userId }: Caller, @Param('svcKnownDevice') id: string): Promise<void> {
     return this.devices.forget(userId, id);
   }
@@ -40,11 +61,16 @@ export class KnownDevicesController {
 export class SignInReportController {
   constructor(private readonly reports: SignInReports) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-password-reset')
+  @Route('POST', '', {
+    operation: 'sign_in_report',
+    summary: 'Ends all sessions with the token of the mail about a sign-in, and mails a reset link',
+    note: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
+    public: true,
+    limiter: 'svc-password-reset',
+    answer: status('sign-in-reported'),
+    refusals: () => [new ReportFailed()],
+    quiet: true,
+  })
   async report(@RequestBody(SignInReportBody) { token }: SignInReportBody): Promise<{ status: string }> {
     await this.reports.report(token);
     return { status: 'sign-in-reported' };
@@ -58,25 +84,18 @@ export class SignInReportController {
  */
 @Injectable()
 export class KnownDeviceFlow extends Flow {
-  protected override readonly feature = 'knownDevices';
-
   /** As `GET /devices`: lists the devices, the last sign-in first. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<ListedKnownDevice[]> {
-    const devices = this.get(KnownDevices);
-    return this.callAs(KnownDevicesController, 'own', source, ({ userId }, request) => devices.list(userId, request));
+    return (await this.call(KnownDevicesController, 'own', source)).data;
   }
 
   /** As `DELETE /devices/:id`. An unknown id has no effect. @throws Unauthenticated, InsufficientScope */
   async forget(id: string, source: CallSource): Promise<void> {
-    const devices = this.get(KnownDevices);
-    return this.callAs(KnownDevicesController, 'forget', source, ({ userId }) => devices.forget(userId, id));
+    return this.call(KnownDevicesController, 'forget', source, { params: { svcKnownDevice: id } });
   }
 
   /** As `POST /sessions/report`. @throws ReportFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
   async report(token: string, source: CallSource): Promise<void> {
-    const reports = this.get(SignInReports);
-    const report = async (request: ServerRequest): Promise<void> =>
-      reports.report(this.read(SignInReportBody, request).token);
-    return this.call(SignInReportController, 'report', source, report, { token });
+    await this.call(SignInReportController, 'report', source, { input: { token } });
   }
 }

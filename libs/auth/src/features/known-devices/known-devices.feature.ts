@@ -1,11 +1,12 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
+import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
-import { KnownDeviceStore } from './known-device.store';
+import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
-import { KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
@@ -45,6 +46,7 @@ export const knownDevices = defineFeature('knownDevices', {
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
+  exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   controllers: [KnownDevicesController, SignInReportController],
   providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
   on: {

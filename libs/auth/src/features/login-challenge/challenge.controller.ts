@@ -1,20 +1,37 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, Injectable, Post, Req } from '@nestjs/common';
-import { Public } from '../../request/gates/authenticated';
+import { Controller, Injectable, Req } from '@nestjs/common';
 import { RequestBody } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { DeliversTokens } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
+import { unverifiedRefusal } from '../login/login.controller';
+import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest, WrongCode } from './challenge';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    challenge: true;
+  }
+}
 
 @Controller('two-factor-challenge')
 export class TwoFactorChallengeController {
   constructor(private readonly completion: ChallengeCompletion) {}
 
-  @Post()
-  @Public()
-  @Throttled('svc-2fa')
-  @DeliversTokens()
+  @Route('POST', '', {
+    operation: 'challenge',
+    summary: 'Completes a sign-in with a second factor',
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-2fa',
+    answer: tokenPair,
+    refusals: (options) => [
+      new BadChallenge(),
+      new WrongCode(),
+      ...attemptRefusals('code', options),
+      ...unverifiedRefusal(options),
+      ...signInRefusal(options),
+    ],
+    presentedAs: 'login',
+  })
   complete(
     @RequestBody(TwoFactorChallengeRequest) answer: TwoFactorChallengeRequest,
     @Req() request: object,
@@ -36,8 +53,6 @@ export type SecondFactorAnswer =
  */
 @Injectable()
 export class ChallengeFlow extends Flow {
-  protected override readonly feature = 'twoFactor';
-
   /**
    * As `POST /two-factor-challenge`: completes the challenge that a sign-in returned, and returns the tokens of a new
    * session. A challenge with the method `passkey` is answered with a ceremony of `PasskeyFlow.loginOptions`. With
@@ -52,17 +67,7 @@ export class ChallengeFlow extends Flow {
     source: CallSource,
     { trustDevice }: { trustDevice?: boolean } = {},
   ): Promise<SessionTokens> {
-    const { code, recoveryCode, ceremonyId, credential } = (answer ?? {}) as Partial<Record<string, unknown>>;
-    const completion = this.get(ChallengeCompletion);
-    const complete = async (request: ServerRequest): Promise<SessionTokens> =>
-      completion.complete(this.read(TwoFactorChallengeRequest, request), request);
-    return this.call(TwoFactorChallengeController, 'complete', source, complete, {
-      challenge_token: challengeToken,
-      code,
-      recovery_code: recoveryCode,
-      ceremony_id: ceremonyId,
-      credential,
-      trust_device: trustDevice,
-    });
+    const input = { ...answer, challengeToken, trustDevice };
+    return this.call(TwoFactorChallengeController, 'complete', source, { input });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import { unverifiedClaims } from '../../identity/tokens/jws';
@@ -6,6 +7,8 @@ import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredString } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import { signInRefusal } from '../../request/routes/route';
+import { unverifiedRefusal } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EnrolmentTokens } from './login-challenges';
@@ -25,6 +28,13 @@ export class BadEnrolment extends AuthException {
     return true;
   }
 }
+
+/** The refusals of an enrolment token. */
+export const enrolmentRefusals = (options: GuardConfig): AuthException[] => [
+  new BadEnrolment(),
+  ...unverifiedRefusal(options),
+  ...signInRefusal(options),
+];
 
 /** Body of the routes below `/two-factor-enrolment`. */
 export class EnrolmentRequest {

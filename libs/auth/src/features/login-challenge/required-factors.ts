@@ -10,6 +10,7 @@ import type { HookPoints } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Accounts } from '../sessions/accounts';
+import { requiresFactor } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in';
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
@@ -28,6 +29,10 @@ export class SecondFactorRequired extends AuthException {
     super('second_factor_required', { status: 409, errors: { two_factor: [{ key: 'auth.second_factor_required' }] } });
   }
 }
+
+/** The refusal to remove a factor, where one may be required. */
+export const lastFactorRefusal = (options: GuardConfig): AuthException[] =>
+  requiresFactor(options) ? [new SecondFactorRequired()] : [];
 
 /** Seconds after which a removal that did not end is forgotten. Longer than any request waits for its stores. */
 const REMOVAL_SECONDS = 60;

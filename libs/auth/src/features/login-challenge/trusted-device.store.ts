@@ -7,6 +7,7 @@ import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import type { GuardServices } from '../../foundation/realm/feature-data';
+import { TEXT, TIME, UUID, namedSchema, orNull, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import { isStorable } from '../../identity/users/columns';
 import { TrustedDevice } from './trusted-device.entity';
@@ -34,6 +35,11 @@ declare module '../../foundation/realm/feature-data' {
     trustedDevices: number;
   }
 }
+/** The schema of {@link ListedDevice}. */
+export const TRUSTED_DEVICE = namedSchema(
+  'AuthTrustedDevice',
+  record<ListedDevice>({ id: UUID, created_at: TIME, expires_at: TIME, user_agent: orNull(TEXT) }),
+);
 
 /** A device to trust. */
 export interface NewDevice {

@@ -1,39 +1,55 @@
-import { Controller, Delete, Get, HttpCode, Injectable, Param } from '@nestjs/common';
+import { Controller, Injectable, Param } from '@nestjs/common';
+import { UUID, of } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
-import { NoStore } from '../../request/http/route.interceptor';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Unlimited } from '../../foundation/realm/feature';
+import { Route, listed } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import type { ListedDevice } from './trusted-device.store';
+import { type ListedDevice, TRUSTED_DEVICE } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    trusted_devices_list: true;
+    trusted_device_forget: true;
+    trusted_devices_forget_all: true;
+  }
+}
+
 @Controller('trusted-devices')
-@Authenticated()
 export class TrustedDevicesController {
   constructor(private readonly devices: TrustedDevices) {}
 
-  @Get()
-  @NoStore()
-  @RequireIfPinned('svc.account')
-  @Unlimited('it reads the devices of the caller')
+  @Route('GET', '', {
+    operation: 'trusted_devices_list',
+    summary: 'Lists the trusted devices of the caller',
+    gates: [RequireIfPinned('svc.account')],
+    unlimited: 'it reads the devices of the caller',
+    answer: listed(TRUSTED_DEVICE),
+    quiet: true,
+  })
   async own(@CurrentCaller() { userId }: Caller): Promise<{ data: ListedDevice[] }> {
     return { data: await this.devices.list(userId) };
   }
 
   /** Ends the trust in all devices. Needs no step-up: it only makes sign-ins harder. */
-  @Delete()
-  @HttpCode(204)
-  @RequireIfPinned('svc.account')
-  @Unlimited('it removes rows that sign-ins have added')
+  @Route('DELETE', '', {
+    operation: 'trusted_devices_forget_all',
+    summary: 'Ends the trust in every device of the caller',
+    gates: [RequireIfPinned('svc.account')],
+    unlimited: 'it removes rows that sign-ins have added',
+  })
   forgetAll(@CurrentCaller() { userId }: Caller): Promise<void> {
     return this.devices.forgetAll(userId);
   }
 
-  @Delete(':svcDevice')
-  @HttpCode(204)
-  @RequireIfPinned('svc.account')
-  @Unlimited('it removes a row that a sign-in has added')
+  @Route('DELETE', ':svcDevice', {
+    operation: 'trusted_device_forget',
+    summary: 'Ends the trust in one device of the caller',
+    parameters: { svcDevice: of(UUID, 'The id of a trusted device.') },
+    gates: [RequireIfPinned('svc.account')],
+    unlimited: 'it removes a row that a sign-in has added',
+  })
   forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
     return this.devices.forget(userId, id);
   }
@@ -46,23 +62,18 @@ export class TrustedDevicesController {
  */
 @Injectable()
 export class TrustedDeviceFlow extends Flow {
-  protected override readonly feature = 'twoFactor';
-
   /** As `GET /trusted-devices`: lists the trusted devices, the newest first. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<ListedDevice[]> {
-    const devices = this.get(TrustedDevices);
-    return this.callAs(TrustedDevicesController, 'own', source, ({ userId }) => devices.list(userId));
+    return (await this.call(TrustedDevicesController, 'own', source)).data;
   }
 
   /** As `DELETE /trusted-devices/:id`. An unknown id has no effect. @throws Unauthenticated, InsufficientScope */
   async forget(id: string, source: CallSource): Promise<void> {
-    const devices = this.get(TrustedDevices);
-    return this.callAs(TrustedDevicesController, 'forget', source, ({ userId }) => devices.forget(userId, id));
+    return this.call(TrustedDevicesController, 'forget', source, { params: { svcDevice: id } });
   }
 
   /** As `DELETE /trusted-devices`. @throws Unauthenticated, InsufficientScope, StoreUnavailable */
   async forgetAll(source: CallSource): Promise<void> {
-    const devices = this.get(TrustedDevices);
-    return this.callAs(TrustedDevicesController, 'forgetAll', source, ({ userId }) => devices.forgetAll(userId));
+    return this.call(TrustedDevicesController, 'forgetAll', source);
   }
 }

@@ -1,15 +1,17 @@
 import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
+import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
-import { TrustedDeviceStore, endTrust } from './trusted-device.store';
+import { TRUSTED_DEVICE, TrustedDeviceStore, endTrust } from './trusted-device.store';
 import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
   flags: ['twoFactor', 'passkeys'],
+  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TrustedDevicesController],
   events: TRUSTED_DEVICE_EVENTS,
   cookies: [TrustedDeviceCookie],

@@ -1,19 +1,91 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, Injectable, Post, Req } from '@nestjs/common';
-import { Public } from '../../request/gates/authenticated';
+import { Controller, Injectable, Req } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { AuthException } from '../../foundation/platform/errors';
+import {
+  INTEGER,
+  type Schema,
+  TEXT,
+  anyOf,
+  listOf,
+  namedSchema,
+  of,
+  oneOf,
+  record,
+} from '../../foundation/platform/schema';
+import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { RequestBody } from '../../request/http/request-body';
-import { DeliversTokens } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { Login, type LoginAnswer, LoginRequest } from './login';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
+import { UnverifiedLogin } from '../sessions/sign-in';
+import { Login, type LoginAnswer, LoginRequest, WrongCredentials } from './login';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    login: true;
+  }
+}
+
+const CHALLENGE = namedSchema(
+  'AuthChallenge',
+  record<LoginChallenge>({
+    two_factor: oneOf(true),
+    challenge_token: of(TEXT, 'For the second step. Can be used once.'),
+    methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
+  }),
+);
+
+const ENROLMENT = namedSchema(
+  'AuthEnrolment',
+  record<EnrolmentChallenge>({
+    enrolment_required: oneOf(true),
+    enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
+    expires_in: of(INTEGER, 'Seconds until the token expires.'),
+    methods: listOf(oneOf('totp', 'passkey')),
+  }),
+);
+
+/** Whether a second factor is required of a user: the option is a function, or true. */
+export const requiresFactor = ({ twoFactor }: GuardConfig): boolean => twoFactor.required !== false;
+
+const hasFactors = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
+  features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
+
+/** The answer of a sign-in: tokens, or what the user has to do before. */
+export const tokensOrChallenge = (options: GuardConfig): Schema =>
+  anyOf([
+    tokenPair(options),
+    ...(hasFactors(options) || requiresFactor(options) ? [CHALLENGE] : []),
+    ...(requiresFactor(options) ? [ENROLMENT] : []),
+  ]);
+
+/** The refusal of a user whose email is not verified. */
+export const unverifiedRefusal = ({ emailVerification }: GuardConfig): AuthException[] =>
+  emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
+
+/** The note of a sign-in. */
+export const REMEMBER_NOTE = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
 
 @Controller('login')
 export class LoginController {
   constructor(private readonly login: Login) {}
 
-  @Post()
-  @Public()
-  @Throttled('svc-login')
-  @DeliversTokens()
+  @Route('POST', '', {
+    operation: 'login',
+    summary: 'Signs in with a password',
+    note: `All wrong credentials get the same answer. ${REMEMBER_NOTE}`,
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-login',
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongCredentials(options.username),
+      ...attemptRefusals(options.username, options),
+      ...(options.registration.concealExisting ? [] : unverifiedRefusal(options)),
+      ...signInRefusal(options),
+    ],
+    remembers: true,
+    presentedAs: 'login',
+  })
   attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(credentials, request);
   }
@@ -46,16 +118,8 @@ export class LoginFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async attempt(credentials: LoginInput, source: CallSource): Promise<LoginAnswer> {
-    const { identifier, password, remember, trustedDeviceToken, fields } = credentials ?? ({} as Partial<LoginInput>);
-    const { username } = this.scope.realm.options;
-    const sign = async (request: ServerRequest): Promise<LoginAnswer> =>
-      this.get(Login).attempt(this.read(LoginRequest, request), request);
-    return this.call(LoginController, 'attempt', source, sign, {
-      ...fields,
-      [username]: identifier,
-      password,
-      trusted_device_token: trustedDeviceToken,
-      ...(remember !== undefined && { remember }),
-    });
+    const { fields, identifier, password, remember, trustedDeviceToken } = credentials ?? ({} as Partial<LoginInput>);
+    const input = { identifier, password, trustedDeviceToken, ...(remember !== undefined && { remember }) };
+    return this.call(LoginController, 'attempt', source, { input, fields });
   }
 }

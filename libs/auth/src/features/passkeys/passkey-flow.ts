@@ -1,23 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../identity/tokens/caller';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { EnrolmentRequest } from '../login-challenge/login-enrolments';
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { ConditionalCreate } from './conditional-create';
-import { PasskeyAssertions } from './passkey-assertions';
-import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
-import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+import { type CallSource, Flow } from '../../request/http/server-call';
 import type { PasskeyList } from './passkey.entity';
-import { PasskeyEnrolmentRequest, RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import {
   ConditionalCreateController,
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
   PasskeysController,
-  RegistrationRequest,
-  RenameRequest,
 } from './passkeys.controller';
+import { RequiredPasskeyController } from './required-passkey';
 
 // Not in the file of the controllers: its declarations import an optional package, which a host may not have.
 
@@ -34,11 +26,6 @@ export interface PasskeySignIn extends PasskeyAnswer {
   readonly remember?: boolean;
 }
 
-const assertionBody = (answer: PasskeyAnswer) => ({
-  ceremony_id: answer?.ceremonyId,
-  credential: answer?.credential,
-});
-
 /**
  * Sign-in, step-up and enrolment with passkeys, for code of the host.
  *
@@ -46,16 +33,13 @@ const assertionBody = (answer: PasskeyAnswer) => ({
  */
 @Injectable()
 export class PasskeyFlow extends Flow {
-  protected override readonly feature = 'passkeys';
-
   /**
    * As `POST /passkeys/login-options`: starts a ceremony for {@link login}, {@link confirm} or a login challenge. The options
    * are the JSON of `PublicKeyCredentialRequestOptions`.
    */
   async loginOptions(source: CallSource): Promise<{ ceremonyId: string; options: object }> {
-    const assertions = this.get(PasskeyAssertions);
-    const started = await this.call(PasskeyLoginController, 'options', source, () => assertions.start());
-    return { ceremonyId: started.ceremony_id, options: started.options };
+    const { ceremony_id: ceremonyId, options } = await this.call(PasskeyLoginController, 'options', source);
+    return { ceremonyId, options };
   }
 
   /**
@@ -64,13 +48,7 @@ export class PasskeyFlow extends Flow {
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
-    const login = this.get(PasskeyLogin);
-    const sign = async (request: ServerRequest): Promise<SessionTokens> =>
-      login.attempt(this.read(AssertionRequest, request), request);
-    return this.call(PasskeyLoginController, 'attempt', source, sign, {
-      ...assertionBody(answer),
-      remember: answer?.remember,
-    });
+    return this.call(PasskeyLoginController, 'attempt', source, { input: { ...answer } });
   }
 
   /**
@@ -79,10 +57,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, PasskeyRefused, InsufficientScope, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
-    const confirmation = this.get(PasskeyConfirmation);
-    const confirm = async (caller: Caller, request: ServerRequest): Promise<string> =>
-      (await confirmation.confirm(caller, this.read(AssertionRequest, request))).confirmation_token;
-    return this.callAs(ConfirmPasskeyController, 'confirm', source, confirm, assertionBody(answer));
+    return (await this.call(ConfirmPasskeyController, 'confirm', source, { input: { ...answer } })).confirmation_token;
   }
 
   /**
@@ -91,8 +66,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, ConfirmationRequired, StoreUnavailable
    */
   async registrationOptions(source: CallSource): Promise<object> {
-    const enrolment = this.get(PasskeyEnrolment);
-    return this.callAs(PasskeyEnrolmentController, 'options', source, (caller) => enrolment.options(caller));
+    return this.call(PasskeyEnrolmentController, 'options', source);
   }
 
   /**
@@ -102,12 +76,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
   async register(credential: object, source: CallSource, name?: string): Promise<void> {
-    const enrolment = this.get(PasskeyEnrolment);
-    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
-      const given = this.read(RegistrationRequest, request);
-      await enrolment.register(caller, given.credential, given.name);
-    };
-    return this.callAs(PasskeyEnrolmentController, 'register', source, register, { credential, name });
+    return this.call(PasskeyEnrolmentController, 'register', source, { input: { credential, name } });
   }
 
   /**
@@ -118,8 +87,7 @@ export class PasskeyFlow extends Flow {
    * a passkey; StoreUnavailable
    */
   async conditionalOptions(source: CallSource): Promise<object> {
-    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
-    return this.callAs(ConditionalCreateController, 'options', source, (caller) => conditional.options(caller));
+    return this.call(ConditionalCreateController, 'options', source);
   }
 
   /**
@@ -129,26 +97,17 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
   async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
-    const conditional = this.get(ConditionalCreate, 'conditionalCreate');
-    const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
-      const given = this.read(RegistrationRequest, request);
-      await conditional.register(caller, given.credential, given.name);
-    };
-    return this.callAs(ConditionalCreateController, 'register', source, register, { credential, name });
+    return this.call(ConditionalCreateController, 'register', source, { input: { credential, name } });
   }
 
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<PasskeyList> {
-    const passkeys = this.get(PasskeyManagement);
-    return this.callAs(PasskeysController, 'list', source, ({ userId }) => passkeys.list(userId));
+    return this.call(PasskeysController, 'list', source);
   }
 
   /** As `PATCH /passkeys/:id`; null removes the name. @throws Unauthenticated, ConfirmationRequired, PasskeyNotFound */
   async rename(id: string, name: string | null, source: CallSource): Promise<void> {
-    const passkeys = this.get(PasskeyManagement);
-    const rename = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
-      passkeys.rename(userId, id, this.read(RenameRequest, request).name);
-    return this.callAs(PasskeysController, 'rename', source, rename, { name });
+    return this.call(PasskeysController, 'rename', source, { input: { name }, params: { svcPasskey: id } });
   }
 
   /**
@@ -157,8 +116,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired, LastPasskey
    */
   async remove(id: string, source: CallSource): Promise<void> {
-    const passkeys = this.get(PasskeyManagement);
-    return this.callAs(PasskeysController, 'remove', source, (caller) => passkeys.remove(caller, id));
+    return this.call(PasskeysController, 'remove', source, { params: { svcPasskey: id } });
   }
 
   /**
@@ -167,10 +125,7 @@ export class PasskeyFlow extends Flow {
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
-    const enrolment = this.get(RequiredPasskey);
-    const options = async (request: ServerRequest): Promise<object> =>
-      enrolment.options(this.read(EnrolmentRequest, request));
-    return this.call(RequiredPasskeyController, 'options', source, options, { enrolment_token: enrolmentToken });
+    return this.call(RequiredPasskeyController, 'options', source, { input: { enrolmentToken } });
   }
 
   /**
@@ -181,10 +136,6 @@ export class PasskeyFlow extends Flow {
    * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
-    const enrolment = this.get(RequiredPasskey);
-    const enrol = async (request: ServerRequest): Promise<SessionTokens> =>
-      enrolment.enrol(this.read(PasskeyEnrolmentRequest, request), request);
-    const body = { enrolment_token: enrolmentToken, credential, name };
-    return this.call(RequiredPasskeyController, 'enrol', source, enrol, body);
+    return this.call(RequiredPasskeyController, 'enrol', source, { input: { enrolmentToken, credential, name } });
   }
 }

@@ -1,33 +1,42 @@
-import {
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  Param,
-  Patch,
-  Post,
-  Req,
-} from '@nestjs/common';
+import { Controller, Inject, Injectable, Logger, type OnApplicationBootstrap, Param, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { INTEGER, TEXT, listOf, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
-import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
+import { CurrentCaller } from '../../request/gates/authenticated';
+import { FIELD_MAX, OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { DeliversTokens, NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { Unlimited } from '../../foundation/realm/feature';
+import { Route, signInRefusal, tokenPair } from '../../request/routes/route';
+import { REMEMBER_NOTE, unverifiedRefusal } from '../login/login.controller';
+import { lastFactorRefusal } from '../login-challenge/required-factors';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { CONFIRMATION_BODY } from '../step-up/confirmations';
 import { RequireConfirmation } from '../step-up/require-confirmation';
+import { ConfirmationRequired } from '../step-up/step-up.errors';
 import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+import { CREATION_OPTIONS, REQUEST_OPTIONS, ceremonyWith } from './webauthn/options';
+import type { ListedPasskey, PasskeyList } from './passkey.entity';
+import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { CREDENTIAL_ID_MAX } from './webauthn/responses';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    passkeys_list: true;
+    passkey_rename: true;
+    passkey_delete: true;
+    passkey_register_options: true;
+    passkey_register: true;
+    passkey_conditional_options: true;
+    passkey_register_conditional: true;
+    passkey_login_options: true;
+    passkey_login: true;
+    confirm_passkey: true;
+  }
+}
 
 /** Body of `PATCH /passkeys/:id`. Without a name, the name of the passkey is removed. */
 export class RenameRequest {
@@ -35,24 +44,47 @@ export class RenameRequest {
   name: string | null = null;
 }
 
+const PASSKEY = namedSchema(
+  'AuthPasskey',
+  record<ListedPasskey>({
+    id: TEXT,
+    name: orNull(TEXT),
+    last_used_at: orNull(of(INTEGER, 'Unix seconds.')),
+  }),
+);
+
+const PARAMETERS = { svcPasskey: of({ ...TEXT, maxLength: FIELD_MAX }, 'The id of a passkey.') };
+
 @Controller('passkeys')
 export class PasskeysController {
   constructor(private readonly passkeys: PasskeyManagement) {}
 
-  @Get()
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Unlimited('it reads the passkeys of the caller, which are limited in number')
+  @Route('GET', '', {
+    operation: 'passkeys_list',
+    summary: 'Lists the passkeys of the caller',
+    gates: [RequireIfPinned('svc.account')],
+    unlimited: 'it reads the passkeys of the caller, which are limited in number',
+    answer: record<PasskeyList>({
+      passkeys: listOf(PASSKEY),
+      rp_id: TEXT,
+      user_handle: TEXT,
+      all_accepted_credential_ids: listOf(TEXT),
+    }),
+    quiet: true,
+  })
   list(@CurrentCaller() { userId }: Caller) {
     return this.passkeys.list(userId);
   }
 
-  @Patch(':svcPasskey')
-  @HttpCode(204)
-  @Authenticated()
-  @RequireConfirmation()
-  @Unlimited('it changes one row of the caller')
+  @Route('PATCH', ':svcPasskey', {
+    operation: 'passkey_rename',
+    summary: 'Names a passkey',
+    note: 'A passkey of another user is 404.',
+    parameters: PARAMETERS,
+    gates: [RequireConfirmation()],
+    unlimited: 'it changes one row of the caller',
+    refusals: () => [new PasskeyNotFound()],
+  })
   rename(
     @CurrentCaller() { userId }: Caller,
     @Param('svcPasskey') id: string,
@@ -61,11 +93,18 @@ export class PasskeysController {
     return this.passkeys.rename(userId, id, name);
   }
 
-  @Delete(':svcPasskey')
-  @HttpCode(204)
-  @Authenticated()
-  @RequireConfirmation()
-  @Unlimited('it removes a passkey of the caller, which has to be added again before')
+  @Route('DELETE', ':svcPasskey', {
+    operation: 'passkey_delete',
+    summary: 'Deletes a passkey',
+    note: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
+    parameters: PARAMETERS,
+    gates: [RequireConfirmation()],
+    unlimited: 'it removes a passkey of the caller, which has to be added again before',
+    refusals: (options) => [
+      ...lastFactorRefusal(options),
+      ...(options.passkeys.keepLast === false ? [] : [new LastPasskey()]),
+    ],
+  })
   remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
     return this.passkeys.remove(caller, id);
   }
@@ -121,21 +160,25 @@ export class RegistrationRequest {
 export class PasskeyEnrolmentController {
   constructor(private readonly enrolment: PasskeyEnrolment) {}
 
-  @Post('registration-options')
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @Throttled('svc-passkey-setup')
-  @RequireConfirmation()
+  @Route('POST', 'registration-options', {
+    operation: 'passkey_register_options',
+    summary: 'Begins to set up a passkey',
+    gates: [RequireConfirmation()],
+    limiter: 'svc-passkey-setup',
+    answer: CREATION_OPTIONS,
+    quiet: true,
+  })
   options(@CurrentCaller() caller: Caller) {
     return this.enrolment.options(caller);
   }
 
-  @Post()
-  @HttpCode(204)
-  @Authenticated()
-  @Throttled('svc-passkey-setup')
-  @RequireConfirmation()
+  @Route('POST', '', {
+    operation: 'passkey_register',
+    summary: 'Stores a passkey',
+    gates: [RequireConfirmation()],
+    limiter: 'svc-passkey-setup',
+    refusals: (options) => [new PasskeyRefused('not_registered'), ...signInRefusal(options)],
+  })
   register(
     @CurrentCaller() caller: Caller,
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
@@ -148,19 +191,30 @@ export class PasskeyEnrolmentController {
 export class ConditionalCreateController {
   constructor(private readonly conditional: ConditionalCreate) {}
 
-  @Post('conditional-options')
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @Throttled('svc-passkey-setup')
+  @Route('POST', 'conditional-options', {
+    operation: 'passkey_conditional_options',
+    summary: 'Begins to set up a first passkey that the browser creates without a question',
+    note: 'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
+    limiter: 'svc-passkey-setup',
+    answer: CREATION_OPTIONS,
+    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+    quiet: true,
+  })
   options(@CurrentCaller() caller: Caller) {
     return this.conditional.options(caller);
   }
 
-  @Post('conditional')
-  @HttpCode(204)
-  @Authenticated()
-  @Throttled('svc-passkey-setup')
+  @Route('POST', 'conditional', {
+    operation: 'passkey_register_conditional',
+    summary: 'Stores a first passkey that the browser created without a question',
+    note: 'Needs the same login. Only the first passkey of a user is stored.',
+    limiter: 'svc-passkey-setup',
+    refusals: (options) => [
+      new ConfirmationRequired(options.confirm, []),
+      new PasskeyRefused('not_registered'),
+      ...signInRefusal(options),
+    ],
+  })
   register(
     @CurrentCaller() caller: Caller,
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
@@ -177,19 +231,37 @@ export class PasskeyLoginController {
   ) {}
 
   /** Options of a login ceremony, also for step-up and for the second factor. The response identifies the user. */
-  @Post('login-options')
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-passkeys')
+  @Route('POST', 'login-options', {
+    operation: 'passkey_login_options',
+    summary: 'Begins a sign-in, second step or confirmation with a passkey',
+    public: true,
+    limiter: 'svc-passkeys',
+    answer: ceremonyWith(REQUEST_OPTIONS),
+    quiet: true,
+  })
   options() {
     return this.assertions.start();
   }
 
-  @Post('login')
-  @Public()
-  @Throttled('svc-passkeys')
-  @DeliversTokens()
+  @Route('POST', 'login', {
+    operation: 'passkey_login',
+    summary: 'Signs in with a passkey',
+    note: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER_NOTE}`,
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-passkeys',
+    answer: tokenPair,
+    refusals: (options) => [
+      new PasskeyRefused('not_verified'),
+      new Unauthenticated(false),
+      ...(options.registration.concealExisting && options.features.passkeyRegistration
+        ? []
+        : unverifiedRefusal(options)),
+      ...signInRefusal(options),
+    ],
+    remembers: true,
+    presentedAs: 'login',
+  })
   attempt(@RequestBody(AssertionRequest) assertion: AssertionRequest, @Req() request: object): Promise<SessionTokens> {
     return this.login.attempt(assertion, request);
   }
@@ -199,12 +271,14 @@ export class PasskeyLoginController {
 export class ConfirmPasskeyController {
   constructor(private readonly confirmation: PasskeyConfirmation) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-confirm')
+  @Route('POST', '', {
+    operation: 'confirm_passkey',
+    summary: 'Proves with a passkey that the user is there',
+    gates: [RequireIfPinned('svc.account')],
+    limiter: 'svc-confirm',
+    answer: CONFIRMATION_BODY,
+    refusals: () => [new PasskeyRefused('not_verified'), new PasskeyRefused('not_yours')],
+  })
   confirm(@CurrentCaller() caller: Caller, @RequestBody(AssertionRequest) assertion: AssertionRequest) {
     return this.confirmation.confirm(caller, assertion);
   }

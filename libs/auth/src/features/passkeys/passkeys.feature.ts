@@ -1,4 +1,5 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
+import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient, perUser } from '../../request/throttling/limiters';
@@ -40,6 +41,11 @@ export const passkeys = defineFeature('passkeys', {
     'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
   },
   configErrors: relyingPartyErrors,
+  exported: {
+    passkeys: listOf(
+      record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
+    ),
+  },
   defaultGuardControllers: [
     PasskeyEnrolmentController,
     PasskeyLoginController,

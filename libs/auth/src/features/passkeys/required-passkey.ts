@@ -1,12 +1,25 @@
-import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
-import { Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
-import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { EnrolmentRequest, type EnrolmentSession, LoginEnrolments } from '../login-challenge/login-enrolments';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { Route, tokenPair } from '../../request/routes/route';
+import {
+  EnrolmentRequest,
+  type EnrolmentSession,
+  LoginEnrolments,
+  enrolmentRefusals,
+} from '../login-challenge/login-enrolments';
 import { CodeFactor } from '../login-challenge/second-factors';
 import { PasskeyEnrolment } from './passkey-enrolment';
+import { CREATION_OPTIONS } from './webauthn/options';
+import { PasskeyRefused } from './passkeys.errors';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    enrolment_passkey_options: true;
+    enrolment_passkey: true;
+  }
+}
 
 /** Body of `POST /two-factor-enrolment/passkey`. */
 export class PasskeyEnrolmentRequest extends EnrolmentRequest {
@@ -57,19 +70,29 @@ function falseIfEnded(error: unknown): false {
 export class RequiredPasskeyController {
   constructor(private readonly enrolment: RequiredPasskey) {}
 
-  @Post('passkey-options')
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-2fa')
+  @Route('POST', 'passkey-options', {
+    operation: 'enrolment_passkey_options',
+    summary: 'Begins to set up a passkey during a sign-in',
+    public: true,
+    limiter: 'svc-2fa',
+    answer: CREATION_OPTIONS,
+    refusals: enrolmentRefusals,
+    quiet: true,
+  })
   options(@RequestBody(EnrolmentRequest) body: EnrolmentRequest) {
     return this.enrolment.options(body);
   }
 
-  @Post('passkey')
-  @Public()
-  @Throttled('svc-2fa')
-  @DeliversTokens()
+  @Route('POST', 'passkey', {
+    operation: 'enrolment_passkey',
+    summary: 'Completes a sign-in with a new passkey',
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-2fa',
+    answer: tokenPair,
+    refusals: (options) => [...enrolmentRefusals(options), new PasskeyRefused('not_registered')],
+    presentedAs: 'login',
+  })
   enrol(
     @RequestBody(PasskeyEnrolmentRequest) body: PasskeyEnrolmentRequest,
     @Req() request: object,

@@ -1,20 +1,30 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
-import { Public } from '../../request/gates/authenticated';
+import { Controller, Injectable } from '@nestjs/common';
+import { HasherBusy } from '../../identity/password/hash-queue';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { ForgotPasswordRequest, ResetLinks, PasswordResets, ResetPasswordRequest } from './password-reset';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, status } from '../../request/routes/route';
+import { ForgotPasswordRequest, PasswordResets, ResetFailed, ResetLinks, ResetPasswordRequest } from './password-reset';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    password_forgot: true;
+    password_reset: true;
+  }
+}
 
 @Controller('forgot-password')
 export class ForgotPasswordController {
   constructor(private readonly resetLinks: ResetLinks) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-password-reset')
+  @Route('POST', '', {
+    operation: 'password_forgot',
+    summary: 'Mails a link to reset the password',
+    note: 'Gives the same answer whether the account exists or not.',
+    public: true,
+    limiter: 'svc-password-reset',
+    answer: status('password-reset-link-sent'),
+    refusals: () => [new HasherBusy()],
+  })
   async request(@RequestBody(ForgotPasswordRequest) { email }: ForgotPasswordRequest): Promise<{ status: string }> {
     await this.resetLinks.request(email);
     return { status: 'password-reset-link-sent' };
@@ -25,11 +35,15 @@ export class ForgotPasswordController {
 export class ResetPasswordController {
   constructor(private readonly passwordResets: PasswordResets) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-password-reset')
+  @Route('POST', '', {
+    operation: 'password_reset',
+    summary: 'Sets a new password with a mailed token',
+    note: 'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
+    public: true,
+    limiter: 'svc-password-reset',
+    answer: status('password-reset'),
+    refusals: () => [new ResetFailed(), new HasherBusy()],
+  })
   async reset(@RequestBody(ResetPasswordRequest) body: ResetPasswordRequest): Promise<{ status: string }> {
     await this.passwordResets.reset(body);
     return { status: 'password-reset' };
@@ -50,27 +64,18 @@ export interface ResetInput {
  */
 @Injectable()
 export class PasswordResetFlow extends Flow {
-  protected override readonly feature = 'passwordReset';
-
   /**
    * As `POST /forgot-password`: mails a link if the address has an account. The result does not show whether it has.
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without `frontendUrl` or mailer
    */
   async request(email: string, source: CallSource): Promise<void> {
-    const links = this.get(ResetLinks);
-    const mail = async (request: ServerRequest): Promise<void> =>
-      links.request(this.read(ForgotPasswordRequest, request).email);
-    return this.call(ForgotPasswordController, 'request', source, mail, { email });
+    await this.call(ForgotPasswordController, 'request', source, { input: { email } });
   }
 
   /** As `POST /reset-password`. @throws ResetFailed, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable */
   async reset(input: ResetInput, source: CallSource): Promise<void> {
-    const { token, email, password } = input ?? {};
-    const resets = this.get(PasswordResets);
-    const body = { token, email, password, password_confirmation: password };
-    const reset = async (request: ServerRequest): Promise<void> =>
-      resets.reset(this.read(ResetPasswordRequest, request));
-    return this.call(ResetPasswordController, 'reset', source, reset, body);
+    const body = { ...input, passwordConfirmation: input?.password };
+    await this.call(ResetPasswordController, 'reset', source, { input: body });
   }
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { type CallSource, Flow } from '../../request/http/server-call';
 import type { PasskeyAnswer } from '../passkeys/passkey-flow';
-import { AssertionRequest } from '../passkeys/passkey-login';
-import { PasskeyRegistration } from './passkey-registration';
-import { Registration, type RegistrationAnswer } from './registration';
+import type { RegistrationAnswer } from './registration';
 import { PasskeyRegistrationController, RegisterController } from './registration.controller';
 
 /**
@@ -13,8 +11,6 @@ import { PasskeyRegistrationController, RegisterController } from './registratio
  */
 @Injectable()
 export class RegistrationFlow extends Flow {
-  protected override readonly feature = 'registration';
-
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
    * the new password would. With `registration.concealExisting`, the result is the same whether or not the email has an
@@ -25,9 +21,8 @@ export class RegistrationFlow extends Flow {
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
   async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
-    const registration = this.get(Registration);
     const body = { password_confirmation: fields?.password, ...fields };
-    return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);
+    return this.call(RegisterController, 'register', source, { fields: body });
   }
 
   /**
@@ -41,9 +36,7 @@ export class RegistrationFlow extends Flow {
     fields: Readonly<Record<string, unknown>>,
     source: CallSource,
   ): Promise<{ ceremonyId: string; options: object }> {
-    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
-    const start = (request: ServerRequest) => registration.options(request);
-    const started = await this.call(PasskeyRegistrationController, 'options', source, start, { ...fields });
+    const started = await this.call(PasskeyRegistrationController, 'options', source, { fields });
     return { ceremonyId: started.ceremony_id, options: started.options };
   }
 
@@ -60,10 +53,6 @@ export class RegistrationFlow extends Flow {
     fields: Readonly<Record<string, unknown>>,
     source: CallSource,
   ): Promise<RegistrationAnswer> {
-    const registration = this.get(PasskeyRegistration, 'passkeyRegistration');
-    const register = async (request: ServerRequest): Promise<RegistrationAnswer> =>
-      registration.register(this.read(AssertionRequest, request), request);
-    const body = { ...fields, ceremony_id: answer?.ceremonyId, credential: answer?.credential };
-    return this.call(PasskeyRegistrationController, 'register', source, register, body);
+    return this.call(PasskeyRegistrationController, 'register', source, { input: { ...answer }, fields });
   }
 }

@@ -3,7 +3,8 @@ import type { RegistrationField, RegistrationRules } from '../../foundation/port
 import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
-import { Realm } from '../../foundation/realm/realm';
+import { OBJECT, type Schema, listOf, objectOf, of } from '../../foundation/platform/schema';
+import { Realm, type RealmScope } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
 import {
@@ -174,3 +175,47 @@ export class RegistrationForm {
 const kept = (name: string, value: unknown): unknown => (typeof value === 'string' ? keptAs(name, value) : value);
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
+
+/** The fields of the registration without the password, beside the answer of the authenticator. */
+export function passkeyRegistrationBody(scope: RealmScope, answer: Schema | null): Schema {
+  const own = registrationBody(scope);
+  if (own === ANY) return ANY;
+  const { password: _, password_confirmation: __, ...properties } = own.properties as Record<string, Schema>;
+  const all = { ...properties, ...(answer?.properties as Record<string, Schema> | undefined) };
+  const required = [...((own.required as string[]) ?? []), ...((answer?.required as string[] | undefined) ?? [])];
+  return objectOf(all, (field) => required.includes(field));
+}
+
+/** The fields that the rules of the registration declare. */
+export function registrationBody(scope: RealmScope): Schema {
+  let rules: RegistrationRules;
+  try {
+    rules = scope.get(RegistrationForm).rules({});
+  } catch {
+    // Rules that depend on the request are unknown here.
+    return ANY;
+  }
+  const schemas = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, fieldOf(rule)]));
+  if (!rules.password) return objectOf(schemas, (name) => !rules[name]!.optional);
+  const { minLength } = scope.realm.options.passwords;
+  schemas.password = { ...schemas.password, minLength };
+  return objectOf({ ...schemas, password_confirmation: schemas.password }, (name) => !rules[name]?.optional);
+}
+
+/** @param above the rules that contain this one. Rules that contain themselves are described once */
+function fieldOf(rule: RegistrationField, above: readonly RegistrationField[] = []): Schema {
+  const { type = 'string', maxLength = FIELD_MAX, email = false, fields: own = {}, items = {}, maxItems } = rule;
+  const below = (part: RegistrationField): Schema => fieldOf(part, [...above, rule]);
+  if (above.includes(rule)) return type === 'array' ? listOf({}) : OBJECT;
+  if (type === 'array') return { ...listOf(below(items)), ...limit('maxItems', maxItems ?? ITEMS_MAX) };
+  if (type === 'object') {
+    const schemas = Object.fromEntries(Object.entries(own).map(([name, part]) => [name, below(part)]));
+    return objectOf(schemas, (name) => !own[name]!.optional);
+  }
+  return { type, ...(type === 'string' && limit('maxLength', maxLength)), ...(email && { format: 'email' }) };
+}
+
+/** A limit, if there is one: a class of the host may have none. */
+const limit = (name: string, max: number): Schema => (Number.isFinite(max) ? { [name]: max } : {});

@@ -1,7 +1,9 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { type Caller, callerAt, pinOf } from '../../identity/tokens/caller';
-import { AbilityDenials } from '../../request/abilities/ability.gate';
+import { AbilityDenials, InsufficientScope } from '../../request/abilities/ability.gate';
 import { type Requirement, isMet, requirement } from '../../request/abilities/requirement';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
@@ -34,6 +36,9 @@ export class PinnedSessions {
 @Injectable()
 export class PinnedAbilityGate implements Gate<PinnedRequirement> {
   static readonly stage = 'ability';
+  static refusals({ features }: GuardConfig, { abilities, met, always }: PinnedRequirement): AuthException[] {
+    return always || features.gateAuthRoutes ? [new InsufficientScope(abilities, met)] : [];
+  }
 
   constructor(
     private readonly realm: Realm,

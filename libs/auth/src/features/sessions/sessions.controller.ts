@@ -1,27 +1,45 @@
-import { AuthConfigError } from '../../foundation/platform/errors';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Controller, Delete, Get, HttpCode, Injectable, Param, Post } from '@nestjs/common';
-import { RequireIfPinned } from './pinned-ability.gate';
-import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { NoStore, DeliversTokens } from '../../request/http/route.interceptor';
-import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
-import { Throttled } from '../../request/throttling/limiters';
-import { Unlimited } from '../../foundation/realm/feature';
+import { Controller, Injectable, Param } from '@nestjs/common';
+import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
+import { CurrentCaller } from '../../request/gates/authenticated';
+import { PresentedRefreshToken } from '../../request/http/refresh-cookie';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, listed, tokenPair } from '../../request/routes/route';
+import { RequireIfPinned } from './pinned-ability.gate';
 import { RefreshRotation } from './refresh-rotation';
 import { type ListedSession, SessionList } from './session-list';
 import { Sessions } from './sessions';
+import { InvalidRefreshToken, NoSession, SessionNotFound } from './sessions.errors';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    refresh: true;
+    logout: true;
+    sessions_list: true;
+    session_end: true;
+    sessions_end_all: true;
+    sessions_end_others: true;
+  }
+}
 
 @Controller('refresh')
 export class RefreshController {
   constructor(private readonly rotation: RefreshRotation) {}
 
   /** Refreshes a session. Requires no abilities: every session can refresh itself. */
-  @Post()
-  @Public()
-  @Throttled('svc-refresh')
-  @DeliversTokens()
+  @Route('POST', '', {
+    operation: 'refresh',
+    summary: 'Exchanges a refresh token for new tokens',
+    note: 'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-refresh',
+    answer: tokenPair,
+    refusals: () => [new InvalidRefreshToken()],
+    presentedAs: 'refresh',
+    quiet: true,
+  })
   refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
     return this.rotation.rotate(refreshToken);
   }
@@ -32,10 +50,14 @@ export class LogoutController {
   constructor(private readonly sessions: Sessions) {}
 
   /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
-  @Post()
-  @Authenticated()
-  @Unlimited('it ends the calling session, so each session can call it once')
-  @EndsSession()
+  @Route('POST', '', {
+    operation: 'logout',
+    summary: 'Ends the calling session',
+    unlimited: 'it ends the calling session, so each session can call it once',
+    endsSession: true,
+    refusals: () => [new NoSession()],
+    presentedAs: 'logout',
+  })
   logout(@CurrentCaller() caller: Caller): Promise<void> {
     return this.sessions.logOut(caller);
   }
@@ -49,11 +71,14 @@ export class RevokeAllController {
    * Ends every session of the caller on this guard, including the calling session. A co-issuer's token without a session is
    * denied itself, too.
    */
-  @Delete()
-  @Authenticated()
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it ends the calling session, so each session can call it once')
-  @EndsSession()
+  @Route('DELETE', '', {
+    operation: 'sessions_end_all',
+    summary: 'Ends every session of the caller',
+    note: 'A 503 can have ended some of the sessions: repeat the request.',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it ends the calling session, so each session can call it once',
+    endsSession: true,
+  })
   revokeAll(@CurrentCaller() caller: Caller): Promise<void> {
     return this.sessions.revokeAll(caller);
   }
@@ -67,36 +92,60 @@ export class RevokeOthersController {
    * Ends every other session of the caller. The calling session and its cookie remain. For a co-issuer's token without a
    * session, all sessions end.
    */
-  @Delete()
-  @HttpCode(204)
-  @Authenticated()
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it ends sessions, each of which was started by a limited request')
+  @Route('DELETE', '', {
+    operation: 'sessions_end_others',
+    summary: 'Ends every other session of the caller',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it ends sessions, each of which was started by a limited request',
+  })
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
     await this.sessions.endOthers(userId, familyId);
   }
 }
+
+const LISTED = namedSchema(
+  'AuthSession',
+  record<ListedSession>({
+    id: UUID,
+    created_at: TIME,
+    last_used_at: TIME,
+    expires_at: of(TIME, 'When it ends if it is not used again.'),
+    ip: orNull(TEXT),
+    user_agent: orNull(TEXT),
+    label: orNull(TEXT),
+    current: of(FLAG, 'Whether it is the session of this request.'),
+  }),
+);
 
 @Controller('sessions')
 export class SessionsController {
   constructor(private readonly list: SessionList) {}
 
   /** Lists the live sessions of the caller on this guard. */
-  @Get()
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it reads the sessions of the caller, 100 at most')
+  @Route('GET', '', {
+    operation: 'sessions_list',
+    summary: 'Lists the live sessions of the caller',
+    note: 'Lists 100 sessions at most.',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it reads the sessions of the caller, 100 at most',
+    answer: listed(LISTED),
+    quiet: true,
+  })
   async own(@CurrentCaller() { userId, familyId }: Caller): Promise<{ data: ListedSession[] }> {
     return { data: await this.list.list(userId, familyId) };
   }
 
   /** Ends one session of the caller. */
-  @Delete(':svcSession')
-  @Authenticated()
-  @RequireIfPinned('svc.sessions')
-  @Unlimited('it ends a session, which was started by a limited request')
-  @EndsSession()
+  @Route('DELETE', ':svcSession', {
+    operation: 'session_end',
+    summary: 'Ends one session of the caller',
+    note: 'A session of another user is 404.',
+    parameters: { svcSession: of(UUID, 'The id of a session.') },
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it ends a session, which was started by a limited request',
+    endsSession: true,
+    refusals: () => [new SessionNotFound()],
+  })
   end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);
   }
@@ -117,20 +166,19 @@ export class SessionFlow extends Flow {
   async refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
     // Tolerates a value that is not a string, as the route does.
     const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
+    // In cookie mode the handler reads the cookie, and a call has the token.
     const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
-    return this.call(RefreshController, 'refresh', source, rotate, { refresh_token: refreshToken });
+    return this.run(RefreshController, 'refresh', source, rotate, { refresh_token: refreshToken });
   }
 
   /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, NoSession, StoreUnavailable */
   async logout(source: CallSource): Promise<void> {
-    return this.callAs(LogoutController, 'logout', source, (caller) => this.get(Sessions).logOut(caller));
+    return this.call(LogoutController, 'logout', source);
   }
 
   /** As `GET /sessions`: lists the live sessions of the caller. @throws Unauthenticated, InsufficientScope */
   async list(source: CallSource): Promise<ListedSession[]> {
-    return this.callAs(SessionsController, 'own', source, ({ userId, familyId }) =>
-      this.get(SessionList).list(userId, familyId),
-    );
+    return (await this.call(SessionsController, 'own', source)).data;
   }
 
   /**
@@ -139,7 +187,7 @@ export class SessionFlow extends Flow {
    * @throws Unauthenticated, InsufficientScope, SessionNotFound, StoreUnavailable
    */
   async end(sessionId: string, source: CallSource): Promise<void> {
-    return this.callAs(SessionsController, 'end', source, ({ userId }) => this.get(SessionList).end(userId, sessionId));
+    return this.call(SessionsController, 'end', source, { params: { svcSession: sessionId } });
   }
 
   /**
@@ -148,14 +196,11 @@ export class SessionFlow extends Flow {
    * @throws Unauthenticated, InsufficientScope, StoreUnavailable
    */
   async endAll(source: CallSource): Promise<void> {
-    if (!this.scope.realm.options.features.logoutAll) throw new AuthConfigError('features.logoutAll is off.');
-    return this.callAs(RevokeAllController, 'revokeAll', source, (caller) => this.get(Sessions).revokeAll(caller));
+    return this.call(RevokeAllController, 'revokeAll', source);
   }
 
   /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */
   async endOthers(source: CallSource): Promise<void> {
-    return this.callAs(RevokeOthersController, 'revokeOthers', source, async ({ userId, familyId }) => {
-      await this.get(Sessions).endOthers(userId, familyId);
-    });
+    return this.call(RevokeOthersController, 'revokeOthers', source);
   }
 }

@@ -1,3 +1,4 @@
+import { TIME, UUID, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
@@ -34,6 +35,17 @@ export const sessions = defineFeature('sessions', {
     'svc-refresh': perClient(({ refresh }) => refresh),
   },
   configErrors: sessionLifeErrors,
+  exported: {
+    sessions: listOf(
+      record({
+        session: UUID,
+        created_at: TIME,
+        last_rotated_at: orNull(TIME),
+        revoked_at: orNull(TIME),
+        expires_at: TIME,
+      }),
+    ),
+  },
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
     TokenClaims,

@@ -1,25 +1,48 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
+import { HasherBusy } from '../../identity/password/hash-queue';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
-import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { Confirmations } from './confirmations';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, lockRefusal } from '../../request/routes/route';
+import { TooManyFailures } from '../../request/throttling/throttling.errors';
+import { WrongCode } from '../login-challenge/challenge';
+import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { CONFIRMATION_BODY, Confirmations } from './confirmations';
 import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
+import { PasskeyConfirmationRequired, WrongPassword } from './step-up.errors';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    confirm_password: true;
+  }
+}
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
   constructor(private readonly confirmation: PasswordConfirmation) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-confirm')
+  @Route('POST', '', {
+    operation: 'confirm_password',
+    summary: 'Proves with the password that the user is there',
+    gates: [RequireIfPinned('svc.account')],
+    limiter: 'svc-confirm',
+    answer: CONFIRMATION_BODY,
+    refusals: (options) => [
+      new WrongPassword('password'),
+      new HasherBusy(),
+      ...lockRefusal('password', options),
+      ...(options.confirm.factors === 'all'
+        ? [
+            new PasskeyConfirmationRequired(),
+            new WrongCode(),
+            new TooManyFailures('code', 60),
+            ...lockRefusal('code', options),
+          ]
+        : []),
+    ],
+  })
   confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
     return this.confirmation.confirm(caller, body);
   }
@@ -45,16 +68,8 @@ export class ConfirmationFlow extends Flow {
     source: CallSource,
     { code, recoveryCode }: { code?: string; recoveryCode?: string } = {},
   ): Promise<string> {
-    const confirm = async (caller: Caller, request: ServerRequest): Promise<string> => {
-      const given = this.read(ConfirmPasswordRequest, request);
-      const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given);
-      return token;
-    };
-    return this.callAs(ConfirmPasswordController, 'confirm', source, confirm, {
-      password,
-      code,
-      recovery_code: recoveryCode,
-    });
+    const input = { password, code, recoveryCode };
+    return (await this.call(ConfirmPasswordController, 'confirm', source, { input })).confirmation_token;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
+import { TEXT, namedSchema, of, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
@@ -14,6 +15,14 @@ import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.er
 import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
 
 export const CONFIRMATION: Purpose = { type: 'reauth+challenge', lifetime: ({ confirm }) => confirm.ttl };
+
+/** The schema of an answer with a confirmation token. */
+export const CONFIRMATION_BODY = namedSchema(
+  'AuthConfirmation',
+  record<{ confirmation_token: string }>({
+    confirmation_token: of(TEXT, 'A proof for this session. Valid for every request until it expires.'),
+  }),
+);
 
 /** A request that can carry a confirmation token. */
 export interface ConfirmedRequest {

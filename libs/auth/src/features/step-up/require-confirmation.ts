@@ -1,15 +1,21 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { RouteGuard, requires } from '../../request/gates/route-guard';
 import { type Gate, Gates } from '../../request/gates/route-plan';
 import { Confirmations, type ConfirmedRequest } from './confirmations';
+import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
 
 /** Requires a confirmation of the caller's session: see {@link Confirmations.require}. */
 @Injectable()
 export class ConfirmationGate implements Gate {
   static readonly stage = 'confirmation';
+  static refusals({ confirm }: GuardConfig): AuthException[] {
+    return [new ConfirmationRequired(confirm, []), new ConfirmationOfAnotherSession(confirm, [])];
+  }
 
   constructor(
     private readonly confirmations: Confirmations,

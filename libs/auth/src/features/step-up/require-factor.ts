@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
@@ -13,6 +14,7 @@ import { type RequiredFactor, hasSignedInWith } from './step-up.policy';
 @Injectable()
 export class FactorGate implements Gate<RequiredFactor> {
   static readonly stage = 'factor';
+  static readonly refusals = (_: GuardConfig, factor: RequiredFactor): AuthException[] => [new FactorRequired(factor)];
 
   constructor(
     private readonly pinnedSessions: PinnedSessions,

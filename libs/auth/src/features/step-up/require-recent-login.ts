@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
@@ -14,6 +15,7 @@ import { isRecentSignIn } from './step-up.policy';
 @Injectable()
 export class RecentLoginGate implements Gate<number> {
   static readonly stage = 'recent-login';
+  static readonly refusals = (_: GuardConfig, maxAge: number): AuthException[] => [new RecentLoginRequired(maxAge)];
 
   constructor(
     private readonly pinnedSessions: PinnedSessions,

@@ -1,18 +1,32 @@
-import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
+import { TEXT, listOf, record } from '../../foundation/platform/schema';
+import { HasherBusy } from '../../identity/password/hash-queue';
 import type { Caller } from '../../identity/tokens/caller';
-import { Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
-import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { type CallSource, Flow } from '../../request/http/server-call';
 import { AttemptGuard, FailureLimits } from '../../request/lockout/attempt-guard';
 import { userLock } from '../../request/lockout/lockout.store';
-import { Throttled } from '../../request/throttling/limiters';
+import { Route, lockRefusal, tokenPair } from '../../request/routes/route';
+import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { WrongCode } from '../login-challenge/challenge';
-import { BadEnrolment, EnrolmentRequest, LoginEnrolments } from '../login-challenge/login-enrolments';
+import {
+  BadEnrolment,
+  EnrolmentRequest,
+  LoginEnrolments,
+  enrolmentRefusals,
+} from '../login-challenge/login-enrolments';
 import { RequiredFactors } from '../login-challenge/required-factors';
 import { PasskeyFactor } from '../login-challenge/second-factors';
 import { type Enrolment, type PendingMatch, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    enrolment_start: true;
+    enrolment_confirm: true;
+  }
+}
 
 /** Body of `POST /two-factor-enrolment/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmEnrolmentRequest extends EnrolmentRequest {
@@ -78,26 +92,55 @@ export class TwoFactorRemoval {
   }
 }
 
+/** The body of the answer that starts an enrolment. */
+export interface EnrolmentBody {
+  otpauth_uri: string;
+  recovery_codes: string[];
+}
+
+export const ENROLMENT_BODY = record<EnrolmentBody>({ otpauth_uri: TEXT, recovery_codes: listOf(TEXT) });
+
+export const bodyOfEnrolment = ({ otpauthUri, recoveryCodes }: Enrolment): EnrolmentBody => ({
+  otpauth_uri: otpauthUri,
+  recovery_codes: recoveryCodes,
+});
+
+export const enrolmentIn = ({ otpauth_uri: otpauthUri, recovery_codes: recoveryCodes }: EnrolmentBody): Enrolment => ({
+  otpauthUri,
+  recoveryCodes,
+});
+
 @Controller('two-factor-enrolment')
 export class RequiredTwoFactorController {
   constructor(private readonly enrolment: RequiredTwoFactor) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Public()
-  @Throttled('svc-2fa')
-  async start(
-    @RequestBody(EnrolmentRequest) body: EnrolmentRequest,
-  ): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
-    const { otpauthUri, recoveryCodes } = await this.enrolment.start(body);
-    return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
+  @Route('POST', '', {
+    operation: 'enrolment_start',
+    summary: 'Begins to set up an authenticator during a sign-in',
+    public: true,
+    limiter: 'svc-2fa',
+    answer: ENROLMENT_BODY,
+    refusals: (options) => [...enrolmentRefusals(options), new HasherBusy()],
+  })
+  async start(@RequestBody(EnrolmentRequest) body: EnrolmentRequest): Promise<EnrolmentBody> {
+    return bodyOfEnrolment(await this.enrolment.start(body));
   }
 
-  @Post('confirm')
-  @Public()
-  @Throttled('svc-2fa')
-  @DeliversTokens()
+  @Route('POST', 'confirm', {
+    operation: 'enrolment_confirm',
+    summary: 'Completes a sign-in with the first code of a new authenticator',
+    public: true,
+    ownOrigin: true,
+    limiter: 'svc-2fa',
+    answer: tokenPair,
+    refusals: (options) => [
+      ...enrolmentRefusals(options),
+      new WrongCode(),
+      new TooManyFailures('code', 60),
+      ...lockRefusal('code', options),
+    ],
+    presentedAs: 'login',
+  })
   confirm(
     @RequestBody(ConfirmEnrolmentRequest) body: ConfirmEnrolmentRequest,
     @Req() request: object,
@@ -114,18 +157,13 @@ export class RequiredTwoFactorController {
  */
 @Injectable()
 export class RequiredEnrolmentFlow extends Flow {
-  protected override readonly feature = 'twoFactor';
-
   /**
    * As `POST /two-factor-enrolment`.
    *
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async start(enrolmentToken: string, source: CallSource): Promise<Enrolment> {
-    const enrolment = this.get(RequiredTwoFactor);
-    const start = async (request: ServerRequest): Promise<Enrolment> =>
-      enrolment.start(this.read(EnrolmentRequest, request));
-    return this.call(RequiredTwoFactorController, 'start', source, start, { enrolment_token: enrolmentToken });
+    return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { input: { enrolmentToken } }));
   }
 
   /**
@@ -135,10 +173,6 @@ export class RequiredEnrolmentFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
-    const enrolment = this.get(RequiredTwoFactor);
-    const confirm = async (request: ServerRequest): Promise<SessionTokens> =>
-      enrolment.confirm(this.read(ConfirmEnrolmentRequest, request), request);
-    const body = { enrolment_token: enrolmentToken, code };
-    return this.call(RequiredTwoFactorController, 'confirm', source, confirm, body);
+    return this.call(RequiredTwoFactorController, 'confirm', source, { input: { enrolmentToken, code } });
   }
 }

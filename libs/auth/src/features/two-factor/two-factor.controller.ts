@@ -1,16 +1,35 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, Delete, Get, HttpCode, Injectable, Post } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
+import { HasherBusy } from '../../identity/password/hash-queue';
+import { INTEGER, TEXT, listOf, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
-import { Unlimited } from '../../foundation/realm/feature';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, signInRefusal } from '../../request/routes/route';
+import { WrongCode } from '../login-challenge/challenge';
+import { lastFactorRefusal } from '../login-challenge/required-factors';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { OwnTwoFactor } from './own-two-factor';
-import { TwoFactorRemoval } from './required-two-factor';
+import {
+  type EnrolmentBody,
+  ENROLMENT_BODY,
+  TwoFactorRemoval,
+  bodyOfEnrolment,
+  enrolmentIn,
+} from './required-two-factor';
 import { type Enrolment, TwoFactor } from './two-factor';
+import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    two_factor_enrol: true;
+    two_factor_confirm: true;
+    two_factor_disable: true;
+    recovery_codes_count: true;
+    recovery_codes_renew: true;
+  }
+}
 
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
@@ -19,26 +38,32 @@ export class ConfirmTwoFactorRequest {
 }
 
 @Controller('two-factor')
-@Authenticated()
-@RequireConfirmation()
 export class TwoFactorController {
   constructor(
     private readonly twoFactor: OwnTwoFactor,
     private readonly removal: TwoFactorRemoval,
   ) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Throttled('svc-2fa-setup')
-  async enrol(@CurrentCaller() caller: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
-    const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(caller);
-    return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
+  @Route('POST', '', {
+    operation: 'two_factor_enrol',
+    summary: 'Begins to set up an authenticator',
+    gates: [RequireConfirmation()],
+    limiter: 'svc-2fa-setup',
+    answer: ENROLMENT_BODY,
+    refusals: (options) => [new AlreadyEnrolled(), new HasherBusy(), ...signInRefusal(options)],
+  })
+  async enrol(@CurrentCaller() caller: Caller): Promise<EnrolmentBody> {
+    return bodyOfEnrolment(await this.twoFactor.enrol(caller));
   }
 
-  @Post('confirm')
-  @HttpCode(204)
-  @Throttled('svc-2fa-confirm')
+  @Route('POST', 'confirm', {
+    operation: 'two_factor_confirm',
+    summary: 'Switches the second factor on with a first code',
+    gates: [RequireConfirmation()],
+    limiter: 'svc-2fa-confirm',
+    refusals: (options) => [new WrongCode(), ...signInRefusal(options)],
+    quiet: true,
+  })
   confirm(
     @CurrentCaller() caller: Caller,
     @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
@@ -46,35 +71,46 @@ export class TwoFactorController {
     return this.twoFactor.confirm(caller, code ?? '');
   }
 
-  @Delete()
-  @HttpCode(204)
-  @Unlimited('it removes the factor of the caller, which has to be set up again before')
+  @Route('DELETE', '', {
+    operation: 'two_factor_disable',
+    summary: 'Switches the second factor off',
+    gates: [RequireConfirmation()],
+    unlimited: 'it removes the factor of the caller, which has to be set up again before',
+    refusals: lastFactorRefusal,
+    quiet: true,
+  })
   disable(@CurrentCaller() caller: Caller): Promise<void> {
     return this.removal.remove(caller);
   }
 }
 
 @Controller('two-factor/recovery-codes')
-@Authenticated()
 export class RecoveryCodesController {
   constructor(
     private readonly twoFactor: TwoFactor,
     private readonly own: OwnTwoFactor,
   ) {}
 
-  @Get()
-  @NoStore()
-  @RequireIfPinned('svc.account')
-  @Unlimited('it reads one row')
+  @Route('GET', '', {
+    operation: 'recovery_codes_count',
+    summary: 'How many recovery codes are left',
+    gates: [RequireIfPinned('svc.account')],
+    unlimited: 'it reads one row',
+    answer: record<{ remaining: number; total: number }>({ remaining: INTEGER, total: INTEGER }),
+    quiet: true,
+  })
   count(@CurrentCaller() { userId }: Caller): Promise<{ remaining: number; total: number }> {
     return this.twoFactor.recoveryCodeCount(userId);
   }
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Throttled('svc-2fa-setup')
-  @RequireConfirmation()
+  @Route('POST', '', {
+    operation: 'recovery_codes_renew',
+    summary: 'Replaces the recovery codes',
+    gates: [RequireConfirmation()],
+    limiter: 'svc-2fa-setup',
+    answer: record<{ recovery_codes: string[] }>({ recovery_codes: listOf(TEXT) }),
+    refusals: (options) => [new NotEnrolled(), new HasherBusy(), ...signInRefusal(options)],
+  })
   async replace(@CurrentCaller() caller: Caller): Promise<{ recovery_codes: string[] }> {
     return { recovery_codes: await this.own.replaceRecoveryCodes(caller) };
   }
@@ -88,16 +124,13 @@ export class RecoveryCodesController {
  */
 @Injectable()
 export class EnrolmentFlow extends Flow {
-  protected override readonly feature = 'twoFactor';
-
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, AlreadyEnrolled, TooManyRequests, HasherBusy, StoreUnavailable
    */
   async start(source: CallSource): Promise<Enrolment> {
-    const twoFactor = this.get(OwnTwoFactor);
-    return this.callAs(TwoFactorController, 'enrol', source, (caller) => twoFactor.enrol(caller));
+    return enrolmentIn(await this.call(TwoFactorController, 'enrol', source));
   }
 
   /**
@@ -106,22 +139,17 @@ export class EnrolmentFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
    */
   async confirm(code: string, source: CallSource): Promise<void> {
-    const twoFactor = this.get(OwnTwoFactor);
-    const enable = async (caller: Caller, request: ServerRequest): Promise<void> =>
-      twoFactor.confirm(caller, this.read(ConfirmTwoFactorRequest, request).code ?? '');
-    return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
+    return this.call(TwoFactorController, 'confirm', source, { input: { code } });
   }
 
   /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired */
   async disable(source: CallSource): Promise<void> {
-    const removal = this.get(TwoFactorRemoval);
-    return this.callAs(TwoFactorController, 'disable', source, (caller) => removal.remove(caller));
+    return this.call(TwoFactorController, 'disable', source);
   }
 
   /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */
   async recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
-    const twoFactor = this.get(TwoFactor);
-    return this.callAs(RecoveryCodesController, 'count', source, ({ userId }) => twoFactor.recoveryCodeCount(userId));
+    return this.call(RecoveryCodesController, 'count', source);
   }
 
   /**
@@ -130,7 +158,6 @@ export class EnrolmentFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, NotEnrolled, TooManyRequests, HasherBusy
    */
   async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
-    const twoFactor = this.get(OwnTwoFactor);
-    return this.callAs(RecoveryCodesController, 'replace', source, (caller) => twoFactor.replaceRecoveryCodes(caller));
+    return (await this.call(RecoveryCodesController, 'replace', source)).recovery_codes;
   }
 }

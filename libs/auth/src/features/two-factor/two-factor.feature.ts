@@ -1,5 +1,6 @@
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
+import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
@@ -18,6 +19,7 @@ import { TWO_FACTOR_EVENTS } from './two-factor.events';
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
   events: TWO_FACTOR_EVENTS,

@@ -1,25 +1,32 @@
-import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
-import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
+import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/route.interceptor';
-import { Throttled } from '../../request/throttling/limiters';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Route, signInRefusal, status } from '../../request/routes/route';
+import { IdentifierTaken } from '../registration/registration-form';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { UsernameChange, UsernameChangeBody } from './username-change';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    username_change: true;
+  }
+}
 
 @Controller('username')
 export class UsernameController {
   constructor(private readonly username: UsernameChange) {}
 
-  @Post()
-  @HttpCode(200)
-  @NoStore()
-  @Authenticated()
-  @RequireIfPinned('svc.account')
-  @Throttled('svc-email-change')
-  @RequireConfirmation()
+  @Route('POST', '', {
+    operation: 'username_change',
+    summary: 'Changes the identifier, where it is not the email',
+    gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
+    limiter: 'svc-email-change',
+    answer: status('username-changed'),
+    refusals: (options) => [new IdentifierTaken(options.username), ...signInRefusal(options)],
+  })
   async change(
     @CurrentCaller() caller: Caller,
     @RequestBody(UsernameChangeBody) _body: UsernameChangeBody,
@@ -37,8 +44,6 @@ export class UsernameController {
  */
 @Injectable()
 export class UsernameChangeFlow extends Flow {
-  protected override readonly feature = 'usernameChange';
-
   /**
    * As `POST /username`: replaces the identifier of the caller.
    *
@@ -46,12 +51,6 @@ export class UsernameChangeFlow extends Flow {
    * StoreUnavailable; AuthConfigError where the identifier is the email
    */
   async change(username: string, source: CallSource): Promise<void> {
-    const changes = this.get(UsernameChange);
-    const change = async (caller: Caller, request: ServerRequest): Promise<void> => {
-      this.read(UsernameChangeBody, request);
-      return changes.change(caller, request);
-    };
-    const body = { [this.scope.realm.options.username]: username };
-    return this.callAs(UsernameController, 'change', source, change, body);
+    await this.call(UsernameController, 'change', source, { input: { identifier: username } });
   }
 }

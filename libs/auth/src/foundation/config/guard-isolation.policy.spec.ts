@@ -1,5 +1,5 @@
 import type { AuthModuleOptions } from './auth-options';
-import { OPERATIONS } from '../platform/catalogue';
+import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
 import { WITH_ROUTES_BELOW } from './guard-isolation.policy';
 import { guardErrors, resolveOptions } from './options.testkit';
 
@@ -237,7 +237,7 @@ describe('a configuration', () => {
 
 describe('the segments with routes below them', () => {
   it('are those of all routes of the library', () => {
-    const paths = Object.keys(OPERATIONS).map((route) => route.split(' ')[1]!.split('/'));
+    const paths = declaredRoutes().map(({ path }) => path.split('/'));
     const first = paths.flatMap(([segment, ...below]) => (below.length ? segment! : []));
     expect([...new Set(first)].toSorted()).toEqual(WITH_ROUTES_BELOW);
   });

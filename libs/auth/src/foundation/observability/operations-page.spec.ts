@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS } from './metrics';
-import { OPERATIONS, QUIET, REASONS } from '../platform/catalogue';
+import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
+import { REASONS } from '../platform/catalogue';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 
@@ -11,8 +12,8 @@ describe('docs/operations.md', () => {
   });
 
   it('lists every operation and whether its success is logged', () => {
-    for (const operation of Object.values(OPERATIONS))
-      expect(page).toMatch(new RegExp(`\\| \`${operation}\` \\| .* \\| ${QUIET.has(operation) ? 'no' : 'yes'} \\|`));
+    for (const { operation, quiet } of declaredRoutes())
+      expect(page).toMatch(new RegExp(`\\| \`${operation}\` \\| .* \\| ${quiet ? 'no' : 'yes'} \\|`));
   });
 
   it('lists every metric with its kind, unit and description', () => {

@@ -1,91 +1,14 @@
-/** The operation of each route of the library, by method and path. The path is relative to the path of the guard. */
-export const OPERATIONS = {
-  'DELETE account': 'account_delete',
-  'DELETE devices/:svcKnownDevice': 'device_forget',
-  'DELETE passkeys/:svcPasskey': 'passkey_delete',
-  'DELETE sessions': 'sessions_end_all',
-  'DELETE sessions/:svcSession': 'session_end',
-  'DELETE sessions/others': 'sessions_end_others',
-  'DELETE trusted-devices': 'trusted_devices_forget_all',
-  'DELETE trusted-devices/:svcDevice': 'trusted_device_forget',
-  'DELETE two-factor': 'two_factor_disable',
-  'GET account/export': 'account_export',
-  'GET devices': 'devices_list',
-  'GET email/verify/:id/:hash': 'email_verify',
-  'HEAD email/verify/:id/:hash': 'email_verify_probe',
-  'GET jwks': 'jwks',
-  'GET passkeys': 'passkeys_list',
-  'GET sessions': 'sessions_list',
-  'GET trusted-devices': 'trusted_devices_list',
-  'GET two-factor/recovery-codes': 'recovery_codes_count',
-  'PATCH passkeys/:svcPasskey': 'passkey_rename',
-  'POST confirm-passkey': 'confirm_passkey',
-  'POST confirm-password': 'confirm_password',
-  'POST email/change': 'email_change_request',
-  'POST email/change/confirm': 'email_change_confirm',
-  'POST email/change/undo': 'email_change_undo',
-  'POST email/verify/:id/:hash': 'email_prove',
-  'POST email/verification-notification': 'email_verification_send',
-  'POST forgot-password': 'password_forgot',
-  'POST login': 'login',
-  'POST login/code': 'email_code_send',
-  'POST login/code/verify': 'email_code_login',
-  'POST logout': 'logout',
-  'POST passkeys': 'passkey_register',
-  'POST passkeys/conditional': 'passkey_register_conditional',
-  'POST passkeys/conditional-options': 'passkey_conditional_options',
-  'POST passkeys/login': 'passkey_login',
-  'POST passkeys/login-options': 'passkey_login_options',
-  'POST passkeys/registration-options': 'passkey_register_options',
-  'POST password': 'password_change',
-  'POST refresh': 'refresh',
-  'POST register': 'register',
-  'POST register/passkey': 'register_passkey',
-  'POST register/passkey/options': 'register_passkey_options',
-  'POST reset-password': 'password_reset',
-  'POST sessions/report': 'sign_in_report',
-  'POST two-factor': 'two_factor_enrol',
-  'POST two-factor-challenge': 'challenge',
-  'POST two-factor-enrolment': 'enrolment_start',
-  'POST two-factor-enrolment/confirm': 'enrolment_confirm',
-  'POST two-factor-enrolment/passkey': 'enrolment_passkey',
-  'POST two-factor-enrolment/passkey-options': 'enrolment_passkey_options',
-  'POST two-factor/confirm': 'two_factor_confirm',
-  'POST two-factor/recovery-codes': 'recovery_codes_renew',
-  'POST username': 'username_change',
-} as const;
+/**
+ * The operations of the library. Each controller adds those of its routes by merging into this interface, so that the
+ * operations in the security log are a closed list.
+ */
+export interface Operations {}
 
-export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
+/** The operation of a route of the library: its name in the security log, in the metrics and in OpenAPI. */
+export type Operation = keyof Operations;
 
 /** The outcome of an operation. `challenged`: the login continues with a second factor, or with its enrolment. */
 export type Outcome = 'succeeded' | 'challenged' | 'failed';
-
-/** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
-export const QUIET: ReadonlySet<Operation> = new Set([
-  'account_delete',
-  'email_change_confirm',
-  'email_change_undo',
-  'devices_list',
-  'email_verify',
-  'email_verify_probe',
-  'enrolment_passkey_options',
-  'jwks',
-  'passkey_conditional_options',
-  'passkey_login_options',
-  'passkey_register_options',
-  'passkeys_list',
-  'recovery_codes_count',
-  'refresh',
-  'register_passkey_options',
-  'sessions_list',
-  'sign_in_report',
-  'trusted_devices_list',
-  'two_factor_confirm',
-  'two_factor_disable',
-]);
-
-/** The operation of a route; undefined for a route that the library does not own. */
-export const operationAt = (route: string): Operation | undefined => OPERATIONS[route as keyof typeof OPERATIONS];
 
 /**
  * The reasons of refusals and failures, each with its meaning. They appear in the log and in the metrics, never in a

@@ -75,14 +75,5 @@ export const MANIFESTS = Symbol('MANIFESTS');
 /** The name of the guard of a route. Set by `@Authenticated('name')` and on every mounted controller. */
 export const GuardName = Reflector.createDecorator<string>();
 
-/** Marks a route that needs no authentication. */
-export const PublicRoute = Reflector.createDecorator<boolean>();
-
-/**
- * Why a route of the library has no limiter. Each route declares this or a limiter: see `limitationOf`. The reason completes "No
- * limiter: …" in `docs/routes.md`.
- */
-export const Unlimited = Reflector.createDecorator<string>();
-
 /** Marks a controller of the library. */
 export const Mounted = Reflector.createDecorator<boolean>();

@@ -81,6 +81,13 @@ export class RealmScope implements GuardServices {
     return service;
   }
 
+  /** An instance of a class that is no provider, such as a controller, with services of this realm. Instances are cached. */
+  async create<T>(type: Type<T>): Promise<T> {
+    const created = (this.services.get(type) as T | undefined) ?? (await this.moduleRef.create<T>(type));
+    this.services.set(type, created);
+    return created;
+  }
+
   /** Whether the realm has this service: it has not where its feature is off. */
   has(token: unknown): boolean {
     try {

@@ -87,7 +87,6 @@ describe('a remembered signature', () => {
   });
 
   it('is of one key: a public key that was removed from a remote key set verifies nothing', () => {
-    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const config = { algorithm: 'ES256', keys: { active: 'k1', public: {} }, nameOf: String } as unknown as GuardConfig;
     const remote = { keys: new Map([['k1', publicKey]]) };
     const [keyring, signatures] = [new Keyring(config, remote as unknown as RemoteKeys), new VerifiedSignatures()];

@@ -4,7 +4,9 @@ import type { JsonWebKey } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { defineFeature, PublicRoute, Unlimited } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
+import { OBJECT, listOf, record } from '../../foundation/platform/schema';
+import { Declared, PublicRoute } from '../../foundation/realm/route';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/unfinished-ends';
@@ -15,6 +17,12 @@ import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
 import { feature } from '../../foundation/config/option-table';
 
+declare module '../../foundation/platform/catalogue' {
+  interface Operations {
+    jwks: true;
+  }
+}
+
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
 export class JwksController {
@@ -23,7 +31,14 @@ export class JwksController {
   /** Returns the realm's public keys (RFC 7517 §5). The set is empty under HS256, whose key is secret. */
   @Get()
   @PublicRoute(true)
-  @Unlimited('it reads no store, and caches keep the answer')
+  @Declared({
+    operation: 'jwks',
+    summary: 'The public keys that tokens are verified with (RFC 7517)',
+    note: 'The list is empty under HS256.',
+    answer: record<{ keys: unknown }>({ keys: listOf(OBJECT) }),
+    quiet: true,
+    unlimited: 'it reads no store, and caches keep the answer',
+  })
   @Header('Cache-Control', 'max-age=3600, public')
   keys(): { keys: JsonWebKey[] } {
     return this.keyring.jwks();

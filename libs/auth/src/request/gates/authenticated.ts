@@ -1,5 +1,7 @@
 import { type ExecutionContext, Injectable, applyDecorators, createParamDecorator } from '@nestjs/common';
-import { GuardName, PublicRoute } from '../../foundation/realm/feature';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import { GuardName } from '../../foundation/realm/feature';
+import { PublicRoute } from '../../foundation/realm/route';
 import { Authenticator } from '../../identity/tokens/authenticator';
 import { type Caller, callerOf } from '../../identity/tokens/caller';
 import { requestOf, RouteGuard, requires } from './route-guard';
@@ -11,6 +13,7 @@ type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { use
 @Injectable()
 export class AuthenticationGate implements Gate {
   static readonly stage = 'authentication';
+  static readonly refusals = (): AuthException[] => [new Unauthenticated(true)];
 
   constructor(private readonly authenticator: Authenticator) {}
 

@@ -24,10 +24,12 @@ export function mountedRoutes(modules: ModulesContainer, scanner: MetadataScanne
   return controllers
     .flatMap(({ metatype }) => (typeof metatype === 'function' ? metatype : []))
     .filter((controller) => Reflect.getMetadata(Mounted.KEY, controller))
-    .flatMap((controller) =>
-      scanner.getAllMethodNames(controller.prototype).flatMap((name) => routeOf(controller as Type, name)),
-    );
+    .flatMap((controller) => routesOf(controller as Type, scanner));
 }
+
+/** Lists the routes of one controller, whose path may be that below any guard. */
+export const routesOf = (controller: Type, scanner: MetadataScanner): MountedRoute[] =>
+  scanner.getAllMethodNames(controller.prototype as object).flatMap((name) => routeOf(controller, name));
 
 function routeOf(controller: Type, name: string): MountedRoute[] {
   const handler = controller.prototype[name] as object;

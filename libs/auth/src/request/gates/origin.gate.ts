@@ -1,4 +1,5 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { isOwnPage } from './origin.policy';
@@ -26,6 +27,9 @@ export class OriginGate implements Gate {
   /** The first stage: requests that a foreign page makes its visitors send must not count against their rate limits. */
   static readonly stage = 'origin';
   static readonly public = true;
+  static refusals({ cookieMode, refreshTokenFrom }: GuardConfig): AuthException[] {
+    return cookieMode || refreshTokenFrom === 'both' ? [new CrossOriginRequest()] : [];
+  }
 
   constructor(private readonly realm: Realm) {}
 

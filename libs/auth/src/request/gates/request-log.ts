@@ -1,20 +1,13 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
-import { type ExecutionContext, Injectable, RequestMethod, type Type } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
-import {
-  type Operation,
-  type Outcome,
-  QUIET,
-  operationAt,
-  type Reason,
-  type SecurityLine,
-} from '../../foundation/platform/catalogue';
+import type { Operation, Outcome, Reason, SecurityLine } from '../../foundation/platform/catalogue';
 import { AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
+import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
 import { unverifiedClaims } from '../../identity/tokens/jws';
 
@@ -77,21 +70,22 @@ export class RequestObserver {
   ) {}
 
   /** Runs the work of a handler and reports its outcome. */
-  observe(controller: object, handler: object, request: object, work: Work): Promise<unknown> {
-    const operation = operationOf(controller, handler);
-    if (!operation) return work();
-    return telemetry.span(`svc.auth.${operation}`, this.attributes(operation), (span) =>
-      this.observed(operation, request, work, span),
+  observe(handler: object, request: object, work: Work): Promise<unknown> {
+    const route = declarationOf(handler);
+    if (!route) return work();
+    return telemetry.span(`svc.auth.${route.operation}`, this.attributes(route.operation), (span) =>
+      this.observed(route, request, work, span),
     );
   }
 
-  private async observed(operation: Operation, request: object, work: Work, span?: Span): Promise<unknown> {
+  private async observed(route: RouteDeclaration, request: object, work: Work, span?: Span): Promise<unknown> {
+    const { operation, quiet } = route;
     const start = performance.now();
     try {
       const answer = await work();
       const outcome = isChallenge(answer) || isEnrolment(answer) ? 'challenged' : 'succeeded';
       this.measure(operation, outcome, start, span);
-      if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
+      if (!quiet) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
       return answer;
     } catch (error) {
       const reason = reasonOf(error);
@@ -135,7 +129,7 @@ export class GateRefusalLog {
 
   write(error: unknown, guard: string, context: ExecutionContext, request: object): void {
     const reason = reasonOf(error);
-    const operation = operationOf(context.getClass(), context.getHandler());
+    const operation = declarationOf(context.getHandler())?.operation;
     const attributes = { 'svc.auth.guard': guard, ...(operation && { 'svc.auth.operation': operation }) };
     telemetry.count('svc.auth.guard.refusals', { ...attributes, 'error.type': reason });
     if (reason === 'too_many_requests') telemetry.count('svc.auth.rate_limit.refusals', attributes);
@@ -152,25 +146,6 @@ export class GateRefusalLog {
   }
 }
 
-/** Paths of the mounted controllers, below their guard's prefix. */
-const paths = new WeakMap<object, string>();
-
-/** Records the path of a mounted controller. */
-export const recordMountPath = (controller: Type, path: string): void => void paths.set(controller, path);
-
-const operations = new WeakMap<object, Operation | undefined>();
-
-/** Returns the operation of a handler of the library; undefined for a handler of the host. */
-export function operationOf(controller: object, handler: object): Operation | undefined {
-  const path = paths.get(controller);
-  if (path === undefined) return undefined;
-  // A controller that is mounted several times has the same handlers.
-  if (!operations.has(handler)) operations.set(handler, read(path, handler));
-  return operations.get(handler);
-}
-
-function read(path: string, handler: object): Operation | undefined {
-  const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
-  const below = (Reflect.getMetadata(PATH_METADATA, handler) as string).replace(/^\/$/, '');
-  return operationAt(`${method} ${[path, below].filter(Boolean).join('/')}`);
-}
+/** The declaration of a handler of the library; undefined for a handler of the host. */
+export const declarationOf = (handler: object): RouteDeclaration | undefined =>
+  Reflect.getMetadata(Declared.KEY, handler) as RouteDeclaration | undefined;

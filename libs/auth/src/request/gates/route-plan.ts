@@ -1,7 +1,9 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import { GUARDS_METADATA } from '@nestjs/common/constants';
-import { AuthConfigError } from '../../foundation/platform/errors';
-import { GuardName, Mounted, PublicRoute } from '../../foundation/realm/feature';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
+import { GuardName, Mounted } from '../../foundation/realm/feature';
+import { PublicRoute } from '../../foundation/realm/route';
 
 /** Stores a list that decorators add to a route. The list of a handler extends the list of its controller. */
 export class RouteList<T> {
@@ -74,6 +76,8 @@ export interface GateType<Detail = any> extends Type<Gate<Detail>> {
   readonly stage: (typeof STAGES)[number];
   /** Whether the gate also applies to a public route. */
   readonly public?: boolean;
+  /** The refusals of the gate at a guard, for the documentation of the library's routes. */
+  refusals?(options: GuardConfig, detail: Detail): readonly AuthException[];
 }
 
 /** A gate with the details of one decorator or guard class. A route can have several of one type: each is checked. */

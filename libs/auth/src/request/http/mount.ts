@@ -3,7 +3,6 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../../foundation/config/auth-options';
 import { trimSlashes } from '../../foundation/config/core-options';
 import { AuthExceptionFilter } from './error.filter';
-import { recordMountPath } from '../gates/request-log';
 import { LibraryRouteInterceptor } from './route.interceptor';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
@@ -20,6 +19,5 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
   ]) {
     decorate(mounted);
   }
-  recordMountPath(mounted, path);
   return mounted;
 }

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Operation } from '../../foundation/platform/catalogue';
 import { callHost } from '../../foundation/platform/deadline';
 import {
   type PresentedRequest,
@@ -8,22 +7,13 @@ import {
   type TokenBody,
 } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
+import type { RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { aboutAnswer, isChallenge, isEnrolment } from '../gates/request-log';
 
-/** The operations whose tokens start a session. */
-const SIGN_INS: ReadonlySet<Operation | undefined> = new Set([
-  'login',
-  'challenge',
-  'passkey_login',
-  'email_code_login',
-  'enrolment_confirm',
-  'enrolment_passkey',
-]);
-
-/** The operations that create an account. */
-const REGISTRATIONS: ReadonlySet<Operation | undefined> = new Set(['register', 'register_passkey']);
+/** What an answer is for the presenter; undefined for an answer that is not presented. */
+type Presented = RouteDeclaration['presentedAs'];
 
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()
@@ -41,12 +31,12 @@ export class Presentation {
   }
 
   /**
-   * Returns the body for the answer of an operation. Answers that are not presented are returned unchanged, and so are all
+   * Returns the body for an answer. Answers that are not presented are returned unchanged, and so are all
    * answers when the presenter fails or does not settle in time: the request has had its effect, and a client must not
    * lose its new tokens.
    */
-  of(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
-    return this.orUnchanged(answer, () => this.presented(operation, answer, request));
+  of(kind: Presented, answer: unknown, request: object): Promise<unknown> {
+    return this.orUnchanged(answer, () => this.presented(kind, answer, request));
   }
 
   /** Returns the body of the answer to an opened verification link; undefined for the default answer. */
@@ -63,17 +53,17 @@ export class Presentation {
     }
   }
 
-  private async presented(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
+  private async presented(kind: Presented, answer: unknown, request: object): Promise<unknown> {
     const userId = aboutAnswer(answer).user_id ?? callerOf(request, this.realm.guard)?.userId ?? null;
     const about = this.about(request, userId);
-    if (operation === 'logout') return this.presenter.logout(about);
-    if (operation === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
+    if (kind === 'logout') return this.presenter.logout(about);
+    if (kind === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
     if (isEnrolment(answer)) return this.presenter.enrolment(answer, about);
     // A concealed registration is not presented: a presenter might add what the answer conceals.
-    if (REGISTRATIONS.has(operation) && 'status' in (answer as object)) return answer;
-    if (REGISTRATIONS.has(operation)) return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
-    return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
+    if (kind === 'registration' && 'status' in (answer as object)) return answer;
+    if (kind === 'registration') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
+    return kind === 'login' ? this.presenter.login(answer as TokenBody, about) : answer;
   }
 
   private about(request: object, userId: string | null): PresentedRequest {

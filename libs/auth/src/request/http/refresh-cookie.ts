@@ -1,12 +1,9 @@
 import {
   type CallHandler,
   type ExecutionContext,
-  HttpCode,
   Injectable,
   type NestInterceptor,
   type PipeTransform,
-  UseInterceptors,
-  applyDecorators,
   createParamDecorator,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -144,6 +141,3 @@ function endsCallingSession(request: { params?: { svcSession?: string } }): bool
   const id = request.params?.svcSession;
   return id === undefined || canonicalId(id) === callerOf(request)?.familyId;
 }
-
-/** Answers 204, and removes the refresh cookie when the calling session ends. */
-export const EndsSession = (): MethodDecorator => applyDecorators(HttpCode(204), UseInterceptors(CookieRemoval));

@@ -1,4 +1,5 @@
 import { type ExecutionContext, Injectable, type PipeTransform, type Type, createParamDecorator } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
@@ -109,9 +110,11 @@ export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);
 };
 
-/** Returns the field name of a property in requests and errors. */
+/** Returns the field name of a property in requests and errors: `codeToken` is `code_token`. */
 export const wireName = (type: object, property: string, username: string): string =>
-  Reflect.getMetadata(USERNAME, type) === property ? username : property;
+  Reflect.getMetadata(USERNAME, type) === property
+    ? username
+    : property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the name of a field for messages. */
 export const named = (field: string): string => field.replaceAll('_', ' ');
@@ -214,6 +217,23 @@ abstract class BodyPipe implements PipeTransform {
     return readBody(this.request, body, this.realm.options.username);
   }
 }
+
+/** An argument of a handler, as Nest's parameter decorators store it. */
+export interface HandlerArgument {
+  readonly index: number;
+  /** The name of a parameter of the path, or what the decorator was called with. */
+  readonly data?: unknown;
+  readonly factory?: (data: unknown, context: ExecutionContext) => unknown;
+  readonly pipes?: readonly (Type<PipeTransform> & { readonly request?: Type<object> })[];
+}
+
+/** The arguments that the parameters of a handler declare, each with Nest's key of its kind. */
+export const argumentsOf = (controller: Type, name: string): [kind: string, argument: HandlerArgument][] =>
+  Object.entries((Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, HandlerArgument>);
+
+/** The class of the body that a handler reads; undefined for a handler without {@link RequestBody}. */
+export const bodyClassOf = (controller: Type, name: string): Type<object> | undefined =>
+  argumentsOf(controller, name).flatMap(([, { pipes = [] }]) => pipes.flatMap(({ request }) => request ?? []))[0];
 
 const RawBody = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest().body,

@@ -1,24 +1,13 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  type NestInterceptor,
-  Header,
-  HttpCode,
-  applyDecorators,
-} from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { RequestObserver, operationOf } from '../gates/request-log';
+import { RequestObserver, declarationOf } from '../gates/request-log';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
-import { OriginGate } from '../gates/origin.gate';
-import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
 import { RefreshCookie, type TokenCookie } from './refresh-cookie';
@@ -82,15 +71,6 @@ function withoutTag(response: ServerResponse, own: Headers): void {
   response.removeHeader('ETag');
   for (const name of ['etag', 'ETag']) delete own[name];
 }
-
-/** Forbids caching of the response. */
-export const NoStore = (): MethodDecorator => applyDecorators(...NO_STORE.map(([name, value]) => Header(name, value)));
-
-/**
- * Marks a route that answers 200 with the session tokens, or with another result, of its handler. In cookie mode, only
- * pages of the same or a listed origin can use the route.
- */
-export const DeliversTokens = (): MethodDecorator => applyDecorators(HttpCode(200), NoStore(), requires(OriginGate));
 
 /** The token that a device keeps after a sign-in. It grants nothing. */
 export interface DeviceToken {
@@ -206,7 +186,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const [controller, handler] = [context.getClass(), context.getHandler()];
+    const handler = context.getHandler();
     const [request, response]: [object, unknown] = [
       context.switchToHttp().getRequest(),
       context.switchToHttp().getResponse(),
@@ -224,7 +204,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     };
     // The work starts at subscription: an interceptor of the host may call next.handle() and not subscribe.
     return defer(async () => {
-      const answer = await this.observer.observe(controller, handler, request, scoped);
+      const answer = await this.observer.observe(handler, request, scoped);
       return this.presentation.isCustom ? this.present(context, answer) : answer;
     });
   }
@@ -232,8 +212,11 @@ export class LibraryRouteInterceptor implements NestInterceptor {
   /** The last step, so that the log of the request reads the fields of the library. */
   private async present(context: ExecutionContext, answer: unknown): Promise<unknown> {
     const http = context.switchToHttp();
-    const operation = operationOf(context.getClass(), context.getHandler());
-    const body = await this.presentation.of(operation, answer, http.getRequest());
+    const body = await this.presentation.of(
+      declarationOf(context.getHandler())?.presentedAs,
+      answer,
+      http.getRequest(),
+    );
     if (answer === undefined && body !== undefined) this.adapterHost.httpAdapter.status(http.getResponse(), 200);
     return body;
   }

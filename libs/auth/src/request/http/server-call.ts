@@ -1,5 +1,6 @@
 import { type ExecutionContext, Inject, Injectable, type Type } from '@nestjs/common';
-import { PATH_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import type { FeatureOptions } from '../../foundation/config/auth-options';
 import { isProduction } from '../../foundation/config/option-values.policy';
@@ -12,13 +13,13 @@ import { Clock } from '../../foundation/platform/clock';
 import { isOver } from '../../identity/tokens/access-token.policy';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
-import { type Caller, callerAt, callerIn, recordCaller } from '../../identity/tokens/caller';
+import { type Caller, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
-import { GateRefusalLog, RequestObserver, recordMountPath } from '../gates/request-log';
+import { GateRefusalLog, RequestObserver } from '../gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
 import { overGraphql, refusalOf } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
-import { readBody } from './request-body';
+import { argumentsOf, bodyClassOf, wireName } from './request-body';
 
 /**
  * The client of a server call: the current request of the host, or a description of the client.
@@ -65,13 +66,25 @@ export class ServerRequest extends CarriedRequest {
   }
 }
 
-/** A route of the library whose declarations apply to a server call. */
-interface Route {
-  readonly controller: Type;
-  readonly handler: object;
+/** The handler of a route of the library. Its declaration applies to a server call. */
+interface Route<C extends object = object> {
+  readonly controller: Type<C>;
+  readonly name: keyof C & string;
 }
 
-/** Makes server calls of one realm: each passes the checks that the decorators of its route declare. */
+/** What a server call passes to its route. */
+export interface CallValues {
+  /** Fields of the body by the names of the properties of its class. */
+  readonly input?: object;
+  /** Fields of the body by their names in a request. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Parameters of the path. */
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+type Work<T> = (request: ServerRequest) => Promise<T>;
+
+/** Makes server calls of one realm: each passes the checks that its route declares. */
 @Injectable()
 export class ServerCalls {
   constructor(
@@ -86,18 +99,66 @@ export class ServerCalls {
     @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
   ) {}
 
+  /** Calls the handler of a route with arguments that its parameters read from the values, as from a request. */
+  call(route: Route, source: CallSource, { input = {}, fields = {}, params = {} }: CallValues): Promise<unknown> {
+    const type = bodyClassOf(route.controller, route.name) ?? Object;
+    const named = Object.entries(input).map(([name, value]) => [
+      wireName(type, name, this.realm.options.username),
+      value as unknown,
+    ]);
+    return this.run(route, source, { ...fields, ...Object.fromEntries(named) }, async (request) => {
+      const own = await this.scope.create(route.controller);
+      return (own[route.name] as Handler)(...(await this.argumentsFor(route, request, params)));
+    });
+  }
+
+  private async argumentsFor(
+    { controller, name }: Route,
+    request: ServerRequest,
+    params: Readonly<Record<string, unknown>>,
+  ): Promise<unknown[]> {
+    const context = new ExecutionContextHost([request], controller, controller.prototype[name] as () => unknown);
+    const values: unknown[] = [];
+    for (const [kind, { index, data, factory, pipes = [] }] of argumentsOf(controller, name)) {
+      const isParam = kind.startsWith(`${RouteParamtypes.PARAM}:`);
+      let value: unknown = factory ? factory(data, context) : isParam ? params[data as string] : request;
+      for (const pipe of pipes) value = (await this.scope.create(pipe)).transform(value, { type: 'custom' });
+      values[index] = value;
+    }
+    return values;
+  }
+
+  private get scope(): RealmScope {
+    return this.realms.get(this.realm.guard);
+  }
+
+  /** @throws AuthConfigError if the feature of the route is off for the guard, or cannot work with its configuration */
+  private requireFeature({ controller }: Route): void {
+    const { guard, features } = this.realm.options;
+    const owns = ({ controllers = [], defaultGuardControllers = [] }: Feature): boolean =>
+      controllers.includes(controller) || defaultGuardControllers.includes(controller);
+    const { flags, needs = [] } = this.manifests.find(owns)!;
+    if (!flags) return;
+    const on = flags.filter((flag) => features[flag]);
+    const missing = on.length ? needs.find((flag) => !features[flag]) : flags[0];
+    if (missing) throw new AuthConfigError(`The guard "${guard}" does not have features.${missing}.`);
+    this.requireConfigured([...on, ...needs]);
+  }
+
   /**
-   * Makes the checks of one feature that are made at boot only for the mounted routes of the default guard.
+   * Makes the checks of features that are made at boot only for the mounted routes of the default guard.
    *
    * @throws AuthConfigError
    */
-  requireConfigured(feature: keyof FeatureOptions): void {
+  private requireConfigured(called: readonly (keyof FeatureOptions)[]): void {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
-    const { checkedWith = [] } = this.manifests.find(({ flags }) => flags?.includes(feature)) ?? {};
+    const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
+    const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
+    const beside: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
     const isConcerned = (name: string): boolean =>
-      name === feature || checkedWith.some((one) => one === name && all[one]);
+      isCalled(name) || (beside.includes(name) && all[name as keyof FeatureOptions]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
@@ -113,20 +174,16 @@ export class ServerCalls {
    *
    * @throws AuthException, translated for the client; every error of code of the host unchanged
    */
-  async run<T>(
-    route: Route,
-    source: CallSource,
-    body: object,
-    work: (request: ServerRequest) => Promise<T>,
-  ): Promise<T> {
-    const { controller, handler } = route;
-    recordMountPath(controller, Reflect.getMetadata(PATH_METADATA, controller) as string);
+  async run<T>(route: Route, source: CallSource, body: object, work: Work<T>): Promise<T> {
+    this.requireFeature(route);
+    const { controller, name } = route;
+    const handler = controller.prototype[name] as object;
     const request = this.requestOf(source, body);
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
-      await scope.run(() => this.checkGates(route, request));
-      return (await this.observer.observe(controller, handler, request, () => scope.run(() => work(request)))) as T;
+      await scope.run(() => this.checkGates(controller, handler, request));
+      return (await this.observer.observe(handler, request, () => scope.run(() => work(request)))) as T;
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.
@@ -156,12 +213,11 @@ export class ServerCalls {
   }
 
   /** A caller that is recorded on the request is not authenticated again. */
-  private async checkGates({ controller, handler }: Route, request: object): Promise<void> {
+  private async checkGates(controller: Type, handler: object, request: object): Promise<void> {
     const context = { getClass: () => controller, getHandler: () => handler, getType: () => 'server' };
-    const scope = this.realms.get(this.realm.guard);
     try {
       for (const gate of routePlan(controller, handler).gates) {
-        await scope.get(gateTypeOf(gate)).check(context as unknown as ExecutionContext, request, detailOf(gate));
+        await this.scope.get(gateTypeOf(gate)).check(context as unknown as ExecutionContext, request, detailOf(gate));
       }
     } catch (error) {
       this.gateRefusalLog.write(error, this.realm.guard, context as unknown as ExecutionContext, request);
@@ -180,6 +236,10 @@ function inLowerCase(headers: Handshake['headers'] = {}): Record<string, string 
   return Object.fromEntries(named);
 }
 
+type Handler = (...args: unknown[]) => unknown;
+
+type ResultOf<H> = H extends (...args: never[]) => infer R ? Awaited<R> : never;
+
 /**
  * One capability of the library for code of the host. Each method is the server call of one route: it has the same rate
  * limits, lockout, checks and events. It takes values, returns values, and throws the exceptions of the library.
@@ -192,9 +252,6 @@ function inLowerCase(headers: Handshake['headers'] = {}): Record<string, string 
 export abstract class Flow {
   private name?: string;
 
-  /** The feature that contains the capability; undefined if it is always on. */
-  protected readonly feature?: keyof FeatureOptions;
-
   constructor(protected readonly realms: Realms) {}
 
   /** Returns the same capability of another guard. @throws AuthConfigError for a guard that is not declared */
@@ -204,46 +261,35 @@ export abstract class Flow {
     return bound;
   }
 
-  /**
-   * A service of the guard.
-   *
-   * @param feature the feature that contains the service
-   * @throws AuthConfigError if the feature is off for the guard
-   */
-  protected get<S>(service: Type<S> | (abstract new (...args: never[]) => S), feature = this.feature): S {
-    const { realm } = this.scope;
-    if (this.scope.has(service)) return this.scope.get(service);
-    throw new AuthConfigError(`The guard "${realm.guard}" does not have features.${feature}.`);
+  /** A service of the guard. */
+  protected get<S>(service: Type<S> | (abstract new (...args: never[]) => S)): S {
+    return this.scope.get(service);
   }
 
-  /** Makes a call without a body. */
-  protected call<T>(
-    controller: Type,
-    handler: string,
+  /**
+   * Makes the server call of a route: its checks, then its handler. Returns what the handler returns.
+   *
+   * @throws AuthConfigError if the feature of the route is off for the guard
+   */
+  protected async call<C extends object, N extends keyof C & string>(
+    controller: Type<C>,
+    name: N,
     source: CallSource,
-    work: (request: ServerRequest) => Promise<T>,
+    values: CallValues = {},
+  ): Promise<ResultOf<C[N]>> {
+    const route = { controller, name } as unknown as Route;
+    return (await this.get(ServerCalls).call(route, source, values)) as ResultOf<C[N]>;
+  }
+
+  /** As {@link call}, for a call whose values are not those of a request: `work` runs in place of the handler. */
+  protected async run<C extends object, T>(
+    controller: Type<C>,
+    name: keyof C & string,
+    source: CallSource,
+    work: Work<T>,
     body: object = {},
   ): Promise<T> {
-    const calls = this.get(ServerCalls);
-    if (this.feature) calls.requireConfigured(this.feature);
-    return calls.run({ controller, handler: controller.prototype[handler] }, source, body, work);
-  }
-
-  /** Makes a call of an authenticated user. @throws Unauthenticated without a caller of this guard */
-  protected callAs<T>(
-    controller: Type,
-    handler: string,
-    source: CallSource,
-    work: (caller: Caller, request: ServerRequest) => Promise<T>,
-    body?: object,
-  ): Promise<T> {
-    const guard = this.scope.realm.guard;
-    return this.call(controller, handler, source, (request) => work(callerAt(request, guard), request), body);
-  }
-
-  /** Validates the values of a call as the body of its route. @throws ValidationFailed */
-  protected read<B extends object>(type: Type<B>, { body }: ServerRequest): B {
-    return readBody(type, body, this.scope.realm.options.username);
+    return this.get(ServerCalls).run({ controller, name } as unknown as Route, source, body, work);
   }
 
   protected get scope(): RealmScope {

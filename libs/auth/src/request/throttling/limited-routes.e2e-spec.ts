@@ -3,9 +3,9 @@ import { claimsOf } from '../../../../../test/support/app';
 import { FullAccount } from '../../../../../test/support/full-account';
 import { UNLIMITED } from '../../../../../test/support/host.module';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../../../../../test/support/step-up';
-import { OPERATION_DOCS } from '../../tools/openapi/operations';
 import { PasswordHasher } from '../../identity/password/password-hasher';
-import { operationOf } from '../gates/request-log';
+import { declaredRoutes } from '../gates/declared-routes.testkit';
+import { declarationOf } from '../gates/request-log';
 import { type MountedRoute, mountedRoutes } from '../gates/library-routes';
 import { limitationOf } from './limiters';
 
@@ -28,10 +28,9 @@ describe('the routes of the library', () => {
     });
     expect(undeclared.map(named)).toEqual([]);
     // No route is missing, except that of a feature that another identifier needs.
-    const seen = new Set(routes().map(({ controller, handler }) => operationOf(controller, handler)));
-    expect(Object.keys(OPERATION_DOCS).filter((operation) => !seen.has(operation as never))).toEqual([
-      'username_change',
-    ]);
+    const seen = new Set(routes().map(({ handler }) => declarationOf(handler)!.operation));
+    const operations = declaredRoutes().map(({ operation }) => operation);
+    expect(operations.filter((operation) => !seen.has(operation))).toEqual(['username_change']);
   });
 
   it('compute no hash and add no row where they have no limiter', async () => {

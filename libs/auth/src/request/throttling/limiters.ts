@@ -3,14 +3,15 @@ import type { RateLimits } from '../../foundation/config/auth-config';
 import type { LimitRule, Limiter, RateLimit } from '../../foundation/config/auth-options';
 import { LONGEST_WINDOW } from '../../foundation/config/option-table';
 import { sha256 } from '../../foundation/platform/crypto';
-import { AuthConfigError } from '../../foundation/platform/errors';
-import { type Feature, MANIFESTS, Unlimited, statedBy } from '../../foundation/realm/feature';
+import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
+import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { callerOf } from '../../identity/tokens/caller';
 import { Clients, ProxyWarning } from '../http/client-info';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Clock } from '../../foundation/platform/clock';
+import { declarationOf } from '../gates/request-log';
 import { requires } from '../gates/route-guard';
 import { type Gate, RouteList } from '../gates/route-plan';
 import { limitState } from './rate-limit.policy';
@@ -145,7 +146,7 @@ export const LimiterNames = new RouteList<string>('svc:limiters');
 /** How the requests to a route are limited: by named limiters, or why not. Neither for a route that declares nothing. */
 export const limitationOf = (controller: object, handler: object): { names: readonly string[]; reason?: string } => ({
   names: LimiterNames.of(controller, handler),
-  reason: Reflect.getMetadata(Unlimited.KEY, handler) as string | undefined,
+  reason: declarationOf(handler)?.unlimited,
 });
 
 /** Counts every request to the route, and refuses requests that exceed a limit. */
@@ -153,6 +154,7 @@ export const limitationOf = (controller: object, handler: object): { names: read
 export class ThrottleGate implements Gate {
   static readonly stage = 'throttle';
   static readonly public = true;
+  static readonly refusals = (): AuthException[] => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)];
 
   constructor(
     private readonly limiters: Limiters,

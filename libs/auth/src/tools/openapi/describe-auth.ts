@@ -12,11 +12,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { ApplicationConfig, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
 import { type MountedRoute, mountedRoutes } from '../../request/gates/library-routes';
+import { type Schema, definitionsIn } from '../../foundation/platform/schema';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realms } from '../../foundation/realm/realm';
-import { BODIES } from './bodies';
 import { operationObject, tagOf, schemesOf } from './operation';
 import { Failures } from './failures';
-import { inVersion } from './schema';
 
 /** The parts of an OpenAPI document (3.0 or 3.1) that the library changes. `SwaggerModule.createDocument` returns one. */
 export interface ApiDocument {
@@ -48,13 +48,17 @@ export function describeAuth<D extends ApiDocument>(app: INestApplicationContext
   const guards = realms.all.map(({ realm }) => realm.options);
   const tags = guards.filter(({ guard }) => routes.some((route) => route.guard === guard)).map(tagOf);
   const failures = new Failures();
-  const described = (route: MountedRoute) =>
-    inVersion(operationObject(route, realms.get(route.guard), failures), document.openapi);
+  const manifests = app.get<readonly Feature[]>(MANIFESTS, { strict: false });
+  const definitions: Record<string, Schema> = {};
   const paths = { ...document.paths };
   for (const route of routes) {
     const path = placeOf(route, prefix, paths);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: described(route) };
+    const operation = operationObject(route, realms.get(route.guard), failures, manifests);
+    Object.assign(definitions, definitionsIn(operation));
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: inVersion(operation, document.openapi) };
   }
+  Object.assign(definitions, definitionsIn(failures.shared));
+  const ownSchemas = Object.fromEntries(Object.entries(definitions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const { schemas, responses, securitySchemes, ...components } = (document.components ?? {}) as Record<string, object>;
   return {
     ...document,
@@ -62,7 +66,7 @@ export function describeAuth<D extends ApiDocument>(app: INestApplicationContext
     paths,
     components: {
       ...components,
-      schemas: { ...schemas, ...(routes.length && inVersion(BODIES, document.openapi)) },
+      schemas: { ...schemas, ...inVersion(ownSchemas, document.openapi) },
       responses: { ...responses, ...failures.shared },
       securitySchemes: Object.assign({}, securitySchemes, ...guards.map(schemesOf)),
     },
@@ -74,4 +78,14 @@ function placeOf({ path }: MountedRoute, prefix: string, paths: Readonly<Record<
   const bare = `/${path.replaceAll(/:(\w+)/g, '{$1}')}`;
   const prefixed = prefix ? `/${prefix}${bare}` : bare;
   return prefixed in paths || !(bare in paths) ? prefixed : bare;
+}
+
+/** Converts part of a document to a version: from 3.1 on `nullable` becomes a type list with `null`. */
+function inVersion<T>(part: T, version: string): T {
+  if (version.startsWith('3.0')) return part;
+  return JSON.parse(JSON.stringify(part), (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
+    const { nullable: _nullable, type, ...rest } = value as { nullable: true; type: string };
+    return { type: [type, 'null'], ...rest };
+  }) as T;
 }

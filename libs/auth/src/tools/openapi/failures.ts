@@ -1,33 +1,16 @@
-import { ConfirmationGate } from '../../features/step-up/require-confirmation';
-import { RecentLoginGate } from '../../features/step-up/require-recent-login';
-import { FactorGate } from '../../features/step-up/require-factor';
-import {
-  ConfirmationOfAnotherSession,
-  ConfirmationRequired,
-  FactorRequired,
-  RecentLoginRequired,
-} from '../../features/step-up/step-up.errors';
-import type { RequiredFactor } from '../../features/step-up/step-up.policy';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import {
   type AuthException,
+  type FailureBody,
   StoreUnavailable,
   UNREADABLE,
-  Unauthenticated,
   UnreadableRequest,
   ValidationFailed,
 } from '../../foundation/platform/errors';
 import { MESSAGES } from '../../foundation/platform/messages';
-import { InsufficientScope } from '../../request/abilities/ability.gate';
-import { PinnedAbilityGate, type PinnedRequirement } from '../../features/sessions/pinned-ability.gate';
-import { AuthenticationGate } from '../../request/gates/authenticated';
+import { INTEGER, type Schema, TEXT, anyOf, listOf, namedSchema, of, record } from '../../foundation/platform/schema';
 import type { MountedRoute } from '../../request/gates/library-routes';
-import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';
-import { type GateType, type RouteGate, detailOf, gateTypeOf } from '../../request/gates/route-plan';
-import { ThrottleGate } from '../../request/throttling/limiters';
-import { TooManyRequests } from '../../request/throttling/throttling.errors';
-import { body } from './bodies';
-import { type HeaderObject, type Schema, anyOf, header } from './schema';
+import { type RouteGate, detailOf, gateTypeOf } from '../../request/gates/route-plan';
 
 /** An answer of an operation. */
 export interface ResponseObject {
@@ -76,32 +59,21 @@ function textOf({ failure: { text, errors = {} } }: AuthException): string {
   return typeof first === 'string' ? first : MESSAGES[first.key];
 }
 
+const MESSAGE = namedSchema('AuthMessage', record<Pick<FailureBody, 'message'>>({ message: TEXT }));
+const REASON = namedSchema(
+  'AuthReason',
+  record<Pick<FailureBody, 'message' | 'reason'>>({ message: TEXT, reason: TEXT }),
+);
+const ERRORS = namedSchema(
+  'AuthErrors',
+  record<Pick<FailureBody, 'message' | 'errors'>>({
+    message: of(TEXT, 'The first of the errors, and how many more there are.'),
+    errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
+  }),
+);
+
 const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
-  body(errors ? 'AuthErrors' : reason ? 'AuthReason' : 'AuthMessage');
-
-type Refusals = (options: GuardConfig, detail: unknown) => AuthException[];
-
-const OF_GATES = new Map<GateType, Refusals>([
-  [
-    OriginGate,
-    ({ cookieMode, refreshTokenFrom }) => (cookieMode || refreshTokenFrom === 'both' ? [new CrossOriginRequest()] : []),
-  ],
-  [AuthenticationGate, () => [new Unauthenticated(true)]],
-  [
-    PinnedAbilityGate,
-    ({ features }, detail) => {
-      const { abilities, met, always } = detail as PinnedRequirement;
-      return always || features.gateAuthRoutes ? [new InsufficientScope(abilities, met)] : [];
-    },
-  ],
-  [FactorGate, (_, detail) => [new FactorRequired(detail as RequiredFactor)]],
-  [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
-  [RecentLoginGate, (_, detail) => [new RecentLoginRequired(detail as number)]],
-  [
-    ConfirmationGate,
-    ({ confirm }) => [new ConfirmationRequired(confirm, []), new ConfirmationOfAnotherSession(confirm, [])],
-  ],
-]);
+  errors ? ERRORS : reason ? REASON : MESSAGE;
 
 /** The exceptions that the gates of a route throw, and those for an unreadable or invalid request. */
 export function routeFailures(
@@ -115,8 +87,35 @@ export function routeFailures(
   const unreadable = takesBody ? UNREADABLE : UNREADABLE.slice(0, route.path.includes(':') ? 1 : 0);
   return [
     ...unreadable.map((outcome) => new UnreadableRequest(outcome)),
-    ...gates.flatMap((gate) => OF_GATES.get(gateTypeOf(gate))!(options, detailOf(gate))),
+    ...gates.flatMap((gate) => gateTypeOf(gate).refusals?.(options, detailOf(gate)) ?? []),
     ...(readsBody ? [new ValidationFailed({ field: [{ key: 'validation.invalid' }] })] : []),
     ...(gates.length ? [new StoreUnavailable('A store')] : []),
   ];
+}
+
+/** A response header. */
+export interface HeaderObject {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+const KNOWN: Readonly<Record<string, Schema>> = {
+  'Retry-After': of(INTEGER, 'Seconds to wait.'),
+  'WWW-Authenticate': of(TEXT, 'What the bearer credential lacks (RFC 6750, RFC 9470).'),
+  'X-RateLimit-Limit': of(INTEGER, 'Requests that the tightest limit allows in its window.'),
+  'X-RateLimit-Remaining': of(INTEGER, 'Requests it has left.'),
+  'X-RateLimit-Reset': of(INTEGER, 'When it has room again, in unix seconds.'),
+  'Set-Cookie': of(TEXT, 'The refresh cookie: set with new tokens, removed with its session.'),
+  Location: of(TEXT, 'The page of the application that takes over.'),
+};
+
+/** A header by its name. @param value its value, if it is constant */
+export function header(name: string, required: boolean, value?: string): HeaderObject {
+  const { description, ...schema } = KNOWN[name] ?? TEXT;
+  return {
+    ...(typeof description === 'string' && { description }),
+    ...(required && { required }),
+    schema: value === undefined ? schema : { ...schema, enum: [value] },
+  };
 }

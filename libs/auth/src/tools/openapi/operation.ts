@@ -1,21 +1,19 @@
 import { HEADERS_METADATA, HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants';
-import { ConfirmationGate } from '../../features/step-up/require-confirmation';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { Operation } from '../../foundation/platform/catalogue';
+import type { Schema } from '../../foundation/platform/schema';
+import type { Feature } from '../../foundation/realm/feature';
 import type { RealmScope } from '../../foundation/realm/realm';
+import type { Answers, RouteDeclaration } from '../../foundation/realm/route';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { type MountedRoute } from '../../request/gates/library-routes';
-import { operationOf } from '../../request/gates/request-log';
+import { declarationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
 import { CookieRemoval } from '../../request/http/refresh-cookie';
-import { FIELD_MAX } from '../../request/http/request-body';
 import { NO_SNIFFING, NO_STORE } from '../../request/http/route.interceptor';
 import { ThrottleGate } from '../../request/throttling/limiters';
-import { type Failures, type ResponseObject, json, routeFailures } from './failures';
-import { type Answers, OPERATION_DOCS, type OperationDoc } from './operations';
-import { requestBody } from './request-body';
-import { type Schema, TEXT, UUID, header, of } from './schema';
+import { type Failures, type ResponseObject, header, json, routeFailures } from './failures';
+import { readsRefreshToken, requestBody } from './request-body';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
@@ -52,77 +50,62 @@ export const schemesOf = ({
 export function security(
   { guard, cookieMode, refreshTokenFrom }: GuardConfig,
   gates: readonly RouteGate[],
-  operation: Operation,
+  ofRefresh: boolean,
 ): Requirement[] {
-  if (operation === 'refresh') {
+  if (ofRefresh) {
     const cookie = { [refreshCookie(guard)]: [] };
     // Either the cookie or the refresh token in the body is required.
     if (refreshTokenFrom === 'both') return [cookie, {}];
     return cookieMode ? [cookie] : [];
   }
   if (!gates.includes(AuthenticationGate)) return [];
-  const confirmed = gates.includes(ConfirmationGate);
+  const confirmed = gates.some(({ stage }) => stage === 'confirmation');
   return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];
 }
 
-const CREDENTIAL_ID: Schema = { ...TEXT, maxLength: FIELD_MAX };
-
-/** Every parameter of a path or a query. */
-const PARAMETERS: Readonly<Record<string, Schema>> = {
-  svcSession: of(UUID, 'The id of a session.'),
-  svcKnownDevice: of(UUID, 'The id of a known device.'),
-  svcDevice: of(UUID, 'The id of a trusted device.'),
-  svcPasskey: of(CREDENTIAL_ID, 'The id of a passkey.'),
-  id: of(TEXT, 'As the mailed link has it.'),
-  hash: of(TEXT, 'As the mailed link has it.'),
-  expires: of(TEXT, 'As the mailed link has it.'),
-  signature: of(TEXT, 'As the mailed link has it.'),
-};
-
 /** Describes one mounted route as an Operation Object (OpenAPI §4.8.10). */
-export function operationObject(route: MountedRoute, scope: RealmScope, failures: Failures): object {
+export function operationObject(
+  route: MountedRoute,
+  scope: RealmScope,
+  failures: Failures,
+  manifests: readonly Feature[],
+): object {
   const { options } = scope.realm;
-  const operation = operationOf(route.controller, route.handler)!;
-  const described = OPERATION_DOCS[operation];
+  const declared = declarationOf(route.handler)!;
   const { gates } = routePlan(route.controller, route.handler);
   const body = requestBody(route, scope);
+  const ofRefresh = readsRefreshToken(route);
   const refusals = [
-    ...routeFailures(route, gates, options, body !== null && operation !== 'refresh'),
-    ...(described.refusals?.(options) ?? []),
+    ...routeFailures(route, gates, options, body !== null && !ofRefresh),
+    ...(declared.refusals?.(options) ?? []),
   ];
-  const parameters = parametersOf(route);
+  const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
+    const place = route.path.includes(`:${name}`) ? 'path' : 'query';
+    return { name, in: place, required: true, description, schema };
+  });
   return {
-    operationId: `${route.guard}_${operation}`,
-    summary: described.summary,
+    operationId: `${route.guard}_${declared.operation}`,
+    summary: declared.summary,
     tags: [tagOf(options)],
-    security: security(options, gates, operation),
+    security: security(options, gates, ofRefresh),
     ...(parameters.length && { parameters }),
     ...(body && { requestBody: { required: 'required' in body, content: json(body) } }),
-    responses: { ...successes(route, described, gates, options), ...failures.of(refusals) },
+    responses: { ...successes(route, declared, gates, options, manifests), ...failures.of(refusals) },
   };
 }
 
 export const tagOf = ({ guard, isDefault }: GuardConfig): string =>
   isDefault ? 'Authentication' : `Authentication: ${guard}`;
 
-function parametersOf({ path }: MountedRoute): object[] {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
-  const query = names.includes('hash') ? ['expires', 'signature'] : [];
-  const parameter = (name: string, place: string) => {
-    const { description, ...schema } = PARAMETERS[name]!;
-    return { name, in: place, required: true, description, schema };
-  };
-  return [...names.map((name) => parameter(name, 'path')), ...query.map((name) => parameter(name, 'query'))];
-}
-
 function successes(
   route: MountedRoute,
-  { answer, answers }: OperationDoc,
+  { answer, answers }: RouteDeclaration,
   gates: readonly RouteGate[],
   options: GuardConfig,
+  manifests: readonly Feature[],
 ): Record<string, ResponseObject> {
   const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
-  const schema = typeof answer === 'function' ? answer(options) : (answer ?? null);
+  const schema = typeof answer === 'function' ? answer(options, manifests) : (answer ?? null);
   const all: Answers = answers?.(options) ?? { [status]: schema };
   const headers = headersOf(route.handler, gates, options);
   const response = (code: string, body: Schema | null): ResponseObject => ({

@@ -1,3 +1,13 @@
+import {
+  INTEGER,
+  OBJECT,
+  type Schema,
+  TEXT,
+  listOf,
+  namedSchema,
+  oneOf,
+  record,
+} from '../../../foundation/platform/schema';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -51,3 +61,47 @@ export const requestOptions = (
   allowCredentials: [],
   userVerification,
 });
+
+type CreationOptions = ReturnType<typeof creationOptions>;
+type RequestOptions = ReturnType<typeof requestOptions>;
+
+const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
+
+export const REQUEST_OPTIONS = namedSchema(
+  'AuthPasskeyRequestOptions',
+  record<Omit<RequestOptions, 'hints' | 'extensions'>>({
+    challenge: TEXT,
+    rpId: TEXT,
+    timeout: INTEGER,
+    allowCredentials: listOf(OBJECT),
+    userVerification: USER_VERIFICATION,
+  }),
+);
+
+export const CREATION_OPTIONS = namedSchema(
+  'AuthPasskeyCreationOptions',
+  record<Omit<CreationOptions, 'hints' | 'extensions' | 'attestationFormats'>>({
+    rp: record<{ id: string; name: string }>({ id: TEXT, name: TEXT }),
+    user: record<CreationOptions['user']>({ id: TEXT, name: TEXT, displayName: TEXT }),
+    challenge: TEXT,
+    pubKeyCredParams: listOf(record<{ type: string; alg: number }>({ type: oneOf('public-key'), alg: INTEGER })),
+    timeout: INTEGER,
+    excludeCredentials: listOf(
+      record<{ id: string; type: string; transports: string[] }>({
+        id: TEXT,
+        type: oneOf('public-key'),
+        transports: listOf(TEXT),
+      }),
+    ),
+    authenticatorSelection: record<{ residentKey: string; requireResidentKey: boolean; userVerification: string }>({
+      residentKey: oneOf('required'),
+      requireResidentKey: oneOf(true),
+      userVerification: USER_VERIFICATION,
+    }),
+    attestation: oneOf('none'),
+  }),
+);
+
+/** The answer that starts a ceremony whose id the client sends back. */
+export const ceremonyWith = (options: Schema): Schema =>
+  record<{ ceremony_id: string; options: unknown }>({ ceremony_id: TEXT, options });

@@ -1,0 +1,41 @@
+import { Reflector } from '@nestjs/core';
+import type { GuardConfig } from '../config/auth-config';
+import type { Operation } from '../platform/catalogue';
+import type { AuthException } from '../platform/errors';
+import type { Schema } from '../platform/schema';
+import type { Feature } from './feature';
+import type { RealmScope } from './realm';
+
+/** Bodies of successful responses by status; null for no body. */
+export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
+
+/** What a route of the library declares besides its place and its gates. */
+export interface RouteDeclaration {
+  readonly operation: Operation;
+  readonly summary: string;
+  /** What clients must know besides the answers, for `docs/routes.md`. */
+  readonly note?: string;
+  /** Body of the success response, with the status of the route. `answers` lists several. Omit both for no body. */
+  readonly answer?: Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);
+  readonly answers?: (options: GuardConfig) => Answers;
+  /** The exceptions of the handler. Those of the gates and of the body are added. */
+  readonly refusals?: (options: GuardConfig) => readonly AuthException[];
+  /** The parameters of the path and of the query, by name. */
+  readonly parameters?: Readonly<Record<string, Schema>>;
+  /** The schema of the request body where the handler reads fields that its class does not declare. */
+  readonly body?: (scope: RealmScope, declared: Schema | null) => Schema;
+  /** Whether it starts a session that the field `remember` can end with the browser. */
+  readonly remembers?: boolean;
+  /** Which method of the presenter of the host gets the answer. */
+  readonly presentedAs?: 'login' | 'registration' | 'refresh' | 'logout';
+  /** Whether its success is not logged: it is too frequent, not relevant to security, or emits its own event. */
+  readonly quiet?: boolean;
+  /** Why the route has no limiter: see `limitationOf`. The reason completes "No limiter: …" in `docs/routes.md`. */
+  readonly unlimited?: string;
+}
+
+/** Marks a route that needs no authentication. */
+export const PublicRoute = Reflector.createDecorator<boolean>();
+
+/** The declaration of a route, on its handler. */
+export const Declared = Reflector.createDecorator<RouteDeclaration>();

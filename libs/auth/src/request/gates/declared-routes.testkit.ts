@@ -1,0 +1,22 @@
+import type { Type } from '@nestjs/common';
+import { MetadataScanner } from '@nestjs/core';
+import { FEATURES } from '../../features';
+import type { RouteDeclaration } from '../../foundation/realm/route';
+import { routesOf } from './library-routes';
+import { declarationOf } from './request-log';
+
+/** A route of a manifest, mounted or not. */
+export interface DeclaredRoute extends RouteDeclaration {
+  readonly method: string;
+  /** Relative to the path of the guard. */
+  readonly path: string;
+}
+
+/** The declarations of the controllers of all manifests. */
+export const declaredRoutes = (): DeclaredRoute[] =>
+  FEATURES.flatMap(({ controllers = [], defaultGuardControllers = [] }): Type[] => [
+    ...controllers,
+    ...defaultGuardControllers,
+  ])
+    .flatMap((controller) => routesOf(controller, new MetadataScanner()))
+    .map(({ handler, method, path }) => ({ ...declarationOf(handler)!, method, path }));
