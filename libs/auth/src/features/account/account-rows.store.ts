@@ -32,13 +32,13 @@ export class AccountDataStore {
 
   /** Deletes every row of the account except its sessions: see `SessionErasure.eraseRest`. */
   async erase(sql: Sql, account: DeletedAccount): Promise<void> {
-    for (const { entity, column, values } of await this.existing(sql))
+    for (const { entity, column, values } of await this.existing(sql)) {
+      const of = values(account);
+      const condition = `${column} = ${typeof of === 'string' ? '$2' : 'ANY($2)'}`;
       // In the order in which attempts lock the counters.
       for (const guard of this.realm.source.names)
-        await sql(`DELETE FROM ${this.database.table(entity)} WHERE guard = $1 AND ${column} = ANY($2)`, [
-          guard,
-          values(account),
-        ]);
+        await sql(`DELETE FROM ${this.database.table(entity)} WHERE guard = $1 AND ${condition}`, [guard, of]);
+    }
   }
 
   /**

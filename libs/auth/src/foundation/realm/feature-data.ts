@@ -29,14 +29,14 @@ export interface DeletedAccount {
 export interface AccountRows {
   readonly entity: Type<object>;
   readonly column: string;
-  readonly values: (account: DeletedAccount) => readonly string[];
+  readonly values: (account: DeletedAccount) => string | readonly string[];
 }
 
 /** The rows with the id of the user. */
 export const rowsOfUser = (entity: Type<object>): AccountRows => ({
   entity,
   column: 'user_id',
-  values: ({ userId }) => [userId],
+  values: ({ userId }) => userId,
 });
 
 /** The data of an account in the library. Each feature adds its own, by merging into this interface. */
