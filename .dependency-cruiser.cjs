@@ -51,8 +51,8 @@ const inside = (folders) => `${SRC}(${folders.join('|')})/`;
 // imported, and only by this file, so that a reader of `AuthModuleOptions` in an editor gets to each option.
 const ALL_OPTIONS = `${SRC}foundation/config/auth-options\\.ts$`;
 const OPTIONS = '\\.options\\.ts$';
-// The command line and the entry of the languages load no module of Nest that has the list of features.
-const LISTS = `${SRC}(features|library-options)\\.ts$`;
+// The lists of all features, their tables and their options. Tools read them.
+const LISTS = `${SRC}(features|entities|library-options)\\.ts$`;
 
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
@@ -81,13 +81,7 @@ module.exports = {
       forbid(
         `${folder}-looks-down`,
         { path: inside([folder]), pathNot: ALL_OPTIONS },
-        {
-          path: SRC,
-          pathNot: [
-            inside(ORDER.slice(0, i + 1)),
-            ...(['tools/cli', 'tools/languages'].includes(folder) ? [LISTS] : []),
-          ],
-        },
+        { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder.startsWith('tools/') ? [LISTS] : [])] },
       ),
     ),
     forbid(

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
-import { failStatements, whileStatementsFail } from '../support/failing-statements';
+import { failStatements, failStatementsAfter, whileStatementsFail } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
 const WRONG = {
@@ -319,6 +319,23 @@ describe('a password change', () => {
     await own().expect(200);
     // The user knows that this password is correct.
     await eventually(async () => (await t.login(ADA, PASSWORD)).status === 200);
+  });
+
+  it('that can neither be completed nor undone ends later the sessions of the former password, and none of the new one', async () => {
+    const other = await t.session();
+    // The new password is stored. Neither the end of the sessions nor the restoration of the former password succeeds.
+    const allow = await failStatementsAfter(t, 1, 'UPDATE OF password_hash ON members');
+    await t.database.query(
+      'CREATE TRIGGER svc_test_refuse BEFORE UPDATE ON svc_sessions FOR EACH ROW EXECUTE FUNCTION svc_test_refuse()',
+    );
+    await change().expect(503);
+    const { body: renewed } = await t.login(ADA, NEXT).expect(200);
+    await allow();
+    await eventually(async () => (await t.get('/private', other.access_token)).status === 401);
+    await t.auth.settled();
+    await t.get('/private', renewed.access_token).expect(200);
+    await t.refresh(renewed.refresh_token).expect(200);
+    await own().expect(200);
   });
 
   it('that waits for a lock on the user row is not stored after the 503 response', async () => {

@@ -20,7 +20,7 @@ import { merge } from './foundation/config/merge';
 import { structureErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
-import { authEntities } from './entities';
+import { TABLES } from './entities';
 import { BackgroundWork } from './foundation/platform/deadline';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
@@ -146,14 +146,14 @@ const HEALTH: FactoryProvider<AuthHealth> = {
   provide: AuthHealth,
   inject: [Database, SecurityStore, Realms, AUTH_CONFIG, Clock],
   useFactory: (database: Database, store: SecurityStore, realms: Realms, config: AuthConfig, clock: Clock) =>
-    new AuthHealth(database, store, realms, config, authEntities, clock),
+    new AuthHealth(database, store, realms, config, TABLES, clock),
 };
 
 const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
   provide: SchemaCheck,
   inject: [Database, Realms, AUTH_CONFIG, HttpAdapterHost, OwnRedis],
   useFactory: (database: Database, realms: Realms, config: AuthConfig, adapterHost: HttpAdapterHost, redis: OwnRedis) =>
-    new SchemaCheck(database, realms, config, adapterHost, authEntities, () => redis.onApplicationShutdown()),
+    new SchemaCheck(database, realms, config, adapterHost, TABLES, () => redis.onApplicationShutdown()),
 };
 
 /** Nest guards that a host can inject. */

@@ -35,8 +35,8 @@ import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import type { SessionStart } from './features/sessions/new-sessions';
 import { Sessions } from './features/sessions/sessions';
+import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
-import { UserSessions } from './features/sessions/user-sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
 
 /** The capabilities that a host can also inject. */
@@ -136,7 +136,7 @@ export class Auth {
    * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.userSessions.endAll(idText(userId, 'userId'), 'revoked');
+    await this.accounts.endAll(idText(userId, 'userId'), 'revoked');
   }
 
   /**
@@ -145,7 +145,7 @@ export class Auth {
    * @throws StoreUnavailable, TypeError as {@link revokeAll} does
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.userSessions.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
+    return this.accounts.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
   }
 
   /**
@@ -359,8 +359,8 @@ export class Auth {
     return this.background.settled(timeoutMs);
   }
 
-  private get userSessions(): UserSessions {
-    return this.scope.get(UserSessions);
+  private get accounts(): Accounts {
+    return this.scope.get(Accounts);
   }
 
   private get sessionService(): Sessions {

@@ -1,24 +1,20 @@
-import { EmailDelivery } from './features/email-verification/email-delivery.entity';
-import { EmailChange } from './features/email-change/email-change.entity';
-import { KnownDevice } from './features/known-devices/known-device.entity';
-import { LockoutCounter } from './request/lockout/lockout.entity';
-import { Passkey } from './features/passkeys/passkey.entity';
-import { PasswordResetToken } from './features/password-reset/reset-token.entity';
-import { TrustedDevice } from './features/sessions/trusted-device.entity';
-import { Session } from './identity/denylist/session.entity';
+import type { Type } from '@nestjs/common';
+import { FEATURES } from './features';
+import { type StoredEntity, dataOf } from './foundation/realm/feature-data';
+
+/** The tables of the library. */
+export const TABLES: readonly StoredEntity[] = dataOf(FEATURES).flatMap(({ entities }) => entities);
 
 /**
  * All entities of the library, for the `entities` of the host's data source.
  *
  * @publicApi
  */
-export const authEntities = [
-  Session,
-  LockoutCounter,
-  Passkey,
-  PasswordResetToken,
-  EmailChange,
-  KnownDevice,
-  TrustedDevice,
-  EmailDelivery,
-];
+export const authEntities: Type<object>[] = TABLES.map(({ entity }) => entity);
+
+/**
+ * Every migration of the library's tables, for the `migrations` of the host's data source.
+ *
+ * @publicApi
+ */
+export const authMigrations: StoredEntity['migration'][] = TABLES.map(({ migration }) => migration);

@@ -19,6 +19,7 @@ import type { Feature } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
+import { trustedDevices } from './features/login-challenge/trusted-devices.feature';
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
@@ -57,6 +58,7 @@ export const FEATURES: readonly Feature[] = [
   stepUp,
   verifiedEmail,
   loginChallenge,
+  trustedDevices,
   twoFactor,
   passkeys,
   conditionalCreate,

@@ -42,7 +42,8 @@ export { AuthHealth, type HealthResult } from './tools/health/auth-health';
 export { Clock } from './foundation/platform/clock';
 export { type Enrolment, TwoFactor } from './features/two-factor/two-factor';
 export type { ImportedFactor } from './features/two-factor/imported-factor';
-export { Pruning, type Pruned, PruningFailed } from './tools/retention/pruning';
+export { Pruning, PruningFailed } from './tools/retention/pruning';
+export type { Pruned } from './foundation/realm/feature-data';
 export { SharedThrottlerStorage } from './request/throttling/throttler-storage';
 
 // Decorators and guards
@@ -64,7 +65,7 @@ export { ValidationPipe } from './request/http/validation-pipe';
 export type { Caller } from './identity/tokens/caller';
 export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
-export type { ListedDevice } from './features/sessions/trusted-device.store';
+export type { ListedDevice } from './features/login-challenge/trusted-device.store';
 export type { LoginAnswer } from './features/login/login';
 export type { EnrolmentChallenge, LoginChallenge } from './foundation/ports/presenter';
 export type { SessionTokens } from './request/http/route.interceptor';
@@ -86,8 +87,7 @@ export type { Operation } from './foundation/platform/catalogue';
 export type { Reason } from './foundation/platform/catalogue';
 
 // Entities and migrations
-export { authEntities } from './entities';
-export { authMigrations } from './tools/migrations';
+export { authEntities, authMigrations } from './entities';
 export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
@@ -98,7 +98,7 @@ export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
-export { TrustedDevice } from './features/sessions/trusted-device.entity';
+export { TrustedDevice } from './features/login-challenge/trusted-device.entity';
 export { Session } from './identity/denylist/session.entity';
 
 // Events

@@ -10,7 +10,7 @@ import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
 import { Texts } from './foundation/languages/texts';
-import { Realm, RealmScope, Realms, SourceGuards } from './foundation/realm/realm';
+import { Realm, RealmScope, Realms } from './foundation/realm/realm';
 import { USER_SOURCES, type UserSource } from './foundation/realm/user-source';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
@@ -88,7 +88,6 @@ export class RealmModule implements NestModule {
             new Realm(configOf(config, guard), sources.get(guard), texts),
           inject: [AUTH_CONFIG, USER_SOURCES, Texts],
         },
-        SourceGuards,
         {
           provide: RealmScope,
           useFactory: (realm: Realm, moduleRef: ModuleRef) => new RealmScope(realm, moduleRef, on),
@@ -98,6 +97,7 @@ export class RealmModule implements NestModule {
         presenterProvider(presenter),
         TimedUserProvider,
         accessTokenStrategy(guard),
+        ...FEATURES.flatMap(({ data }) => data?.stores ?? []),
         ...on.flatMap((feature) => feature.providers ?? []),
         ...FEATURES.filter((feature) => !isOn(feature)).flatMap((feature) => feature.whenOff ?? []),
       ],

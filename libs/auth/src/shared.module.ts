@@ -12,6 +12,7 @@ import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
 import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
+import { manifestErrors } from './foundation/realm/manifest.policy';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -101,6 +102,8 @@ export class AuthCoreModule {
       ProxyWarning,
       SharedThrottlerStorage,
     ];
+    const incomplete = manifestErrors(FEATURES);
+    if (incomplete.length) throw new AuthConfigError(incomplete.join('\n'));
     registerEntities(structure);
     return {
       module: AuthCoreModule,

@@ -14,15 +14,16 @@ import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import type { DeletedAccount } from '../../foundation/realm/feature-data';
+import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { AccountLock } from '../sessions/account-lock';
+import { Accounts } from '../sessions/accounts';
 import type { EndedRow } from '../sessions/session.store';
 import { SessionErasure } from '../sessions/session-erasure';
 import { Sessions } from '../sessions/sessions';
 import { LoginLocks } from '../../request/lockout/lockout.store';
-import { AccountDataStore, type DeletedAccount } from './account-rows.store';
+import { AccountDataStore } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -146,10 +147,9 @@ export class AccountDeletion {
     private readonly timedUsers: TimedUserProvider,
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
-    private readonly accountLock: AccountLock,
+    private readonly accounts: Accounts,
     private readonly sessions: Sessions,
     private readonly erasure: SessionErasure,
-    private readonly guards: SourceGuards,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
@@ -173,16 +173,18 @@ export class AccountDeletion {
     const identifier = this.users.identifierOf(user);
     return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
-      const spellings = await Promise.all(this.guards.all(LoginLocks).map((locks) => locks.erasedSpellingOf(userId)));
+      const spellings = await Promise.all(
+        this.accounts.services(LoginLocks).map((locks) => locks.erasedSpellingOf(userId)),
+      );
       const account = { userId, identifier, spellings, email: this.timedUsers.emailOf(user) };
-      for (const sessions of this.guards.all(Sessions)) await sessions.endChallenges('erased', userId);
+      for (const sessions of this.accounts.services(Sessions)) await sessions.endBegun('erased', userId);
       // At this guard only. A session of another guard may delete the account at the same time, and the transaction decides.
       await this.erasure.endForDeletion(caller);
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
       await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
-      for (const erasure of this.guards.all(SessionErasure)) await erasure.eraseEnded(account.userId);
+      for (const erasure of this.accounts.services(SessionErasure)) await erasure.eraseEnded(account.userId);
       const { isDeleted, ended } = await RequestScope.detached(() => this.eraseRows(caller, account));
       await this.logged('services that only verify tokens may accept the last access token until it expires', () =>
         this.denyErased(caller, ended),
@@ -206,7 +208,7 @@ export class AccountDeletion {
         // of the host may end sessions.
         await this.sessions.requireAlive(caller, sql, false);
         // Code of the host may take long, and may use this lock.
-        if (!callsHost) await this.accountLock.take(sql, account.userId);
+        if (!callsHost) await this.accounts.lock(sql, account.userId);
         // The order of the locks is that of every transaction: the user, its sessions, its other rows. So a row that another
         // transaction inserts is deleted below.
         const isDeleted = await this.dispose(caller.user, account.userId, manager);
@@ -233,7 +235,7 @@ export class AccountDeletion {
   /** Ends and erases the sessions at every guard, as part of the transaction. Returns those that were live. */
   private async eraseRest({ userId, familyId }: Caller, sql: Sql): Promise<EndedAtGuard[]> {
     const ended: EndedAtGuard[] = [];
-    for (const erasure of this.guards.all(SessionErasure)) {
+    for (const erasure of this.accounts.services(SessionErasure)) {
       const own = erasure === this.erasure ? familyId : null;
       ended.push({ erasure, rows: await erasure.eraseRest({ userId, familyId: own }, sql) });
     }
@@ -241,7 +243,7 @@ export class AccountDeletion {
   }
 
   private async denyErased({ familyId }: Caller, ended: readonly EndedAtGuard[]): Promise<void> {
-    for (const erasure of this.guards.all(SessionErasure)) {
+    for (const erasure of this.accounts.services(SessionErasure)) {
       const rows = ended.filter((one) => one.erasure === erasure).flatMap((one) => one.rows);
       const own = erasure === this.erasure ? familyId : null;
       await erasure.denyErased({ familyId: own }, [...new Map(rows.map((row) => [row.id, row])).values()]);
@@ -287,7 +289,7 @@ export class AccountDeletion {
 
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
-    for (const erasure of this.guards.all(SessionErasure)) await erasure.eraseAll(account.userId);
+    for (const erasure of this.accounts.services(SessionErasure)) await erasure.eraseAll(account.userId);
     // Without a transaction: each statement has the whole time limit, and can be repeated.
     await repeatWhileUnavailable(() => this.rows.erase(this.database.query, account));
   }

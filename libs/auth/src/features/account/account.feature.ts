@@ -4,7 +4,7 @@ import { implement, overrides } from '../../identity/users/provider-checks';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
-import { AccountDataStore, Tables } from './account-rows.store';
+import { AccountDataStore } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 import { feature, value } from '../../foundation/config/option-table';
@@ -36,5 +36,5 @@ export const account = defineFeature('account', {
   informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
   defaultGuardControllers: [AccountController],
-  providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
+  providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 });

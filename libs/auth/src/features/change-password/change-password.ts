@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { newSecret } from '../../foundation/platform/crypto';
+import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
@@ -8,11 +9,9 @@ import { PasswordRules } from '../../identity/password/password-rules';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { PasswordReplacement } from '../login/password-replacement';
+import { Accounts } from '../sessions/accounts';
 import { Sessions } from '../sessions/sessions';
-import { UserSessions } from '../sessions/user-sessions';
 import { Confirmations, type ConfirmedRequest } from '../step-up/confirmations';
 import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
@@ -50,10 +49,9 @@ export class PasswordChange {
     private readonly replacement: PasswordReplacement,
     private readonly users: TimedUserProvider,
     private readonly confirmations: Confirmations,
-    private readonly resetTokens: ResetTokenStore,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
-    private readonly userSessions: UserSessions,
+    private readonly accounts: Accounts,
     private readonly events: AuthEvents,
   ) {}
 
@@ -93,13 +91,14 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: () => this.endOthers(caller, digest),
+      endSessions: (moment) => this.endOthers(caller, digest, moment),
       judge: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
       undo: async () => {
         if (await this.sessions.isAlive(familyId)) return;
         await this.users.savePasswordHash(userId, unusable, digest);
-        await this.userSessions.endOthers(userId, familyId, 'password_change');
+        // Also those that have begun with the password until now.
+        await repeatWhileUnavailable(() => this.accounts.endOthers(userId, familyId, 'password_change'));
       },
     });
     if (!isMade) throw missing;
@@ -119,7 +118,7 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () => this.endOthers(caller, renewed),
+        endSessions: (moment) => this.endOthers(caller, renewed, moment),
         judge: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
@@ -134,11 +133,9 @@ export class PasswordChange {
    *
    * @param digest the hash of the new password
    */
-  private async endOthers({ userId, familyId }: Caller, digest: string): Promise<void> {
-    const removal = bestEffort('removing the reset links of a changed password', () =>
-      this.resetTokens.removeAll(userId, digest),
-    );
-    await this.userSessions.endOthers(userId, familyId, 'password_change');
+  private async endOthers({ userId, familyId }: Caller, digest: string, moment?: number): Promise<void> {
+    const removal = this.replacement.forgetFormer({ userId, digest });
+    await this.accounts.endOthers(userId, familyId, 'password_change', moment);
     await removal;
   }
 }

@@ -6,9 +6,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { ResetLinks } from '../password-reset/password-reset';
-import { ResetCleanup } from '../password-reset/reset-cleanup';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
-import { UserSessions } from '../sessions/user-sessions';
+import { Accounts } from '../sessions/accounts';
 import { EmailChangeFailed, EmailReplacements, LINK_ATTEMPTS } from './email-change';
 import { EmailChangeUndone } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
@@ -35,8 +34,7 @@ export class EmailChangeUndo {
     private readonly changes: EmailChangeStore,
     private readonly replacements: EmailReplacements,
     private readonly hasher: PasswordHasher,
-    private readonly sessions: UserSessions,
-    private readonly resetCleanup: ResetCleanup,
+    private readonly accounts: Accounts,
     private readonly resetTokens: ResetTokenStore,
     private readonly resetLinks: ResetLinks,
     private readonly events: AuthEvents,
@@ -86,14 +84,14 @@ export class EmailChangeUndo {
    */
   private async endAccess(found: StoredEmailChange): Promise<boolean> {
     const { id, userId, from, to, requestedAt, unusableHash } = found;
-    const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'email_undo');
+    const endSessions = (): Promise<unknown> => this.accounts.endAll(userId, 'email_undo');
     // The password is first: a session that starts later is refused by its check of the hash.
     if (!(await this.replacePassword(found))) return false;
     await endSessions();
     const digest = await this.users.passwordHashOf(userId);
     // A user without a password gets none, but a session may have set a first one until it ended.
     if (digest !== null && digest !== unusableHash) return false;
-    await this.resetCleanup.removeFactors(userId, endSessions, requestedAt);
+    await this.accounts.takeOver({ userId, since: requestedAt }, endSessions);
     await this.resetTokens.removeOthers({ userId, email: from!, digest });
     // Before the change is closed: after a failure, the same link mails it. A concurrent request finds the pause.
     await this.resetLinks.request(from!, true);

@@ -4,13 +4,14 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
+import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
-import { HeldEmails, NoHeldEmails } from './held-emails';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
 import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
@@ -67,15 +68,25 @@ export const emailChange = defineFeature('emailChange', {
   },
   defaultGuardControllers: [EmailChangeController],
   providers: [
-    EmailChangeRows,
     EmailChangeStore,
-    { provide: HeldEmails, useExisting: EmailChangeStore },
     EmailReplacements,
     ExistingAccountMails,
     EmailChangeRequests,
     EmailChangeConfirmation,
     EmailChangeUndo,
   ],
-  // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [EmailChangeRows, { provide: HeldEmails, useClass: NoHeldEmails }],
+  on: { identifierHeld: (services, email) => services.get(EmailChangeStore).holderOf(email) },
+  data: {
+    entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],
+    stores: [EmailChangeRows],
+    export: { email_changes: (services, userId) => services.get(EmailChangeRows).list(userId) },
+    erase: [rowsOfUser(EmailChange)],
+    prune: {
+      emailChanges: {
+        title: 'changes of email',
+        ofAllGuards: true,
+        run: (services) => services.get(EmailChangeRows).prune(),
+      },
+    },
+  },
 });

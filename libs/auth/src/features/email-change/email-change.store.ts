@@ -9,7 +9,6 @@ import { Session } from '../../identity/denylist/session.entity';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { EmailChange } from './email-change.entity';
 import { type EmailChangeState, type EmailChangeStep, transition } from './email-change.policy';
-import { HeldEmails } from './held-emails';
 
 /** A request as it is stored. */
 export interface EmailChangeRequest {
@@ -45,6 +44,16 @@ export interface ExportedEmailChange {
   undone_at: string | null;
 }
 
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    /** Requested and made changes of the email, until their links expire. */
+    email_changes: ExportedEmailChange[];
+  }
+  interface Pruned {
+    emailChanges: number;
+  }
+}
+
 /** The changes whose former address is held. */
 const HOLDING: readonly EmailChangeState[] = ['changed', 'confirmed'];
 
@@ -53,16 +62,14 @@ const HOLDING: readonly EmailChangeState[] = ['changed', 'confirmed'];
  * is a row of the state machine.
  */
 @Injectable()
-export class EmailChangeStore extends HeldEmails {
+export class EmailChangeStore {
   private readonly table = once(() => this.database.table(EmailChange));
 
   constructor(
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
    * Stores a request, and replaces the previous one of the user. It expires with its session at the latest: later, the row of
@@ -188,7 +195,13 @@ export class EmailChangeStore extends HeldEmails {
     return (await this.database.query(statement, [this.realm.guard, id, from, to])).length === 1;
   }
 
-  override async holderOf(email: string): Promise<string | null> {
+  /**
+   * The id of the user for whom an address is held: it is the former address of a change that can still be undone. One that was
+   * not verified is none of them: otherwise an account with the address of another person could prevent that the person registers.
+   * A registration cannot take one: otherwise a thief who has changed the address of an account could register the former one, and
+   * so prevent the undo. A registration proves no access to the mailbox. A change of email does, so it can take the address.
+   */
+  async holderOf(email: string): Promise<string | null> {
     const [held] = await this.database.query<{ userId: string }>(
       `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND held_email = $2 AND state = ANY($3)
           AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,

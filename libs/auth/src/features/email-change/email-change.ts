@@ -21,10 +21,9 @@ import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
-import { AccountLock } from '../sessions/account-lock';
+import { Accounts } from '../sessions/accounts';
 import { RequestSessions } from '../sessions/request-sessions';
 import { Sessions } from '../sessions/sessions';
-import { UserSessions } from '../sessions/user-sessions';
 import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
@@ -45,7 +44,7 @@ export class EmailChangeRequests {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly changes: EmailChangeStore,
-    private readonly accountLock: AccountLock,
+    private readonly accounts: Accounts,
     private readonly verifiedEmails: VerifiedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
@@ -67,7 +66,7 @@ export class EmailChangeRequests {
     const from = this.users.emailOf(user);
     const wasVerified = !(await this.verifiedEmails.isMissing(user));
     const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
-    await this.accountLock.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
+    await this.accounts.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
     this.queue.add('emailChange', () => this.draftFor(to, userId, token));
   }
@@ -90,7 +89,7 @@ export class EmailChangeRequests {
 export class EmailReplacements {
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly accountLock: AccountLock,
+    private readonly accounts: Accounts,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
@@ -104,7 +103,7 @@ export class EmailReplacements {
   async replace(userId: string, change: Replacing, record: (sql: Sql) => Promise<boolean>): Promise<ReplacementResult> {
     const [rollback, verifiedAt] = [new Error('rolled back'), new Date(this.clock.now())];
     let result: ReplacementResult = 'stale';
-    const work = this.accountLock.exclusive(
+    const work = this.accounts.exclusive(
       userId,
       async (sql, manager) => {
         result = await this.users.changeEmail(userId, { ...change, verifiedAt }, manager);
@@ -136,7 +135,7 @@ export class EmailChangeConfirmation {
     private readonly replacements: EmailReplacements,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
-    private readonly userSessions: UserSessions,
+    private readonly accounts: Accounts,
     private readonly resetTokens: ResetTokenStore,
     private readonly requestSessions: RequestSessions,
     private readonly verifiedEmails: VerifiedEmails,
@@ -209,7 +208,7 @@ export class EmailChangeConfirmation {
   private async finish(found: StoredEmailChange, undoToken: string): Promise<void> {
     const { id, userId, sessionId, from, to } = found;
     if (from !== null) this.queue.add('emailChanged', () => this.draftFor(from, found, undoToken));
-    await this.userSessions.endOthers(userId, sessionId, 'email_change');
+    await this.accounts.endOthers(userId, sessionId, 'email_change');
     await this.resetTokens.removeAll(userId);
     if (await this.changes.advance('settle', id))
       this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));

@@ -21,8 +21,7 @@ import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lo
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Lockout, type LoginAnswer } from '../login/login';
 import { PasswordReplacement } from '../login/password-replacement';
-import { PasswordReset } from '../password-reset/password-reset';
-import { ResetCleanup } from '../password-reset/reset-cleanup';
+import { PasswordReset, ResetCleanup } from '../password-reset/password-reset';
 import type { ResetAccount } from '../password-reset/reset-token.store';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
@@ -76,7 +75,7 @@ export class UnprovedAccounts {
    */
   async take(account: ResetAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
-    const endSessions = (): Promise<void> => this.cleanup.run(account, { revokeSessions: true });
+    const endSessions = (moment?: number): Promise<void> => this.cleanup.run(account, { revokeSessions: true, moment });
     const finish = (): Promise<void> => this.cleanup.recordPerson(account);
     if (digest === null) {
       await endSessions();

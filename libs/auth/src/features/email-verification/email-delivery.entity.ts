@@ -1,5 +1,11 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+
+declare module '../../foundation/realm/feature-data' {
+  interface Pruned {
+    emailDeliveries: number;
+  }
+}
 
 /**
  * An opened verification link that proved that mails to the address of a user arrive, and not that the user reads them: the
@@ -31,5 +37,26 @@ export class EmailDelivery {
   toJSON(): object {
     const { emailHash: _, ...shown } = this;
     return shown;
+  }
+}
+
+/** Creates `svc_email_deliveries`. */
+export class CreateSvcEmailDeliveries1764500000000 implements MigrationInterface {
+  readonly name = 'CreateSvcEmailDeliveries1764500000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE svc_email_deliveries (
+        id uuid NOT NULL CONSTRAINT svc_email_deliveries_pkey PRIMARY KEY,
+        guard text NOT NULL,
+        user_id text NOT NULL,
+        email_hash text NOT NULL,
+        created_at timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX svc_email_deliveries_owner ON svc_email_deliveries (guard, user_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE svc_email_deliveries');
   }
 }

@@ -3,7 +3,9 @@ import type { UserProvider } from '../../foundation/ports/user-provider';
 import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
+import { CreateSvcEmailDeliveries1764500000000, EmailDelivery } from './email-delivery.entity';
 import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
 import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
@@ -51,7 +53,6 @@ export const emailVerification = defineFeature('emailVerification', {
   },
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
-    EmailDeliveries,
     VerificationLinks,
     EmailVerification,
     VerifiedAnswer,
@@ -59,10 +60,11 @@ export const emailVerification = defineFeature('emailVerification', {
     VerifiedEmails,
     { provide: VerificationMails, useClass: QueuedVerificationMails },
   ],
-  whenOff: [
-    // Rows from the time when the feature was on are still pruned.
-    EmailDeliveries,
-    VerifiedEmails,
-    { provide: VerificationMails, useClass: NoVerificationMails },
-  ],
+  whenOff: [VerifiedEmails, { provide: VerificationMails, useClass: NoVerificationMails }],
+  data: {
+    entities: [{ entity: EmailDelivery, migration: CreateSvcEmailDeliveries1764500000000 }],
+    stores: [EmailDeliveries],
+    erase: [rowsOfUser(EmailDelivery)],
+    prune: { emailDeliveries: { title: 'opened links', run: (services) => services.get(EmailDeliveries).prune() } },
+  },
 });

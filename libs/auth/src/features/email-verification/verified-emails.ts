@@ -3,7 +3,8 @@ import type { LoggedEvents } from '../../foundation/realm/log-events';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import { Realm } from '../../foundation/realm/realm';
+import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { EmailDeliveries } from './email-delivery.store';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -113,7 +114,7 @@ export class StoredVerifiedEmails {
 @Injectable()
 export class VerifiedEmails {
   constructor(
-    private readonly guards: SourceGuards,
+    private readonly accounts: Accounts,
     private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
@@ -172,7 +173,7 @@ export class VerifiedEmails {
 
   /** Those of this guard, or else of another guard with the same users. */
   private get verifying(): StoredVerifiedEmails | undefined {
-    const known = this.guards.all(StoredVerifiedEmails).filter(({ isKnown }) => isKnown);
+    const known = this.accounts.services(StoredVerifiedEmails).filter(({ isKnown }) => isKnown);
     return known.find(({ realm }) => realm === this.realm) ?? known[0];
   }
 }

@@ -32,6 +32,16 @@ export interface ListedKnownDevice extends ExportedDevice {
   readonly current: boolean;
 }
 
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    /** The devices on which the user has signed in. */
+    known_devices: ExportedDevice[];
+  }
+  interface Pruned {
+    knownDevices: number;
+  }
+}
+
 /** A sign-in on a device. */
 export interface DeviceSignIn {
   readonly userId: string;
@@ -174,6 +184,11 @@ export class KnownDeviceStore {
       user_agent,
       current,
     }));
+  }
+
+  /** As {@link list}, for the export of the account. */
+  async export(userId: string): Promise<ExportedDevice[]> {
+    return (await this.list(userId)).map(({ current: _, ...device }) => device);
   }
 
   /** Forgets a device of the user. Any other id has no effect. */

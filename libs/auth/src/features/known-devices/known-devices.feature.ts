@@ -3,7 +3,8 @@ import { urlFault } from '../../foundation/config/url-checks';
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
-import { SignInDevices } from '../sessions/sign-in';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
@@ -62,16 +63,20 @@ export const knownDevices = defineFeature('knownDevices', {
   configErrors,
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   controllers: [KnownDevicesController, SignInReportController],
-  providers: [
-    KnownDeviceStore,
-    DeviceCookie,
-    DeviceTokens,
-    NewSignInMails,
-    KnownDevices,
-    { provide: SignInDevices, useExisting: KnownDevices },
-    SignInReports,
-  ],
-  // Rows from the time when the feature was on are still exported and pruned.
-  whenOff: [KnownDeviceStore],
-  on: { sessionStored: (services, session) => services.get(KnownDevices).record(session) },
+  providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
+  on: {
+    sessionStored: (services, session) => services.get(KnownDevices).record(session),
+    // They may belong to the other person. After the sessions have ended: no device is recorded for a session that has ended.
+    takeover: async (services, { userId }) => {
+      await services.get(KnownDeviceStore).forgetAll(userId);
+      return false;
+    },
+  },
+  data: {
+    entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],
+    stores: [KnownDeviceStore],
+    export: { known_devices: (services, userId) => services.get(KnownDeviceStore).export(userId) },
+    erase: [rowsOfUser(KnownDevice)],
+    prune: { knownDevices: { title: 'known devices', run: (services) => services.get(KnownDeviceStore).prune() } },
+  },
 });

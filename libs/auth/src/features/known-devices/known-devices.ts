@@ -4,7 +4,7 @@ import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/cry
 import { Realm } from '../../foundation/realm/realm';
 import { TokenCookie } from '../../request/http/refresh-cookie';
 import type { StoredSession } from '../sessions/new-sessions';
-import { type SessionAddition, SignInDevices } from '../sessions/sign-in';
+import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 import { NewSignInMails } from './new-sign-in-mails';
@@ -94,14 +94,12 @@ const boundTo = (userId: string, deviceId: string): string => `${deviceId}.${use
 
 /** Recognizes the devices of sign-ins, and lists them for their user. */
 @Injectable()
-export class KnownDevices extends SignInDevices {
+export class KnownDevices {
   constructor(
     private readonly store: KnownDeviceStore,
     private readonly tokens: DeviceTokens,
     private readonly mails: NewSignInMails,
-  ) {
-    super();
-  }
+  ) {}
 
   async record({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
     if (request === undefined) return {};
@@ -112,10 +110,6 @@ export class KnownDevices extends SignInDevices {
     if (mails) this.mails.send(seen.id, userId, client);
     const token = this.tokens.withId(deviceId, userId, request);
     return { device, deviceToken: { token, expiresIn: KNOWN_DAYS * 86_400 } };
-  }
-
-  forgetAll(userId: string): Promise<void> {
-    return this.store.forgetAll(userId);
   }
 
   /** @param request shows which of the devices is that of the caller */

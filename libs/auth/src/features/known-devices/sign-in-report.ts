@@ -2,12 +2,11 @@ import { Injectable, Optional } from '@nestjs/common';
 import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
-import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText } from '../../request/http/request-body';
 import { ResetLinks } from '../password-reset/password-reset';
-import { SignInDevices } from '../sessions/sign-in';
-import { UserSessions } from '../sessions/user-sessions';
+import { Accounts } from '../sessions/accounts';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
 import { knownDeviceText } from './known-devices.texts';
@@ -58,8 +57,7 @@ export class SignInReportBody {
 export class SignInReports {
   constructor(
     private readonly devices: KnownDeviceStore,
-    private readonly sessions: UserSessions,
-    private readonly guards: SourceGuards,
+    private readonly accounts: Accounts,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -81,9 +79,9 @@ export class SignInReports {
     const { id, userId, familyId } = found;
     // Other devices may be those of the same person, and the next sign-in on each has to mail. Before the sessions end: a
     // sign-in in between is one on a new device, and its session ends.
-    for (const devices of this.guards.all(SignInDevices)) await devices.forgetAll(userId);
+    for (const devices of this.accounts.services(KnownDeviceStore)) await devices.forgetAll(userId);
     // The person who signed in has the password, and may have signed in again.
-    await this.sessions.endAll(userId, 'reported');
+    await this.accounts.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
     const user = await this.users.findById(userId);
     const address = user && this.users.emailOf(user);

@@ -1,15 +1,10 @@
-import { CHANGE_MAIL } from '../../foundation/ports/mail';
-import { informOn, userIdOf } from '../../foundation/realm/informing';
-import { listOf } from '../../foundation/platform/schema';
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
-import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
-import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
@@ -18,27 +13,20 @@ export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
-  mails: { deviceTrusted: CHANGE_MAIL },
-  informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
-  events: TRUSTED_DEVICE_EVENTS,
   limits: {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
-  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
-  controllers: [TwoFactorChallengeController, TrustedDevicesController],
-  cookies: [TrustedDeviceCookie],
+  controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
-    TrustedDeviceCookie,
-    TrustedDevices,
     LoginEnrolments,
     ChallengeAttempts,
     ChallengeCompletion,
     SecondFactorChallengeIssuer,
   ],
-  on: CHALLENGE_HOOKS,
+  on: { ...CHALLENGE_HOOKS, endAll: endChallenges },
 });

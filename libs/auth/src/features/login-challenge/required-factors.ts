@@ -3,12 +3,13 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, EnrolmentMethod } from '../../foundation/ports/presenter';
-import { Realm, SourceGuards } from '../../foundation/realm/realm';
+import { Realm } from '../../foundation/realm/realm';
 import type { UserSource } from '../../foundation/realm/user-source';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import type { HookPoints } from '../../foundation/realm/feature';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { Accounts } from '../sessions/accounts';
 import { requiresFactor } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in';
@@ -47,7 +48,7 @@ export class RequiredFactors {
     private readonly store: SecurityStore,
     private readonly sessions: Sessions,
     private readonly users: TimedUserProvider,
-    private readonly guards: SourceGuards,
+    private readonly accounts: Accounts,
     private readonly realm: Realm,
   ) {}
 
@@ -69,7 +70,7 @@ export class RequiredFactors {
   /** As {@link appliesTo}, at any guard of the source: a factor that one guard removes is missing at all of them. */
   private async applyTo({ user, userId }: Pick<Caller, 'user' | 'userId'>): Promise<boolean> {
     if (await this.appliesTo(user)) return true;
-    for (const other of this.guards.others(RequiredFactors)) if (await other.appliesToId(userId)) return true;
+    for (const other of this.accounts.others(RequiredFactors)) if (await other.appliesToId(userId)) return true;
     return false;
   }
 

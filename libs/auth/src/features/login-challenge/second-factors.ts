@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Sql } from '../../foundation/platform/database';
 import type { SecondFactorMethod } from '../../foundation/ports/presenter';
 
 /** Checks the codes that can complete a login: TOTP codes and recovery codes. */
@@ -15,9 +14,6 @@ export abstract class CodeFactor {
 
   /** Checks a recovery code without consuming it. Null for a wrong code or a user without this factor. */
   abstract matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null>;
-
-  /** Removes the user's factor, also one whose enrolment is pending. */
-  abstract remove(userId: string): Promise<void>;
 }
 
 /** Used when `features.twoFactor` is off: no user has codes. */
@@ -38,14 +34,6 @@ export class NoCodeFactor extends CodeFactor {
   async matchRecoveryCode(): Promise<null> {
     return null;
   }
-
-  async remove(): Promise<void> {}
-}
-
-/** The number of removed passkeys, and a function that emits their events. */
-export interface RemovedPasskeys {
-  readonly removed: number;
-  readonly emitEvents: () => void;
 }
 
 /** Checks a passkey that completes a login after the password. */
@@ -65,12 +53,6 @@ export abstract class PasskeyFactor {
    * @throws AuthException under `credential` unless the response is valid and from a passkey of this user
    */
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
-
-  /**
-   * Removes all passkeys of the user, or those added since a time, in the caller's transaction. The caller calls `emitEvents`
-   * after the commit.
-   */
-  abstract removeAll(sql: Sql, userId: string, since?: Date): Promise<RemovedPasskeys>;
 }
 
 /** Used when `features.passkeys` is off: no user has a passkey. */
@@ -90,10 +72,6 @@ export class NoPasskeyFactor extends PasskeyFactor {
 
   async match(): Promise<null> {
     return null;
-  }
-
-  async removeAll(): Promise<RemovedPasskeys> {
-    return { removed: 0, emitEvents: () => undefined };
   }
 }
 

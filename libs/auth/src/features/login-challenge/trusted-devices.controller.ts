@@ -5,7 +5,7 @@ import { CurrentCaller } from '../../request/gates/authenticated';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { type ListedDevice, TRUSTED_DEVICE } from '../sessions/trusted-device.store';
+import { type ListedDevice, TRUSTED_DEVICE } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
 declare module '../../foundation/platform/catalogue' {

@@ -10,7 +10,7 @@ import type { ClientInfo } from '../../request/http/client-info';
 import { ownField } from '../../request/http/request-body';
 import { TokenCookie } from '../../request/http/refresh-cookie';
 import type { FirstFactor } from '../sessions/sign-in';
-import { type ListedDevice, TrustedDeviceStore } from '../sessions/trusted-device.store';
+import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 
 /**

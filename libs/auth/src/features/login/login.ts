@@ -4,12 +4,14 @@ import type { Reason } from '../../foundation/platform/catalogue';
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { OptionalText, UsernameField, rememberIn } from '../../request/http/request-body';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
+import { Accounts } from '../sessions/accounts';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
@@ -64,10 +66,18 @@ export interface VerifiedCredentials {
   readonly password: VerifiedPassword;
 }
 
-/** Keeps what is bound to a stored password hash when a login renews the hash of the same password. */
-export abstract class HashRenewal {
-  /** Called after `renewed` has replaced `former`. */
-  abstract renew(userId: string, former: string, renewed: string): Promise<void>;
+/** A login has replaced the hash of a password by another hash of the same password. */
+export interface RenewedHash {
+  readonly userId: string;
+  readonly former: string;
+  readonly renewed: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Keeps what is bound to the stored password hash. */
+    readonly passwordRenewed?: (services: GuardServices, hash: RenewedHash) => Promise<void>;
+  }
 }
 
 /** Checks an identifier and a password with one look-up and one hash, so the time does not show whether the user exists. */
@@ -80,7 +90,7 @@ export class Credentials {
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
     private readonly recheck: PasswordRecheck,
-    private readonly renewal: HashRenewal,
+    private readonly accounts: Accounts,
   ) {}
 
   /** @throws HasherBusy when the hash queue would refuse a check immediately */
@@ -120,7 +130,10 @@ export class Credentials {
       const digest = await this.hasher.hash(password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) {
-        await bestEffort('keeping reset links of a renewed hash', () => this.renewal.renew(userId, former, digest));
+        await bestEffort('keeping what is bound to a renewed hash', async () => {
+          for (const [renew, services] of this.accounts.hooks('passwordRenewed'))
+            await renew(services, { userId, former, renewed: digest });
+        });
         return { password, digest };
       }
       // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check

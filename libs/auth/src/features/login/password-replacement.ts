@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Accounts } from '../sessions/accounts';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
@@ -13,14 +15,32 @@ export interface Replacement {
   readonly replacing: string | null;
   /** The address whose mailbox the user can read, of a reset. */
   readonly email?: string;
-  /** Ends the sessions of the former password. */
-  readonly endSessions: () => Promise<void>;
+  /**
+   * Ends the sessions of the former password.
+   *
+   * @param moment of a change that is completed after its answer: only sessions that began before. See `Sessions.endEarlier`
+   */
+  readonly endSessions: (moment?: number) => Promise<void>;
   /** Whether the change may stay, judged while the sessions end: rejects if not. */
   readonly judge?: () => Promise<unknown>;
   /** The last step, after the sessions have ended. */
   readonly finish?: () => Promise<unknown>;
   /** Called once after a failure: restores the state, so that the request can be repeated. If it fails, the sessions end. */
   readonly undo: () => Promise<unknown>;
+}
+
+/** A password that has replaced another one. */
+export interface ReplacedPassword {
+  readonly userId: string;
+  /** Hash of the new password. */
+  readonly digest: string;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Removes what was bound to the former password, and is invalid. May run after the response. */
+    readonly passwordReplaced?: (services: GuardServices, password: ReplacedPassword) => Promise<void>;
+  }
 }
 
 /**
@@ -35,15 +55,18 @@ export class PasswordReplacement {
     private readonly users: TimedUserProvider,
     private readonly lockout: AccountLockout,
     private readonly locks: LoginLocks,
+    private readonly accounts: Accounts,
   ) {}
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
   async replace(replacement: Replacement): Promise<boolean> {
     const { userId, digest, replacing, email, endSessions, judge, finish, undo } = replacement;
     let isSaved: boolean | undefined;
+    let savedAt: number | undefined;
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
+      savedAt = performance.now();
       // The password is stored: what follows must not fail because earlier waits have used up the deadline of the request.
       await RequestScope.detached(async () => {
         await inParallel(endSessions(), this.releaseLocks(userId, email), judge?.());
@@ -60,11 +83,21 @@ export class PasswordReplacement {
         );
         // Forward, where the store does not answer: an undo that succeeds later would change the password after a client has seen
         // that the new one is valid.
-        if (isUnknown || !isUndone) await repeatWhileUnavailable(endSessions);
+        // A session that begins after the new hash was stored is one of the new password. Where that moment is not known, it is over
+        // when the undo has ended: the user store has rolled back what it has not committed in time.
+        const moment = savedAt ?? performance.now();
+        if (isUnknown || !isUndone) await repeatWhileUnavailable(() => endSessions(moment));
       };
       await bestEffort('undoing a change of password', settle, 0);
       throw error;
     }
+  }
+
+  /** Removes what is invalid with the former password. An error is logged: it is no failure. */
+  forgetFormer(password: ReplacedPassword): Promise<void> {
+    return bestEffort('removing what is bound to a replaced password', async () => {
+      for (const [remove, services] of this.accounts.hooks('passwordReplaced')) await remove(services, password);
+    });
   }
 
   /** Also the lock of the login: the guesses that set it were at the former password. */

@@ -1,8 +1,10 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import { callHost } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type FactorMatch, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
@@ -91,5 +93,38 @@ export class PasskeyAssertions {
     if (use?.verdict === 'clone') this.events.emit(new PasskeyCloneDetected(userId, credentialId, guard));
     if (use?.verdict !== 'accept') throw new PasskeyRefused('not_verified');
     if (use.backupChanged) this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp));
+  }
+}
+
+/** Verifies a passkey as the second factor of a password login. */
+@Injectable()
+export class PasskeyAsSecondFactor extends PasskeyFactor {
+  constructor(
+    private readonly assertions: PasskeyAssertions,
+    private readonly store: PasskeyStore,
+    private readonly realm: Realm,
+  ) {
+    super();
+  }
+
+  async isRequiredOf(user: object): Promise<boolean> {
+    const { required } = this.realm.options.passkeys;
+    return typeof required === 'function' ? callHost('passkeys.required', () => required(user)) : required;
+  }
+
+  isHeldBy(userId: string): Promise<boolean> {
+    return this.store.existsFor(userId);
+  }
+
+  async idsOf(userId: string): Promise<string[]> {
+    return (await this.store.list(userId)).map(({ id }) => id);
+  }
+
+  /** @throws PasskeyRefused */
+  async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
+    const used = await this.assertions.verifyOf(userId, ceremonyId, credential, 'not_verified');
+    const passkey = { passkeyId: used.credentialId, isCurrent: () => this.assertions.isCurrent(used) };
+    // The verification has consumed the ceremony.
+    return { amr: 'webauthn', passkey, spend: async () => true };
   }
 }

@@ -9,9 +9,9 @@ import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { RequiredFactors } from '../login-challenge/required-factors';
 import { CodeFactor } from '../login-challenge/second-factors';
-import { AccountLock } from '../sessions/account-lock';
+import { Accounts, type TakenAccount } from '../sessions/accounts';
 import { Sessions } from '../sessions/sessions';
-import { TrustedDeviceStore } from '../sessions/trusted-device.store';
+import { TrustedDeviceStore } from '../login-challenge/trusted-device.store';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
@@ -38,7 +38,7 @@ export class PasskeyEnrolment {
     private readonly verifier: RegistrationVerifier,
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
-    private readonly accountLock: AccountLock,
+    private readonly accounts: Accounts,
     private readonly trustedDevices: TrustedDeviceStore,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
@@ -102,7 +102,7 @@ export class PasskeyEnrolment {
   ): Promise<boolean> {
     const { userId, credentialId } = passkey;
     await this.trustedDevices.removeAllOfSource(userId);
-    const stored = await this.accountLock.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
+    const stored = await this.accounts.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
     if (!stored) return false;
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
     if (!(await isAllowed())) {
@@ -132,7 +132,7 @@ export class PasskeyManagement {
     private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
     private readonly sessions: Sessions,
-    private readonly accountLock: AccountLock,
+    private readonly accounts: Accounts,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -180,9 +180,16 @@ export class PasskeyManagement {
     });
   }
 
+  /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
+  async removeAll({ userId, since }: TakenAccount): Promise<boolean> {
+    const ids = await this.accounts.exclusive(userId, (sql) => this.store.removeAllOf(sql, userId, since));
+    for (const id of ids) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+    return ids.length > 0;
+  }
+
   /** For a user without a password. @throws LastPasskey */
   private removeUnlessLast(userId: string, id: string): Promise<boolean> {
-    return this.accountLock.exclusive(userId, async (sql) => {
+    return this.accounts.exclusive(userId, async (sql) => {
       const passkeys = await this.store.lockedIds(sql, userId);
       const verdict = removalVerdict(id, { keepsLast: true, hasPassword: false, passkeys });
       if (verdict === 'last') throw new LastPasskey();

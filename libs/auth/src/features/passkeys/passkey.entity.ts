@@ -1,6 +1,6 @@
 import type { Usage } from './sign-count.policy';
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /**
  * One passkey of one user (a credential record, WebAuthn Level 3 §4).
@@ -88,6 +88,20 @@ export interface ListedPasskey {
   readonly last_used_at: number | null;
 }
 
+/** A passkey in the export of an account. */
+export interface ExportedPasskey extends Pick<ListedPasskey, 'name' | 'last_used_at'> {
+  readonly credential_id: string;
+}
+
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    passkeys: ExportedPasskey[];
+  }
+  interface Pruned {
+    passkeys: number;
+  }
+}
+
 /** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
 export interface PasskeyList {
   readonly passkeys: readonly ListedPasskey[];
@@ -102,4 +116,34 @@ export interface NewCredential extends Usage {
   readonly publicKey: Uint8Array;
   readonly transports: readonly string[];
   readonly aaguid: string;
+}
+
+/** Creates `svc_passkeys`. */
+export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
+  readonly name = 'CreateSvcPasskeys1764000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE svc_passkeys (
+        credential_id varchar(1364) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
+        user_id text NOT NULL,
+        user_handle varchar(88),
+        guard text,
+        name varchar(255),
+        public_key text NOT NULL,
+        sign_count bigint NOT NULL DEFAULT 0,
+        transports json NOT NULL DEFAULT '[]',
+        aaguid uuid NOT NULL,
+        backup_eligible boolean NOT NULL,
+        backed_up boolean NOT NULL,
+        last_used_at timestamptz,
+        created_at timestamptz NOT NULL,
+        updated_at timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX svc_passkeys_owner ON svc_passkeys (guard, user_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE svc_passkeys');
+  }
 }

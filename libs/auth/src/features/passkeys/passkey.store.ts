@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
+import { valueIf } from '../../foundation/platform/deadline';
+import { isMissing } from '../../foundation/platform/pg-errors';
 import { once } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
+import { type ExportedPasskey, type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 
 /** A passkey to store. */
@@ -67,7 +69,7 @@ export class PasskeyStore {
 
   /**
    * Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, the user has `most` passkeys,
-   * or the user does not exist. The caller's transaction excludes another one for the same user: see `AccountLock`.
+   * or the user does not exist. The caller's transaction excludes another one for the same user: see `Accounts.exclusive`.
    *
    * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
    */
@@ -147,6 +149,12 @@ export class PasskeyStore {
          FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY created_at, credential_id`,
       [this.realm.guard, userId],
     );
+  }
+
+  /** For the export of the account. */
+  async export(userId: string): Promise<ExportedPasskey[]> {
+    const stored = await this.list(userId).catch(valueIf(isMissing, []));
+    return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
   }
 
   async existsFor(userId: string): Promise<boolean> {

@@ -1,7 +1,9 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
@@ -15,11 +17,11 @@ import {
   PasskeyPaths,
   PasskeysController,
 } from './passkeys.controller';
+import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
 import { PasskeyPruning } from './passkey-pruning';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
-import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
-import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
 import { relyingPartyErrors } from './relying-party';
 import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
@@ -29,9 +31,6 @@ import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
 import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
-
-// Also when the feature is off: rows from the time when it was on are still pruned.
-const ALWAYS = [PasskeyStore, PasskeyPruning];
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
@@ -60,7 +59,6 @@ export const passkeys = defineFeature('passkeys', {
     RequiredPasskeyController,
   ],
   providers: [
-    ...ALWAYS,
     { provide: WEBAUTHN, useFactory: () => webauthnOnDemand() },
     Ceremonies,
     EncryptedKeys,
@@ -75,7 +73,16 @@ export const passkeys = defineFeature('passkeys', {
     PasskeyPaths,
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
-  whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+  whenOff: [{ provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+  factor: true,
+  on: { endAll: endChallenges, takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken) },
+  data: {
+    entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],
+    stores: [PasskeyStore, PasskeyPruning],
+    export: { passkeys: (services, userId) => services.get(PasskeyStore).export(userId) },
+    erase: [rowsOfUser(Passkey)],
+    prune: { passkeys: { title: 'passkeys', run: (services) => services.get(PasskeyPruning).prune() } },
+  },
 });
 
 /** The first passkey of a user, created by the browser without a question after a login with the password. */

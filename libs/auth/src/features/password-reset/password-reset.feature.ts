@@ -3,12 +3,12 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
+import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
-import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { HashRenewal } from '../login/login';
+import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
+import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { PasswordReset, ResetLinks, PasswordResets } from './password-reset';
-import { ResetCleanup } from './reset-cleanup';
+import { PasswordReset, ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -21,15 +21,6 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   // A guard that inherits the option would repeat the text.
   return [...new Set(errors)];
 }
-
-// Credentials and changes of the password need the store, with or without the feature.
-const ALWAYS = [
-  ResetTokenPruning,
-  ResetTokenStore,
-  // A mailed code also takes over an account.
-  ResetCleanup,
-  { provide: HashRenewal, useExisting: ResetTokenStore },
-];
 
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
@@ -48,7 +39,21 @@ export const passwordReset = defineFeature('passwordReset', {
   },
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [...ALWAYS, ResetTokens, ResetLinks, PasswordResets],
-  // Rows from the time when the feature was on are still pruned.
-  whenOff: ALWAYS,
+  providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],
+  on: {
+    passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
+    passwordReplaced: removeResetTokens,
+  },
+  data: {
+    entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],
+    stores: [ResetTokenStore, ResetTokenPruning],
+    erase: [rowsOfUser(PasswordResetToken)],
+    prune: {
+      resetTokens: {
+        title: 'reset tokens',
+        ofAllGuards: true,
+        run: (services) => services.get(ResetTokenPruning).prune(),
+      },
+    },
+  },
 });

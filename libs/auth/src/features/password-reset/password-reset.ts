@@ -7,14 +7,59 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/http/request-body';
+import { VerifiedEmails } from '../email-verification/verified-emails';
 import { PasswordReplacement } from '../login/password-replacement';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
+import { Accounts } from '../sessions/accounts';
 import { AccountMails } from '../mail/mail.feature';
-import { ResetCleanup } from './reset-cleanup';
-import { type IssuedToken, type Redeemed, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { type IssuedToken, type Redeemed, type ResetAccount, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';
+
+/**
+ * Ends all access to an account that was possible before a password reset, at every guard with the same users.
+ *
+ * Anyone can register an account with the address of another person, and enrol factors that survive a change of password: a
+ * passkey that can still sign in, or a second factor that locks the owner out. So the first proof of a person removes them,
+ * and forgets the known devices, also if a program that opens links in mails has verified the address. Later they belong to
+ * the owner and remain.
+ */
+@Injectable()
+export class ResetCleanup {
+  constructor(
+    private readonly verifiedEmails: VerifiedEmails,
+    private readonly accounts: Accounts,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * Ends the sessions and removes the factors of the account. Can be repeated after a failure.
+   *
+   * @param moment as for `Replacement.endSessions`
+   */
+  async run(
+    { user, userId }: Pick<ResetAccount, 'user' | 'userId'>,
+    {
+      revokeSessions = this.realm.options.passwordReset.revokeSessions,
+      moment,
+    }: { revokeSessions?: boolean; moment?: number },
+  ): Promise<void> {
+    if (revokeSessions) await this.accounts.endAll(userId, 'password_reset', moment);
+    if (await this.verifiedEmails.isProved(user)) return;
+    // Without the moment: a factor of the other person may have started a session until it was removed.
+    const endAgain = (): Promise<void> => this.accounts.endAll(userId, 'password_reset');
+    await this.accounts.takeOver({ userId }, revokeSessions ? endAgain : null);
+  }
+
+  /**
+   * Records that a person has proved the address, because the mail was read. Last, so that a repeated reset removes the
+   * factors again.
+   */
+  async recordPerson({ user, email }: ResetAccount): Promise<void> {
+    if (!(await this.verifiedEmails.isProved(user))) await this.verifiedEmails.recordPerson(user, email);
+  }
+}
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
 @Injectable()
@@ -23,7 +68,6 @@ export class PasswordResets {
     private readonly rules: PasswordRules,
     private readonly hasher: PasswordHasher,
     private readonly tokens: ResetTokens,
-    private readonly store: ResetTokenStore,
     private readonly replacement: PasswordReplacement,
     private readonly resetCleanup: ResetCleanup,
     private readonly events: AuthEvents,
@@ -54,7 +98,7 @@ export class PasswordResets {
       await reopen();
       throw fault;
     }
-    const endSessions = (): Promise<void> => this.resetCleanup.run(account);
+    const endSessions = (moment?: number): Promise<void> => this.resetCleanup.run(account, { moment });
     const finish = (): Promise<void> => this.resetCleanup.recordPerson(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
@@ -62,7 +106,7 @@ export class PasswordResets {
     // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
     if (!isMade) await reopen();
     // All links of the user are invalid, because they are bound to the former hash. So an error here is no failure.
-    else await bestEffort('removing the reset links of a changed password', () => this.store.removeAll(userId, digest));
+    else await this.replacement.forgetFormer({ userId, digest });
     return isMade;
   }
 }

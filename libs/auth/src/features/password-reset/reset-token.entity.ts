@@ -1,5 +1,11 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+
+declare module '../../foundation/realm/feature-data' {
+  interface Pruned {
+    resetTokens: number;
+  }
+}
 
 /**
  * The token of a password reset. An account has up to three for each broker: see {@link slot}.
@@ -48,5 +54,30 @@ export class PasswordResetToken {
   toJSON(): object {
     const { emailHash: _email, tokenHash: _token, passwordFingerprint: _password, ...shown } = this;
     return shown;
+  }
+}
+
+/** Creates `svc_password_resets`. */
+export class CreateSvcPasswordResets1764100000000 implements MigrationInterface {
+  readonly name = 'CreateSvcPasswordResets1764100000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE svc_password_resets (
+        guard text NOT NULL,
+        broker text NOT NULL DEFAULT '',
+        user_id text NOT NULL,
+        email_hash text NOT NULL,
+        token_hash text NOT NULL,
+        created_at timestamptz NOT NULL,
+        password_fingerprint text NOT NULL DEFAULT '',
+        slot smallint NOT NULL DEFAULT 1,
+        undelivered boolean NOT NULL DEFAULT false,
+        CONSTRAINT svc_password_resets_pkey PRIMARY KEY (guard, broker, user_id, slot)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE svc_password_resets');
   }
 }

@@ -5,8 +5,10 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import { HashRenewal } from '../login/login';
+import type { RenewedHash } from '../login/login';
+import type { ReplacedPassword } from '../login/password-replacement';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -36,7 +38,7 @@ const LIVE_TOKENS = 3;
 
 /** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
 @Injectable()
-export class ResetTokenStore extends HashRenewal {
+export class ResetTokenStore {
   private readonly table = once(() => this.database.table(PasswordResetToken));
 
   constructor(
@@ -44,10 +46,7 @@ export class ResetTokenStore extends HashRenewal {
     private readonly realm: Realm,
     private readonly clock: Clock,
     private readonly users: UserProvider,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
    * Stores a token in a slot without a usable one. Returns false, without a change, if there is none, if the pause after the
@@ -133,33 +132,28 @@ export class ResetTokenStore extends HashRenewal {
     );
   }
 
-  /**
-   * Binds the tokens of a user to the renewed hash of the same password, at all guards of the source.
-   */
-  override async renew(userId: string, former: string, renewed: string): Promise<void> {
-    if (!this.isUsed) return;
+  /** Binds the tokens of a user to the renewed hash of the same password. */
+  async renew({ userId, former, renewed }: RenewedHash): Promise<void> {
     const statement = `UPDATE ${this.table()} SET password_fingerprint = $4
-                        WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint = $3`;
-    const values = [this.realm.source.names, userId, fingerprintOf(former), fingerprintOf(renewed)];
+                        WHERE guard = $1 AND user_id = $2 AND password_fingerprint = $3`;
+    const values = [this.realm.guard, userId, fingerprintOf(former), fingerprintOf(renewed)];
     await this.database.query(statement, values);
   }
 
   /**
-   * Deletes the tokens of a user for all brokers, at all guards of the source. After a new password they are invalid, because it
-   * has another hash.
+   * Deletes the tokens of a user for all brokers. After a new password they are invalid, because it has another hash.
    *
    * @param stored the hash of the new password, whose tokens remain: the deletion may be repeated after the response
    */
   async removeAll(userId: string, stored?: string): Promise<void> {
-    if (!this.isUsed) return;
     await this.database.query(
       `DELETE FROM ${this.table()}
-        WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint IS DISTINCT FROM $3::text`,
-      [this.realm.source.names, userId, stored === undefined ? null : fingerprintOf(stored)],
+        WHERE guard = $1 AND user_id = $2 AND password_fingerprint IS DISTINCT FROM $3::text`,
+      [this.realm.guard, userId, stored === undefined ? null : fingerprintOf(stored)],
     );
   }
 
-  /** As {@link removeAll}, except the tokens for this address and this password hash. */
+  /** As {@link removeAll}, at all guards of the source, except the tokens for this address and this password hash. */
   async removeOthers({
     userId,
     email,
@@ -187,11 +181,6 @@ export class ResetTokenStore extends HashRenewal {
     return users instanceof TypeormUserProvider ? users.existsLockedSql(parameter) : null;
   }
 
-  /** Whether a guard has resets. Otherwise no link can be redeemed, and the table may not exist. */
-  private get isUsed(): boolean {
-    return this.config.guards.some(({ features }) => features.passwordReset);
-  }
-
   private owner(userId: string): [guard: string, broker: string, userId: string] {
     return [this.realm.guard, this.options.broker ?? '', userId];
   }
@@ -200,6 +189,10 @@ export class ResetTokenStore extends HashRenewal {
     return this.realm.options.passwordReset;
   }
 }
+
+/** The hook `passwordReplaced`: removes all tokens but those of the new password. */
+export const removeResetTokens = (services: GuardServices, { userId, digest }: ReplacedPassword): Promise<void> =>
+  services.get(ResetTokenStore).removeAll(userId, digest);
 
 /** Number of rows that one statement of the sweep reads. */
 const PAGE = 1000;
@@ -322,7 +315,7 @@ export interface Redeemed {
  *
  * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, whoever
  * made it, also with a change by code of the host. A login that renews the hash of the same password keeps it: see
- * `HashRenewal`.
+ * {@link ResetTokenStore.renew}.
  */
 @Injectable()
 export class ResetTokens {

@@ -1,5 +1,5 @@
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
-import { PasskeyFactor } from '../login-challenge/second-factors';
+import { PasskeyManagement } from '../passkeys/passkey-enrolment';
 import { Sessions } from '../sessions/sessions';
 import { SessionPrecondition } from '../sessions/sign-in';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
@@ -109,7 +109,7 @@ describe('the password reset of an account with an unverified email', () => {
         logins.push((await sent(account.app.login(ceremony_id, credential))).answer);
       };
       before(account.own(Sessions), 'endAll', signIn);
-      before(account.own(PasskeyFactor), 'removeAll', async () => {
+      before(account.own(PasskeyManagement), 'removeAll', async () => {
         await signIn();
         before(account.own(Sessions), 'endAll', signIn);
       });
@@ -132,7 +132,7 @@ describe('the password reset of an account with an unverified email', () => {
       const services = {
         savePasswordHash: account.users,
         endAll: account.own(Sessions),
-        removeAll: account.own(PasskeyFactor),
+        removeAll: account.own(PasskeyManagement),
       };
       before(services[step], step, async () => {
         late = (await sent(account.app.register(user, credential))).answer;

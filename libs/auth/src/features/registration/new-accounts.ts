@@ -6,14 +6,25 @@ import { AuthConfigError, ValidationFailed } from '../../foundation/platform/err
 import type { Text } from '../../foundation/platform/messages';
 import type { NewAccount } from '../../foundation/ports/user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
-import { Realm } from '../../foundation/realm/realm';
+import type { HookPoints } from '../../foundation/realm/feature';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { named } from '../../request/http/request-body';
-import { HeldEmails } from '../email-change/held-emails';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasskeyRefused } from '../passkeys/passkeys.errors';
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /**
+     * The id of the user for whom an email is held, so that no other account is created with it; null for none. While it is on, an
+     * email belongs to one account.
+     */
+    readonly identifierHeld?: (services: GuardServices, email: string) => Promise<string | null>;
+  }
+}
 
 /** Seconds during which the user of a registration cannot be the result of another registration. */
 const CLAIM_SECONDS = 3600;
@@ -51,9 +62,9 @@ export class NewAccounts {
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
-    private readonly heldEmails: HeldEmails,
     private readonly database: Database,
     private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /**
@@ -66,10 +77,10 @@ export class NewAccounts {
    * create the account
    */
   async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<CreatedAccount> {
-    const { hooks, username, features } = this.realm.options;
+    const { hooks, username } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
-    const email = features.emailChange && username !== 'email' ? fields.email : null;
+    const email = this.holders.length > 0 && username !== 'email' ? fields.email : null;
     if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new IdentifierTaken('email');
     const held = await this.heldIn(fields);
     if (held) throw new IdentifierTaken(held.field);
@@ -120,12 +131,19 @@ export class NewAccounts {
     return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
   }
 
-  /** The field with an email that is held for its former account: see {@link HeldEmails}. Null for none. */
+  private get holders(): NonNullable<HookPoints['identifierHeld']>[] {
+    return this.scope.hooks('identifierHeld');
+  }
+
+  /** The field with an email that is held for another account. Null for none. */
   private async heldIn(fields: RegistrationFields): Promise<{ field: string; userId: string } | null> {
     for (const field of new Set([this.realm.options.username, 'email'])) {
       const email = fields[field];
-      const userId = typeof email === 'string' ? await this.heldEmails.holderOf(email) : null;
-      if (userId !== null) return { field, userId };
+      if (typeof email !== 'string') continue;
+      for (const holderOf of this.holders) {
+        const userId = await holderOf(this.scope, email);
+        if (userId !== null) return { field, userId };
+      }
     }
     return null;
   }

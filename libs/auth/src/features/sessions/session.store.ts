@@ -226,6 +226,21 @@ export class SessionStore {
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 
+  /**
+   * The position after the sessions of a user that began before a moment, by the database's clock.
+   *
+   * @param moment as `performance.now()` returns it: the clock of this process may differ from that of the database
+   */
+  async startBefore(userId: string, moment: number): Promise<PageStart> {
+    const elapsed = (performance.now() - moment) / 1000;
+    // The database reads its clock later than this process: the position is never before the moment.
+    const [row] = await this.database.query<{ createdAt: string }>(
+      `SELECT (clock_timestamp() + $1::interval - $2::float8 * interval '1 second')::text AS "createdAt"`,
+      [this.clock.offset, elapsed],
+    );
+    return { ...FIRST_OF_USER, userId, createdAt: row!.createdAt };
+  }
+
   /** Ends a page of the guard's live sessions, in the order of their users, and commits. */
   endPageOfGuard(start: PageStart | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
     const { userId, createdAt, id } = start ?? FIRST_OF_GUARD;

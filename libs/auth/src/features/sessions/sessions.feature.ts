@@ -1,7 +1,7 @@
 import { TIME, UUID, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { AccountLock } from './account-lock';
+import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
   LogoutController,
@@ -17,13 +17,12 @@ import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
-import { SessionList } from './session-list';
+import { CreateSvcSessions1763700000000, Session } from '../../identity/denylist/session.entity';
+import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
-import { TrustedDeviceStore } from './trusted-device.store';
-import { UserSessions } from './user-sessions';
 import { SESSIONS_OPTIONS } from './sessions.options';
 import { feature } from '../../foundation/config/option-table';
 import { SESSION_EVENTS } from './sessions.events';
@@ -52,7 +51,6 @@ export const sessions = defineFeature('sessions', {
   providers: [
     TokenClaims,
     SessionStore,
-    TrustedDeviceStore,
     PinnedSessions,
     PinnedAbilityGate,
     AccountStandings,
@@ -64,13 +62,22 @@ export const sessions = defineFeature('sessions', {
     Sessions,
     NewSessions,
     SessionErasure,
-    UserSessions,
-    AccountLock,
+    Accounts,
     RefreshRotation,
     RequestSessions,
     SessionPruning,
     SessionList,
+    SessionExport,
   ],
+  data: {
+    entities: [{ entity: Session, migration: CreateSvcSessions1763700000000 }],
+    export: { sessions: (services, userId) => services.get(SessionExport).export(userId) },
+    // `SessionErasure` ends the sessions, and erases their rows.
+    erase: [],
+    prune: {
+      sessions: { title: 'sessions', ofAllGuards: true, run: (services) => services.get(SessionPruning).prune() },
+    },
+  },
 });
 
 /** The route that ends all sessions of the caller. */

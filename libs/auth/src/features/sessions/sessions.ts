@@ -3,16 +3,15 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { bestEffort, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions } from '../../identity/denylist/ended-sessions';
 import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
 import type { Caller } from '../../identity/tokens/caller';
-import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
-import { TrustedDeviceStore } from './trusted-device.store';
 
 /**
  * Time limit in milliseconds for one request that ends pages of sessions. Each page is committed. A request that exceeds
@@ -30,6 +29,25 @@ export type Deny = (familyIds: string[]) => Promise<void>;
 /** The pages of an end of sessions that are tried again while a store is unavailable. With them the end has no time limit. */
 export type RetriedPages = 'none' | 'later' | 'all';
 
+/** The sign-ins that have begun, of a user or, without a user, of the guard. */
+export interface BegunSignIns {
+  readonly userId?: string;
+  /** Whether the sessions must not end if the end cannot be recorded. */
+  readonly mustRecord: boolean;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /**
+     * Runs before all sessions of a user or of the guard end: ends challenges, mailed codes and the trust in devices, so that a
+     * sign-in that has begun before starts no session afterwards.
+     *
+     * @returns an error that is thrown after the sessions have ended, if the end must not be recorded
+     */
+    readonly endAll?: (services: GuardServices, begun: BegunSignIns) => Promise<unknown>;
+  }
+}
+
 /** Ends the realm's sessions. `NewSessions` starts them. */
 @Injectable()
 export class Sessions {
@@ -38,15 +56,14 @@ export class Sessions {
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
     endedSessions: EndedSessions,
-    private readonly purposeTokens: PurposeTokens,
-    private readonly trustedDevices: TrustedDeviceStore,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {
     endedSessions.onFinished(realm.guard, (session) => this.emitEnded(session, 'revoked'));
   }
 
-  /** Ends the sessions of a user that exceed the cap, except one. */
+  /** Ends the sessions of the user that exceed `sessions.maxPerUser`. @param own the new session, which stays */
   endSurplus(userId: string, own: string): Promise<void> {
     return this.ending('cap', async (deny) => {
       const ended = await this.store.endOverCap(userId, own, deny);
@@ -84,7 +101,7 @@ export class Sessions {
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended
    */
   async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<void> {
-    const throwUnrecorded = await this.endChallenges(reason, userId);
+    const throwUnrecorded = await this.endBegun(reason, userId);
     const last = rowId(own);
     let isEnded = false;
     await this.inPages(reason, async (start, deny) => {
@@ -115,10 +132,29 @@ export class Sessions {
    * @throws StoreUnavailable as {@link endAll} does
    */
   async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
-    const throwUnrecorded = await this.endChallenges(reason, userId);
+    const throwUnrecorded = await this.endBegun(reason, userId);
     const except = rowId(familyId);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
     throwUnrecorded();
+  }
+
+  /**
+   * Ends every session of the user on this guard that began before a moment, except one. For a change of the password that is
+   * completed after its answer: the user may have signed in with the new password since. Sign-ins that have begun do not end: they
+   * are bound to the hash of the former password.
+   *
+   * @param moment see `SessionStore.startBefore`
+   * @throws StoreUnavailable as {@link endAll} does
+   */
+  async endEarlier(
+    userId: string,
+    moment: number,
+    reason: SessionEndReason,
+    familyId: string | null = null,
+  ): Promise<void> {
+    const except = rowId(familyId);
+    const first = await this.store.startBefore(userId, moment);
+    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
 
   /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
@@ -130,9 +166,8 @@ export class Sessions {
   }
 
   /**
-   * Ends the outstanding challenges and mailed codes of a user or, without a user, of the guard: a sign-in that has begun
-   * before the end of all sessions must not start one afterwards. Also ends the trust in all devices. Before the sessions end:
-   * see `ChallengeCompletion` and `Login`.
+   * Ends what could start a session after the end of all sessions of a user or, without a user, of the guard: see
+   * {@link BegunSignIns}. Before the sessions end.
    *
    * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
    * records the end, and ends the sessions that a challenge has started in between.
@@ -140,28 +175,14 @@ export class Sessions {
    * @returns a function to call after the end of the sessions: it throws the error of a store that could not record the end
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
-  async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
-    const { twoFactor, passkeys, emailCode } = this.realm.options.features;
-    if (!twoFactor && !passkeys && !emailCode) return () => undefined;
-    let unrecorded: unknown;
-    try {
-      await this.purposeTokens.endChallenges(userId);
-    } catch (error) {
-      if (this.denylist.lifetime > 0 || reason === 'erased') throw error;
-      unrecorded = error;
-    }
-    // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
-    await this.endTrust(userId);
+  async endBegun(reason: SessionEndReason, userId?: string): Promise<() => void> {
+    const mustRecord = this.denylist.lifetime > 0 || reason === 'erased';
+    const errors: unknown[] = [];
+    for (const end of this.scope.hooks('endAll')) errors.push(await end(this.scope, { userId, mustRecord }));
+    const unrecorded = errors.find(Boolean);
     return () => {
       if (unrecorded) throw unrecorded;
     };
-  }
-
-  /** Ends the trust in all devices of a user or, without a user, of the guard: a sign-in needs the second factor again. */
-  private async endTrust(userId?: string): Promise<void> {
-    const { twoFactor, passkeys } = this.realm.options.features;
-    if (!twoFactor && !passkeys) return;
-    await (userId === undefined ? this.trustedDevices.removeAllOfGuard() : this.trustedDevices.removeAll(userId));
   }
 
   /**
@@ -169,7 +190,7 @@ export class Sessions {
    * page after the first one is tried again while a store is unavailable.
    */
   async endEverything(reason: SessionEndReason): Promise<number> {
-    const throwUnrecorded = await this.endChallenges(reason);
+    const throwUnrecorded = await this.endBegun(reason);
     let count = 0;
     const page = async (start: PageStart | null, deny: Deny): Promise<EndedPage> => {
       const ended = await this.store.endPageOfGuard(start, deny);

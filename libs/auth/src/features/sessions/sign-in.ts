@@ -307,9 +307,3 @@ export class SignIn {
     });
   }
 }
-
-/** Forgets the devices of a user on a change of the person who owns the account. */
-export abstract class SignInDevices {
-  /** Forgets all devices of a user: they may belong to another person. @throws StoreUnavailable */
-  abstract forgetAll(userId: string): Promise<void>;
-}

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { SecondFactorMethod } from '../../foundation/ports/presenter';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors';
+import type { TakenAccount } from '../sessions/accounts';
 import { RecoveryCodeUsed } from './two-factor.events';
 import { without, RecoveryCodes } from './recovery-codes';
 import { SecondFactors, isEnabled } from './stored-factors';
@@ -20,7 +22,6 @@ export class TwoFactorCodes extends CodeFactor {
     private readonly totp: Totp,
     private readonly usedCodes: UsedCodes,
     private readonly recoveryCodes: RecoveryCodes,
-    private readonly twoFactor: TwoFactor,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {
@@ -54,10 +55,6 @@ export class TwoFactorCodes extends CodeFactor {
     return entry === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, entry) };
   }
 
-  remove(userId: string): Promise<void> {
-    return this.twoFactor.disable(userId);
-  }
-
   private async spendRecoveryCode(userId: string, entry: string): Promise<boolean> {
     const left = await this.factors.change(userId, (factor) => {
       const recoveryCodes = isEnabled(factor) ? without(factor.recoveryCodes, entry) : null;
@@ -67,4 +64,17 @@ export class TwoFactorCodes extends CodeFactor {
     this.events.emit(new RecoveryCodeUsed(userId, this.realm.guard, this.recoveryCodes.count(left.recoveryCodes)));
     return true;
   }
+}
+
+/**
+ * The hook `takeover`: removes the factor of the user, also one whose enrolment is pending. A concurrent enrolment stores its
+ * factor first and then checks its session, which has ended.
+ */
+export async function removeFactor(services: GuardServices, { userId, since }: TakenAccount): Promise<boolean> {
+  if (since) {
+    const { confirmedAt } = await services.get(SecondFactors).read(userId);
+    if (confirmedAt && confirmedAt < since) return false;
+  }
+  await services.get(TwoFactor).disable(userId);
+  return false;
 }

@@ -3,6 +3,7 @@ import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/err
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { idText } from '../../identity/users/identifiers';
 import { Encryption } from '../../foundation/platform/crypto';
+import type { ExportedData } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -101,3 +102,10 @@ export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => (conf
 
 // Without the guard, because guards that share a user table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;
+
+/** The second factor in the export of an account. */
+export async function exportedFactor(users: TimedUserProvider, userId: string): Promise<ExportedData['two_factor']> {
+  const factor = users.storesSecondFactors() ? await users.secondFactorOf(userId) : null;
+  const confirmedAt = factor?.confirmedAt ?? null;
+  return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
+}

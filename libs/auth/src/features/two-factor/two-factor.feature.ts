@@ -1,5 +1,7 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
@@ -9,11 +11,11 @@ import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
-import { SecondFactors } from './stored-factors';
+import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
-import { TwoFactorCodes } from './code-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
+import { TwoFactorCodes, removeFactor } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 /** TOTP and recovery codes. */
@@ -51,4 +53,12 @@ export const twoFactor = defineFeature('twoFactor', {
     { provide: CodeFactor, useClass: TwoFactorCodes },
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
+  factor: true,
+  on: { endAll: endChallenges, takeover: removeFactor },
+  data: {
+    // The secret is in the table of the users.
+    entities: [],
+    addedAt: 1764050000000,
+    export: { two_factor: (services, userId) => exportedFactor(services.get(TimedUserProvider), userId) },
+  },
 });

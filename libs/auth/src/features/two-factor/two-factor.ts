@@ -7,7 +7,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { WrongCode } from '../login-challenge/challenge';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
-import { TrustedDeviceStore } from '../sessions/trusted-device.store';
+import { TrustedDeviceStore } from '../login-challenge/trusted-device.store';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -20,6 +20,12 @@ export interface Enrolment {
   /** URI for the QR code. */
   otpauthUri: string;
   recoveryCodes: string[];
+}
+
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    two_factor: { enabled: boolean; confirmed_at: string | null };
+  }
 }
 
 /** A correct code of a pending second factor. */

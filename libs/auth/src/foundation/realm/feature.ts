@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
 import type { OptionFacets } from '../config/option-table';
+import type { FeatureData } from './feature-data';
 import type { UserSource } from './user-source';
 
 /**
@@ -42,6 +43,9 @@ export interface Feature extends OptionFacets {
   readonly providers?: readonly Provider[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
+  readonly data?: FeatureData;
+  /** Whether users enrol a factor with it: a second factor, or one that signs in. */
+  readonly factor?: true;
   readonly on?: HookPoints;
 }
 

@@ -6,6 +6,7 @@ import { type StatedTexts, Texts } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
 import { type MessageParams, type Translator, fill } from '../platform/messages';
 import type { Feature, HookPoints } from './feature';
+import type { GuardServices } from './feature-data';
 import { type UserSource, sourceOf } from './user-source';
 
 declare module './feature' {
@@ -58,7 +59,7 @@ const acceptLanguageOf = (request: unknown): unknown =>
   (request as { headers?: Readonly<Record<string, unknown>> } | null | undefined)?.headers?.['accept-language'];
 
 /** Gives the rest of the application access to the services of a realm. */
-export class RealmScope {
+export class RealmScope implements GuardServices {
   private readonly services = new Map<unknown, unknown>();
 
   /** @param features those that are on at the guard */
@@ -128,33 +129,5 @@ export class Realms {
     throw new AuthConfigError(
       `There is no guard "${guard}". Declared: ${[...this.byGuard.keys()].join(', ')}. Add it to AuthModule's guards.`,
     );
-  }
-}
-
-/** Gives a service of a realm the services of all guards with the same users. */
-@Injectable()
-export class SourceGuards {
-  constructor(
-    private readonly realm: Realm,
-    private readonly realms: Realms,
-  ) {}
-
-  /** A service of each guard of the source, in the order of the guards' names. Without the guards whose feature is off. */
-  all<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
-    return this.servicesOf(this.realm.source.names, token);
-  }
-
-  /** As {@link all}, without the guard of this realm. */
-  others<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
-    const { source, guard } = this.realm;
-    return this.servicesOf(
-      source.names.filter((name) => name !== guard),
-      token,
-    );
-  }
-
-  private servicesOf<T>(names: readonly string[], token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
-    const scopes = names.map((name) => this.realms.get(name));
-    return scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
   }
 }

@@ -6,6 +6,7 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
@@ -195,3 +196,16 @@ export class PurposeTokens {
     return userId === undefined ? guard : `${guard}:${userId}`;
   }
 }
+
+/** The hook `endAll` of each feature with challenges. */
+export const endChallenges = (
+  services: GuardServices,
+  { userId, mustRecord }: { userId?: string; mustRecord: boolean },
+): Promise<unknown> =>
+  services
+    .get(PurposeTokens)
+    .endChallenges(userId)
+    .catch((error: unknown) => {
+      if (mustRecord) throw error;
+      return error;
+    });

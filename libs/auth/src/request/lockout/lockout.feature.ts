@@ -5,26 +5,10 @@ import type { ChangeSource } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
-import { LockoutPruning, LockoutStore, LoginLocks, lockedUserId } from './lockout.store';
+import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
+import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects, lockedUserId } from './lockout.store';
 import { LockRelease } from './lock-release';
 import { LOCKOUT_OPTIONS } from './lockout.options';
-
-// Also when the feature is off: rows from the time when it was on are still pruned, and another guard may have the same users.
-const ALWAYS = [
-  AttemptGuard,
-  FailureLimiter,
-  FailureLimits,
-  LockoutStore,
-  LockoutPruning,
-  LockRelease,
-  LoginLocks,
-  {
-    provide: AccountLockout,
-    inject: [LockoutStore, AuthEvents, Realm],
-    useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
-      store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
-  },
-];
 
 /** A concurrent success may have released the lock when the mail is prepared. */
 const informOnLock: ChangeSource = ({ get }, send) => {
@@ -35,14 +19,36 @@ const informOnLock: ChangeSource = ({ get }, send) => {
   });
 };
 
-/** Lockout of accounts after consecutive failures, stored in the database. */
+/**
+ * Lockout of accounts after consecutive failures, stored in the database. Without flags: another guard with the same users may
+ * count failures, and the limits on failures are part of it.
+ */
 export const lockout = defineFeature('lockout', {
-  flags: ['lockout'],
   languages: () => (require('./lockout.languages') as typeof import('./lockout.languages')).lockoutLanguages,
   options: LOCKOUT_OPTIONS,
   mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
   informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,
-  providers: ALWAYS,
-  whenOff: ALWAYS,
+  providers: [
+    AttemptGuard,
+    FailureLimiter,
+    FailureLimits,
+    LockoutStore,
+    LockoutPruning,
+    LockRelease,
+    LoginLocks,
+    {
+      provide: AccountLockout,
+      inject: [LockoutStore, AuthEvents, Realm],
+      useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
+        store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
+    },
+  ],
+  data: {
+    entities: [{ entity: LockoutCounter, migration: CreateSvcLockouts1763800000000 }],
+    erase: [{ entity: LockoutCounter, column: 'subject', values: erasedSubjects }],
+    prune: {
+      lockoutCounters: { title: 'lockout counters', run: (services, days) => services.get(LockoutPruning).prune(days) },
+    },
+  },
 });

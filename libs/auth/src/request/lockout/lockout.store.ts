@@ -4,6 +4,7 @@ import { Clock } from '../../foundation/platform/clock';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import type { DeletedAccount } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { type Lock, secondsHeld } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
@@ -205,6 +206,12 @@ export class LockoutPruning {
   }
 }
 
+declare module '../../foundation/realm/feature-data' {
+  interface Pruned {
+    lockoutCounters: number;
+  }
+}
+
 /** Begins the key of an identifier that is counted by its spelling. */
 const IDENTIFIER = 'idn:';
 
@@ -268,6 +275,17 @@ export const userLock = (purpose: 'two_factor' | 'confirm', userId: string): Loc
   purpose,
   subject: bounded(userId),
 });
+
+/** The subjects of all failure counters of an account: its id at the login, its id elsewhere, its identifier, its email. */
+export const erasedSubjects = ({ userId, spellings, email }: DeletedAccount): string[] =>
+  [
+    loginLock(userId, ''),
+    userLock('confirm', userId),
+    ...spellings.map((spelling) => loginLock(null, spelling)),
+    mailLock(email ?? ''),
+  ]
+    .map(({ subject }) => subject)
+    .filter(Boolean);
 
 /**
  * Names the counters of failed logins, for the lock and for the limits.

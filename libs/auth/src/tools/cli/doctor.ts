@@ -18,7 +18,7 @@ import { redisClientOf } from '../../foundation/security-store/first-connection'
 import { type RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import { Keyring } from '../../identity/tokens/keyring';
 import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
-import { MIGRATIONS } from '../migrations/missing-schema';
+import { authEntities } from '../../entities';
 import { closed } from '../console/application';
 import { CommandRefused } from '../console/command-error';
 import { distanceChecks } from './distance-checks';
@@ -344,7 +344,7 @@ async function connected(url: string | undefined, found: Finding[]): Promise<Dat
     const source = new DataSource({
       type: 'postgres',
       url,
-      entities: [...MIGRATIONS.keys()] as Function[],
+      entities: authEntities,
       connectTimeoutMS: 5000,
     });
     return await source.initialize();

@@ -6,13 +6,8 @@ import { redisRefusal } from '../../foundation/platform/errors';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
-import {
-  MIGRATIONS,
-  type MissingColumn,
-  columnsOfUsers,
-  libraryColumns,
-  missingColumns,
-} from '../migrations/missing-schema';
+import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
+import { TABLES } from '../../entities';
 import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
 import { idChecks, identifierChecks, userRights } from './user-checks';
 
@@ -40,7 +35,7 @@ const CURES: readonly (readonly [RegExp, string])[] = [
 
 /** The server, the tables, the indexes, the rights and the clock of PostgreSQL. */
 export async function databaseChecks({ database, config }: Subject): Promise<Finding[]> {
-  if (!database || (config && !config.routes && !database.hasEntity([...MIGRATIONS.keys()][0]!))) return [];
+  if (!database || (config && !config.routes && !database.hasEntity(TABLES[0]!.entity))) return [];
   try {
     return [
       ...(await serverChecks(database)),
@@ -76,13 +71,12 @@ async function serverChecks(database: Database): Promise<Finding[]> {
 }
 
 async function tableChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const entities = [...MIGRATIONS.keys()].filter((entity) => database.hasEntity(entity));
-  if (entities.length < MIGRATIONS.size) {
+  if (!TABLES.every(({ entity }) => database.hasEntity(entity))) {
     const cure = 'Add ...authEntities to its entities, and ...authMigrations to its migrations.';
     return [finding('tables', 'error', 'The data source has not all entities of the library.', cure)];
   }
   const ofUsers = config ? columnsOfUsers(database, config) : [];
-  const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]);
+  const missing = await missingColumns(database, [...libraryColumns(database, TABLES), ...ofUsers]);
   if (missing.length) {
     const names = missing.map(({ table, column, migration, isTable }) =>
       isTable
@@ -96,7 +90,7 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
     const elsewhere = await otherSchema(database, missing);
     return [elsewhere ?? finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
   }
-  const tables = entities.map((entity) => database.source.getMetadata(entity));
+  const tables = TABLES.map(({ entity }) => database.source.getMetadata(entity));
   const names = tables.map(({ tablePath }) => quotedPath(tablePath));
   const forbidden = await database.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS name

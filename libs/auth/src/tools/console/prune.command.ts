@@ -1,5 +1,7 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
-import { type Pruned, Pruning, PruningFailed } from '../retention/pruning';
+import { FEATURES } from '../../features';
+import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
+import { Pruning, PruningFailed } from '../retention/pruning';
 import { Application } from './application';
 import { CommandRefused, reported } from './command-error';
 
@@ -37,21 +39,10 @@ export class PruneCommand extends CommandRunner {
   }
 }
 
-const LINES: Readonly<Record<keyof Pruned, string>> = {
-  sessions: 'sessions',
-  lockoutCounters: 'lockout counters',
-  passkeys: 'passkeys',
-  resetTokens: 'reset tokens',
-  emailChanges: 'changes of email',
-  knownDevices: 'known devices',
-  trustedDevices: 'trusted devices',
-  emailDeliveries: 'opened links',
-};
-
 const numbersOf = (pruned: Partial<Pruned>): string =>
-  Object.entries(LINES)
+  pruneStages(FEATURES)
     .filter(([stage]) => stage in pruned)
-    .map(([stage, title]) => `${title}: ${pruned[stage as keyof Pruned]}\n`)
+    .map(([stage, { title }]) => `${title}: ${pruned[stage]}\n`)
     .join('');
 
 function wholeDays(text: string): number {

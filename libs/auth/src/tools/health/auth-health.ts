@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { type AuthConfig, needsDatabase } from '../../foundation/config/auth-config';
 import type { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
@@ -14,6 +13,7 @@ import { Session } from '../../identity/denylist/session.entity';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 import { SecondFactors } from '../../features/two-factor/stored-factors';
+import type { StoredEntity } from '../../foundation/realm/feature-data';
 import { libraryColumns, mayIssue, missingColumns } from '../migrations/missing-schema';
 
 /** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
@@ -107,7 +107,7 @@ export class AuthHealth {
     private readonly store: SecurityStore,
     private readonly realms: Realms,
     private readonly config: AuthConfig,
-    private readonly entities: readonly EntityTarget<ObjectLiteral>[],
+    private readonly tables: readonly StoredEntity[],
     private readonly clock: Clock,
   ) {}
 
@@ -118,7 +118,7 @@ export class AuthHealth {
   indicators(): (() => Promise<HealthResult>)[] {
     const postgres = needsDatabase(this.config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
-    if (!mayIssue(this.database, this.realms, this.config, this.entities)) return [...postgres, ...always];
+    if (!mayIssue(this.database, this.realms, this.config, this.tables)) return [...postgres, ...always];
     const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
     return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
@@ -172,7 +172,7 @@ export class AuthHealth {
   /** Whether the tables of the library have every column of its entities. `pending`: run the migrations. */
   migrations<Key extends string = 'auth_migrations'>(key = 'auth_migrations' as Key): Promise<HealthResult<Key>> {
     return this.judged('migrations', key, async () => {
-      const missing = await missingColumns(this.database, libraryColumns(this.database, this.entities));
+      const missing = await missingColumns(this.database, libraryColumns(this.database, this.tables));
       const names = missing.map(({ table, column, isTable }) => (isTable ? table : `${table}.${column}`));
       if (missing.length) throw new Fault('pending', `Missing: ${[...new Set(names)].join(', ')}.`);
     });

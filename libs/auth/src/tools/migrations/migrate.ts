@@ -1,7 +1,7 @@
 import { DefaultNamingStrategy, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
 import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
-import { authMigrations } from './index';
+import { authMigrations } from '../../entities';
 
 /** The table with the names of the migrations that have run, in the form of TypeORM. */
 const TABLE = 'svc_migrations';

@@ -30,7 +30,9 @@ describe('the check of the tables at boot', () => {
     query.mockReset();
     hasTransactions.mockReset().mockResolvedValue(true);
     const config: AuthConfig = resolveOptions({ secret: 'x' });
-    check = new SchemaCheck(database, new Realms(), config, { httpAdapter: {} as never }, [Row]);
+    check = new SchemaCheck(database, new Realms(), config, { httpAdapter: {} as never }, [
+      { entity: Row, migration: class CreateRows {} as never },
+    ]);
   });
   afterEach(() => {
     check.onModuleDestroy();

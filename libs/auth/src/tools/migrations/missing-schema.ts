@@ -6,25 +6,9 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { StoredEntity } from '../../foundation/realm/feature-data';
 import type { Realms } from '../../foundation/realm/realm';
-import { LockoutCounter } from '../../request/lockout/lockout.entity';
-import { KnownDevice } from '../../features/known-devices/known-device.entity';
-import { Passkey } from '../../features/passkeys/passkey.entity';
-import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
-import { TrustedDevice } from '../../features/sessions/trusted-device.entity';
-import { Session } from '../../identity/denylist/session.entity';
 import { Keyring } from '../../identity/tokens/keyring';
-import { EmailDelivery } from '../../features/email-verification/email-delivery.entity';
-import { EmailChange } from '../../features/email-change/email-change.entity';
-import { CreateSvcEmailChanges1764200000000 } from './1764200000000-create-email-changes';
-import { CreateSvcEmailDeliveries1764500000000 } from './1764500000000-create-email-deliveries';
-import { CreateSvcKnownDevices1764300000000 } from './1764300000000-create-known-devices';
-import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
-import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
-import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
-import { CreateSvcTrustedDevices1764400000000 } from './1764400000000-create-trusted-devices';
-import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
-
 /** A column that an entity has, and that the library reads or writes. */
 interface WantedColumn {
   /** With its schema, if the data source names one. */
@@ -42,24 +26,11 @@ export interface MissingColumn extends WantedColumn {
 
 type Entity = EntityTarget<ObjectLiteral>;
 
-/** The entities of the library's tables, with the migration that creates the table. */
-export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
-  [Session, CreateSvcSessions1763700000000],
-  [LockoutCounter, CreateSvcLockouts1763800000000],
-  [Passkey, CreateSvcPasskeys1764000000000],
-  [PasswordResetToken, CreateSvcPasswordResets1764100000000],
-  [EmailChange, CreateSvcEmailChanges1764200000000],
-  [KnownDevice, CreateSvcKnownDevices1764300000000],
-  [TrustedDevice, CreateSvcTrustedDevices1764400000000],
-  [EmailDelivery, CreateSvcEmailDeliveries1764500000000],
-]);
-
 /** The columns of the library's tables. */
-export const libraryColumns = (database: Database, entities: readonly Entity[]): WantedColumn[] =>
-  entities.flatMap((entity) => {
-    const migration = `${MIGRATIONS.get(entity)?.name} of authMigrations`;
-    return columnsOf(database, entity).map((column) => wantedColumn(column, migration));
-  });
+export const libraryColumns = (database: Database, tables: readonly StoredEntity[]): WantedColumn[] =>
+  tables.flatMap(({ entity, migration }) =>
+    columnsOf(database, entity).map((column) => wantedColumn(column, `${migration.name} of authMigrations`)),
+  );
 
 const OF_USERS = ['email', 'passwordHash', 'emailVerifiedAt'];
 const OF_SECOND_FACTORS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'];
@@ -112,11 +83,11 @@ export function mayIssue(
   database: Database,
   realms: Realms,
   { routes }: AuthConfig,
-  entities: readonly Entity[],
+  tables: readonly StoredEntity[],
 ): boolean {
   if (routes) return true;
   const canSign = realms.all.some((scope) => scope.realm.options.users?.entity && scope.get(Keyring).canSign);
-  return canSign && entities.some((entity) => database.hasEntity(entity));
+  return canSign && tables.some(({ entity }) => database.hasEntity(entity));
 }
 
 const STATEMENT_POOLING =
@@ -145,13 +116,13 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly realms: Realms,
     private readonly config: AuthConfig,
     private readonly adapterHost: Pick<HttpAdapterHost, 'httpAdapter'>,
-    private readonly entities: readonly Entity[],
+    private readonly tables: readonly StoredEntity[],
     private readonly closeStore: () => Promise<void> = async () => undefined,
   ) {}
 
   /** @throws AuthConfigError with everything that is missing, and the migrations that create it */
   async onApplicationBootstrap(): Promise<void> {
-    if (!mayIssue(this.database, this.realms, this.config, this.entities)) return;
+    if (!mayIssue(this.database, this.realms, this.config, this.tables)) return;
     const problem = await this.problem();
     if (problem === 'unknown') {
       this.logger.warn(
@@ -186,16 +157,16 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** What is missing, with the cure; null for nothing, `unknown` while the database does not answer. Never rejects. */
   private async problem(): Promise<string | null> {
-    const { database, entities } = this;
-    const unknown = entities.filter((entity) => !database.hasEntity(entity));
+    const { database, tables } = this;
+    const unknown = tables.filter(({ entity }) => !database.hasEntity(entity));
     if (unknown.length) {
-      const names = unknown.map((entity) => (entity as { name: string }).name).join(', ');
+      const names = unknown.map(({ entity }) => entity.name).join(', ');
       return `The data source has no entities ${names}. Add ...authEntities to its entities.`;
     }
     try {
       if (!(await database.hasTransactions())) return STATEMENT_POOLING;
       const missing = await missingColumns(database, [
-        ...libraryColumns(database, entities),
+        ...libraryColumns(database, tables),
         ...columnsOfUsers(database, this.config),
       ]);
       return missing.length ? descriptionOf(missing) : null;

@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { PruneSchedule } from './prune-schedule';
-import type { Pruned, Pruning } from './pruning';
+import type { Pruned } from '../../foundation/realm/feature-data';
+import type { Pruning } from './pruning';
 import { authOptionsFromEnv, resolveOptions } from '../../foundation/config/options.testkit';
 
 const NONE: Pruned = {

@@ -2,30 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/option-table';
-import { EmailChangeRows } from '../../features/email-change/email-change.store';
-import { EmailDeliveries } from '../../features/email-verification/email-delivery.store';
-import { LockoutPruning } from '../../request/lockout/lockout.store';
-import { KnownDeviceStore } from '../../features/known-devices/known-device.store';
-import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
-import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
+import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
 import { Realms } from '../../foundation/realm/realm';
-import { TrustedDeviceStore } from '../../features/sessions/trusted-device.store';
-import { SessionPruning } from '../../features/sessions/session-pruning';
 import { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
 import { whileLocked } from './pruning-lock';
-
-/** Numbers of deleted rows. */
-export interface Pruned {
-  sessions: number;
-  lockoutCounters: number;
-  passkeys: number;
-  resetTokens: number;
-  emailChanges: number;
-  knownDevices: number;
-  trustedDevices: number;
-  emailDeliveries: number;
-}
 
 /**
  * Stages of a sweep failed, after the others have run. `errors` has an error for each of them, named in its message.
@@ -45,9 +27,8 @@ export class PruningFailed extends AggregateError {
 }
 
 /**
- * Deletes expired sessions, outdated lockout counters, passkeys and opened links of deleted users, expired reset tokens, changes of email and
- * trusted devices, and devices that are not known any more. Deletes in small batches, so that it can run beside requests with
- * any number of rows.
+ * Deletes the rows of all features that are of no more use, also of features that are off. Deletes in small batches, so that it
+ * can run beside requests with any number of rows.
  *
  * @publicApi
  */
@@ -57,6 +38,7 @@ export class Pruning {
     private readonly realms: Realms,
     private readonly database: Database,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    @Inject(MANIFESTS) private readonly features: readonly Feature[],
   ) {}
 
   /**
@@ -81,37 +63,19 @@ export class Pruning {
    * @throws PruningFailed after the other stages have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const pruned: Pruned = {
-      sessions: 0,
-      lockoutCounters: 0,
-      passkeys: 0,
-      resetTokens: 0,
-      emailChanges: 0,
-      knownDevices: 0,
-      trustedDevices: 0,
-      emailDeliveries: 0,
-    };
+    const stages = pruneStages(this.features);
+    const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
+    const pruned = Object.fromEntries(stages.map(([name]) => [name, 0])) as unknown as Pruned;
     const errors: Error[] = [];
     const failed = new Set<keyof Pruned>();
-    const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
-      try {
-        pruned[name] += await prune();
-      } catch (error) {
-        failed.add(name);
-        errors.push(new Error(`${name}: ${(error as Error).message}`, { cause: error }));
-      }
-    };
-    const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
-    await stage('sessions', () => this.realms.default.get(SessionPruning).prune());
-    await stage('resetTokens', () => this.realms.default.get(ResetTokenPruning).prune());
-    await stage('emailChanges', () => this.realms.default.get(EmailChangeRows).prune());
-    for (const realm of this.realms.all) {
-      await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
-      await stage('passkeys', () => realm.get(PasskeyPruning).prune());
-      await stage('knownDevices', () => realm.get(KnownDeviceStore).prune());
-      await stage('trustedDevices', () => realm.get(TrustedDeviceStore).prune());
-      await stage('emailDeliveries', () => realm.get(EmailDeliveries).prune());
-    }
+    for (const [name, { ofAllGuards, run }] of stages)
+      for (const realm of ofAllGuards ? [this.realms.default] : this.realms.all)
+        try {
+          pruned[name] += await run(realm, days);
+        } catch (error) {
+          failed.add(name);
+          errors.push(new Error(`${name}: ${(error as Error).message}`, { cause: error }));
+        }
     for (const name of failed) delete (pruned as Partial<Pruned>)[name];
     if (errors.length) throw new PruningFailed(errors, pruned);
     return pruned;

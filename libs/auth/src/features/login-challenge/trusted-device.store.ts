@@ -6,6 +6,7 @@ import { Database, isUuid } from '../../foundation/platform/database';
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { TEXT, TIME, UUID, namedSchema, orNull, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import { isStorable } from '../../identity/users/columns';
@@ -25,6 +26,15 @@ export interface ListedDevice {
   readonly user_agent: string | null;
 }
 
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    /** Also devices that are not trusted any more and not deleted yet. */
+    trusted_devices: readonly ListedDevice[];
+  }
+  interface Pruned {
+    trustedDevices: number;
+  }
+}
 /** The schema of {@link ListedDevice}. */
 export const TRUSTED_DEVICE = namedSchema(
   'AuthTrustedDevice',
@@ -178,6 +188,12 @@ export class TrustedDeviceStore {
     );
     return { removed: page?.removed ?? 0, next: page?.removed === BATCH ? page : null };
   }
+}
+
+/** The hook `endAll`: a sign-in on any of the devices needs the second factor again. */
+export function endTrust(services: GuardServices, { userId }: { userId?: string }): Promise<void> {
+  const devices = services.get(TrustedDeviceStore);
+  return userId === undefined ? devices.removeAllOfGuard() : devices.removeAll(userId);
 }
 
 /** The position after a row, in the order of the users and in the order of the ends. */

@@ -1,0 +1,90 @@
+import type { Provider, Type } from '@nestjs/common';
+import type { MigrationInterface } from 'typeorm';
+
+/** The services of one guard, for the functions of manifests. Not those that all guards share. */
+export interface GuardServices {
+  get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T;
+}
+
+/** A table of a feature. */
+export interface StoredEntity {
+  readonly entity: Type<object>;
+  /** Creates the table. */
+  readonly migration: new () => MigrationInterface & { name: string };
+}
+
+/** An account that is deleted. */
+export interface DeletedAccount {
+  readonly userId: string;
+  readonly identifier: string | null;
+  /**
+   * The identifier as the look-up of each guard compares it; empty if its counter stays. Code of the host may compute it, so it is
+   * known before any lock is held.
+   */
+  readonly spellings: readonly string[];
+  readonly email: string | null;
+}
+
+/** The rows of an account in a table: those of the guards of its source whose `column` has one of the values. */
+export interface AccountRows {
+  readonly entity: Type<object>;
+  readonly column: string;
+  readonly values: (account: DeletedAccount) => string | readonly string[];
+}
+
+/** The rows with the id of the user. */
+export const rowsOfUser = (entity: Type<object>): AccountRows => ({
+  entity,
+  column: 'user_id',
+  values: ({ userId }) => userId,
+});
+
+/** The data of an account in the library. Each feature adds its own, by merging into this interface. */
+export interface ExportedData {}
+
+/** Numbers of deleted rows. Each feature adds its own, by merging into this interface. */
+export interface Pruned {}
+
+/** A stage of the pruning. */
+export interface PruneStage {
+  /** What the rows are, for the console. */
+  readonly title: string;
+  /** Whether one call prunes the rows of all guards. */
+  readonly ofAllGuards?: true;
+  /**
+   * Resolves to the number of deleted rows.
+   *
+   * @param lockoutDays age of the last failure after which an unlocked counter is deleted
+   */
+  readonly run: (services: GuardServices, lockoutDays: number) => Promise<number>;
+}
+
+/**
+ * The data of a feature. It outlives the feature: while the feature is off, its rows are still exported, erased and pruned. Its
+ * functions use the `stores`, which every guard has, and no other service of the feature.
+ */
+export interface FeatureData {
+  readonly entities: readonly StoredEntity[];
+  /** When data without entities were added, as in the name of a migration. */
+  readonly addedAt?: number;
+  /** Providers of every guard, with or without the feature. */
+  readonly stores?: readonly Provider[];
+  /** The parts of the export of an account at one guard. */
+  readonly export?: {
+    readonly [Part in keyof ExportedData]?: (services: GuardServices, userId: string) => Promise<ExportedData[Part]>;
+  };
+  /** What is erased with an account. Required where there are entities; empty if something else erases their rows. */
+  readonly erase?: readonly AccountRows[];
+  readonly prune?: { readonly [Stage in keyof Pruned]?: PruneStage };
+}
+
+/** The data of all features, in the order in which their tables were added to the library. */
+export const dataOf = (features: readonly { readonly data?: FeatureData }[]): readonly FeatureData[] =>
+  features.flatMap(({ data }) => data ?? []).toSorted((a, b) => timeOf(a) - timeOf(b));
+
+const timeOf = ({ entities: [first], addedAt = 0 }: FeatureData): number =>
+  first ? Number(/\d{13}$/.exec(first.migration.name)![0]) : addedAt;
+
+/** The stages of the pruning. */
+export const pruneStages = (features: readonly { readonly data?: FeatureData }[]): [keyof Pruned, PruneStage][] =>
+  dataOf(features).flatMap(({ prune = {} }) => Object.entries(prune) as [keyof Pruned, PruneStage][]);
