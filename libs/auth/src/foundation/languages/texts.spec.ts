@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { FEATURES } from '../../features';
 import { mailsOf } from '../../features/mail/mail-gate';
 import { LANGUAGES, type Language } from '../platform/language';
@@ -16,11 +18,25 @@ const placeholdersIn = (text: string): string[] => [...new Set(text.match(/\{\w+
 
 const OTHERS = LANGUAGES.filter((language) => language !== 'en');
 
+/** The keys of the messages that the files of features declare. */
+const SOURCE = join(__dirname, '../..');
+const declared = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.texts.ts'))
+  .flatMap((file) => Object.entries(require(join(SOURCE, file)) as Record<string, object>))
+  .flatMap(([name, messages]) => (name.endsWith('_MESSAGES') ? Object.keys(messages) : []));
+
 describe.each(LANGUAGES)('the texts in %s', (language) => {
   const texts = textsIn(TEXTS.in(language));
 
   it('are not empty, have no space at an end and no straight quotation mark', () => {
     for (const [path, text] of texts) expect([path, text]).toEqual([path, expect.stringMatching(/^\S([^"]*\S)?$/)]);
+  });
+
+  it('have each message, of the core and of each feature', () => {
+    expect(declared.length).toBeGreaterThan(20);
+    expect(Object.keys(TEXTS.in(language).messages).toSorted()).toEqual(
+      [...Object.keys(MESSAGES), ...declared].toSorted(),
+    );
   });
 
   it('have a mail of each kind', () => {
