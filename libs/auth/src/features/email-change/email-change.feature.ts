@@ -21,9 +21,21 @@ function resetErrors({ guards }: AuthConfig): string[] {
     );
 }
 
+const reasons = {
+  email_change_failed:
+    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
+  former_email_taken: 'a change of email cannot be undone: another account has the former address',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  reasons,
   options: EMAIL_CHANGE_OPTIONS,
   needsMailer: true,
   events: EMAIL_CHANGE_EVENTS,

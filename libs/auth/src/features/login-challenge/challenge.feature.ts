@@ -11,9 +11,22 @@ import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
+const reasons = {
+  bad_challenge: 'the login challenge is not valid, has expired or was used before',
+  bad_enrolment: 'the enrolment token is not valid, has expired or was used before, or the user has a second factor',
+  second_factor_required: 'the last second factor of a user who must have one',
+  wrong_code: 'the second factor is wrong',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  reasons,
   options: CHALLENGE_OPTIONS,
   events: TRUSTED_DEVICE_EVENTS,
   limits: {

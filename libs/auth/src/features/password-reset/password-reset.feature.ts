@@ -28,9 +28,19 @@ const ALWAYS = [
   { provide: HashRenewal, useExisting: ResetTokenStore },
 ];
 
+const reasons = {
+  reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  reasons,
   options: PASSWORD_RESET_OPTIONS,
   needsMailer: true,
   limits: {

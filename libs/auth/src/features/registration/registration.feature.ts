@@ -63,9 +63,19 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
   ];
 }
 
+const reasons = {
+  identifier_taken: 'an account with the identifier exists',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  reasons,
   options: REGISTRATION_OPTIONS,
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.

@@ -14,9 +14,20 @@ import { TwoFactorCodes } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
+const reasons = {
+  already_enrolled: 'a second factor is already enabled',
+  not_enrolled: 'no second factor is enabled',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  reasons,
   exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',

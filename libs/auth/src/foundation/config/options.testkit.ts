@@ -6,6 +6,7 @@ import * as checks from './option-checks';
 import type { OptionSpec } from './option-table';
 import * as shown from './public-config';
 import * as resolution from './resolve-options';
+import { segmentsWithRoutesBelow } from '../../request/gates/library-routes';
 import { FEATURES } from '../../features';
 import { OPTIONS as ALL } from '../../library-options';
 
@@ -21,7 +22,7 @@ export const guardErrors = (
   config: AuthConfig,
   names: readonly string[],
   cookieSuffixes: readonly string[],
-): string[] => guards.guardErrors(config, names, cookieSuffixes, FEATURES);
+): string[] => guards.guardErrors(config, names, cookieSuffixes, FEATURES, segmentsWithRoutesBelow(FEATURES));
 export const unknownVariables = (names: readonly string[], variables?: Readonly<Record<string, string | undefined>>) =>
   env.unknownVariables(names, ALL, variables);
 export const resolveRateLimits = (rateLimits?: AuthModuleOptions['rateLimits']) =>

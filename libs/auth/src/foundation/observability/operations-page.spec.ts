@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS } from './metrics';
 import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
-import { REASONS } from '../platform/catalogue';
+import { FEATURES } from '../../features';
+import { reasonsOf } from '../../request/gates/request-log';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 
 describe('docs/operations.md', () => {
   it('lists every reason with its meaning', () => {
-    for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
+    for (const [reason, meaning] of reasonsOf(FEATURES)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
   });
 
   it('lists every operation and whether its success is logged', () => {

@@ -1,7 +1,10 @@
 import { membersForFile } from '../../../../../test/support/members';
 import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
+import { ALL_REASONS } from '../../../../../test/support/security-lines';
+import { FEATURES } from '../../features';
 import { declaredRoutes } from '../gates/declared-routes.testkit';
+import { reasonsOf } from '../gates/request-log';
 
 const passwordless = { passkeyRegistration: true, conditionalCreate: true };
 const { t } = membersForFile({
@@ -28,5 +31,11 @@ describe('the operations', () => {
       [...mounted.map((route) => route.replace(' /auth/', ' ')), ...OF_USERNAMES].toSorted(),
     );
     expect(new Set(declared.map(({ operation }) => operation)).size).toBe(declared.length);
+  });
+});
+
+describe('the reasons', () => {
+  it('are those that manifests state, and no other', () => {
+    expect([...reasonsOf(FEATURES).keys()].toSorted()).toEqual(ALL_REASONS);
   });
 });
