@@ -66,6 +66,12 @@ module.exports = {
     ),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
     forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
+    // So that every session starts with the checks of `SignIn`.
+    forbid(
+      'one-file-starts-sessions',
+      { path: SRC, pathNot: `${SRC}features/sessions/(sign-in|sessions\\.feature)\\.ts$` },
+      { path: `${SRC}features/sessions/new-sessions\\.ts$`, dependencyTypesNot: ['type-only'] },
+    ),
     forbid(
       'every-folder-has-a-place',
       { path: SRC, pathNot: [inside([...ORDER, 'tools/testing']), `${SRC}[^/]+$`] },

@@ -5,7 +5,15 @@ import { ROOT, read } from '../repository.mjs';
 import { slugify } from './links.mts';
 
 /** The entry points of the packages, by the folders that typedoc writes. */
-const MODULES = ['auth', 'auth/console', 'auth/languages', 'auth/openapi', 'auth/redis-cluster', 'auth/testing', 'auth-client'];
+const MODULES = [
+  'auth',
+  'auth/console',
+  'auth/languages',
+  'auth/openapi',
+  'auth/redis-cluster',
+  'auth/testing',
+  'auth-client',
+];
 
 /** The sidebar of the API reference: each table of the generated indexes is a group. */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {

@@ -39,7 +39,7 @@ export class AppModule {
           inject: [SharedThrottlerStorage],
           useFactory: (storage: SharedThrottlerStorage) => ({ throttlers: [PER_CLIENT], storage }),
         }),
-        WebModule.forPage(environment, options),
+        WebModule.forPage(environment),
       ],
     };
   }

@@ -1,5 +1,5 @@
 import { resolveRateLimits } from './foundation/config/options.testkit';
-import type { LimitRule, LimiterContext } from './foundation/config/auth-options';
+import type { LimitRule, LimiterContext } from './foundation/ports/limiter';
 import { FEATURES } from './features';
 import { statedBy } from './foundation/realm/feature';
 

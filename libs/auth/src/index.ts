@@ -78,9 +78,8 @@ export type {
   AuthModuleOptions,
   FeatureOptions,
   HookContext,
-  Limiter,
-  LimitRule,
 } from './foundation/config/auth-options';
+export type { LimitRule, Limiter } from './foundation/ports/limiter';
 export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { SecurityLine } from './foundation/platform/catalogue';
 export type { Operation } from './foundation/platform/catalogue';

@@ -44,7 +44,7 @@ export class RealmModule implements NestModule {
     // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
     if (config.routes) {
       // The features of an extra guard are checked at their first server call.
-      const problems = options.isDefault ? userProviderErrors(users, options) : [];
+      const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
       for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
     }

@@ -1,10 +1,13 @@
+import type { PublicGuardConfig } from '@svc/auth';
 import library from '../../../../libs/auth/package.json';
-import type { SampleOptions } from '../auth.options';
 import { DEMO } from '../dev/demo-accounts';
 import { type Development, isProduction } from '../dev/development';
 
 /** The repository, as the package of the library names it. */
 const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
+
+/** Token of a function that returns the settings: the library has its options when the application is initialized. */
+export const PAGE_CONFIG = Symbol('page config');
 
 /** The settings that the page needs from the server, as JSON at `/web/config`. Every client can read them. */
 export class PageConfig {
@@ -36,19 +39,19 @@ export class PageConfig {
   /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;
 
-  constructor({ seedDemo, mailbox }: Development, options: SampleOptions) {
-    const { features, passkeys, sessions, twoFactor } = options;
-    this.appName = options.appName;
-    this.cookieMode = options.cookieMode ?? false;
-    this.graceSeconds = Number(options.graceSeconds ?? 30);
-    this.secondsWithoutRemember = Number(sessions.ttlWithoutRemember);
-    this.hasIdleTimeout = Number(sessions.idleTimeout ?? 0) > 0;
-    this.trustedDeviceDays = features.twoFactor || features.passkeys ? Number(twoFactor.trustedDeviceDays) : 0;
-    this.undoDays = Number(options.emailChange.undoDays ?? 7);
-    this.passkeysVerifyUsers = (passkeys.userVerification ?? 'required') === 'required';
-    this.confirmationHeader = options.confirm?.header ?? 'X-Svc-Confirmation';
-    this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...features };
-    this.passkeyOrigins = passkeys.origins ?? [];
+  constructor({ seedDemo, mailbox }: Development, guard: PublicGuardConfig) {
+    const { features, passkeys, sessions, twoFactor } = guard;
+    this.appName = guard.appName;
+    this.cookieMode = guard.cookieMode;
+    this.graceSeconds = guard.graceSeconds;
+    this.secondsWithoutRemember = sessions.ttlWithoutRemember;
+    this.hasIdleTimeout = sessions.idleTimeout > 0;
+    this.trustedDeviceDays = features.twoFactor || features.passkeys ? twoFactor.trustedDeviceDays : 0;
+    this.undoDays = guard.emailChange.undoDays;
+    this.passkeysVerifyUsers = passkeys.userVerification === 'required';
+    this.confirmationHeader = guard.confirm.header;
+    this.features = { ...features };
+    this.passkeyOrigins = passkeys.origins;
     this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
     this.demo = seedDemo && mailbox ? { email: DEMO.user, password: DEMO.password } : null;

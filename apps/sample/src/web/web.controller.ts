@@ -1,10 +1,10 @@
-import { Controller, Get, Header, NotFoundException, Param, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Inject, NotFoundException, Param, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readAssets } from './assets';
 import { OwnHost } from './own-host.guard';
-import { PageConfig } from './page-config';
+import { PAGE_CONFIG, type PageConfig } from './page-config';
 import { PageHeaders } from './page-headers';
 
 const APP = join(__dirname, 'app');
@@ -17,7 +17,7 @@ export class WebController {
   private readonly page = readFileSync(join(APP, 'index.html'), 'utf8');
   private readonly assets = readAssets(APP, { 'vendor/qrcode-generator.js': QR_CODES });
 
-  constructor(private readonly config: PageConfig) {}
+  constructor(@Inject(PAGE_CONFIG) private readonly config: () => PageConfig) {}
 
   /** Links in mails open the page, too. Only the page reads their parameters. */
   @Get(['', 'reset-password', 'verified', 'sign-in-code', 'confirm-email', 'undo-email', 'unknown-sign-in'])
@@ -29,7 +29,7 @@ export class WebController {
   @Get('web/config')
   @Header('Cache-Control', 'no-store')
   configuration(): PageConfig {
-    return this.config;
+    return this.config();
   }
 
   @Get('web/*path')

@@ -1,15 +1,19 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { SampleOptions } from '../auth.options';
+import { Auth } from '@svc/auth';
 import type { Environment } from '../environment';
 import { PublicUrl } from './own-host.guard';
-import { PageConfig } from './page-config';
+import { PAGE_CONFIG, PageConfig } from './page-config';
 import { WebController } from './web.controller';
 
 /** The web page of the sample. */
 @Module({ controllers: [WebController] })
 export class WebModule {
-  static forPage(environment: Environment, options: SampleOptions): DynamicModule {
-    const config = { provide: PageConfig, useValue: new PageConfig(environment.development, options) };
+  static forPage(environment: Environment): DynamicModule {
+    const config = {
+      provide: PAGE_CONFIG,
+      inject: [Auth],
+      useFactory: (auth: Auth) => () => new PageConfig(environment.development, auth.guardConfig()),
+    };
     const publicUrl = { provide: PublicUrl, useValue: new PublicUrl(environment.url) };
     return { module: WebModule, providers: [config, publicUrl] };
   }

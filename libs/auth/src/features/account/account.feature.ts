@@ -1,3 +1,6 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { implement, overrides } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
 import { AccountDataStore, Tables } from './account-rows.store';
@@ -15,10 +18,23 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends OwnReasons {}
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  if (!guard.features.accountDeletion) return [];
+  return [
+    !guard.hooks.deleteUser &&
+      !users.deletesAccounts() &&
+      `features.accountDeletion is on, but the users of the guard "${guard.guard}" cannot be deleted. Implement ` +
+        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
+    !overrides(users, 'identifierOf') &&
+      `features.accountDeletion also erases the counters of the identifier. ${implement('identifierOf', guard)}, or switch the feature off.`,
+  ];
+}
+
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
   reasons,
+  userErrors,
   options: {
     features: { accountDeletion: feature({ default: true, env: 'FEATURE_ACCOUNT_DELETION' }) },
     hooks: { deleteUser: value() },

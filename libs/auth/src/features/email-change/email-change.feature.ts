@@ -1,4 +1,6 @@
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import { implement, sharedColumn } from '../../identity/users/provider-checks';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
@@ -32,11 +34,22 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends OwnReasons {}
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  if (!guard.features.emailChange) return [];
+  return [
+    sharedColumn(users, 'email', 'features.emailChange'),
+    !users.changesEmails() &&
+      `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
+        `${implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+  ];
+}
+
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
   reasons,
   options: EMAIL_CHANGE_OPTIONS,
+  userErrors,
   needsMailer: true,
   events: EMAIL_CHANGE_EVENTS,
   limits: {

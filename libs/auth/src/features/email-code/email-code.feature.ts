@@ -1,3 +1,4 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
@@ -20,6 +21,7 @@ export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
   reasons,
   options: EMAIL_CODE_OPTIONS,
+  userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
   needsMailer: true,
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),

@@ -1,3 +1,6 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
@@ -23,11 +26,30 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends OwnReasons {}
 }
 
+function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {
+  const { guard, features, isDefault, emailVerification: block } = options;
+  return [
+    features.emailVerification &&
+      !users.verifiesEmails() &&
+      `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
+    features.emailVerification &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('features.emailVerification', guard, 'turn the feature off'),
+    isDefault &&
+      block.blockUnverifiedLogin &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
+  ];
+}
+
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
   reasons,
   options: EMAIL_VERIFICATION_OPTIONS,
+  userErrors,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
   events: EMAIL_VERIFICATION_EVENTS,

@@ -1,3 +1,4 @@
+import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
@@ -42,6 +43,9 @@ export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   reasons,
   options: PASSWORD_RESET_OPTIONS,
+  userErrors: (users, { features }) => [
+    features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
+  ],
   needsMailer: true,
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),

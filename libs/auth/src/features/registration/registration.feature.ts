@@ -1,3 +1,6 @@
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
@@ -15,7 +18,7 @@ import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 function concealmentErrors({ guards }: AuthConfig): string[] {
   return (
     guards
-      // Extra guards inherit the option. They have server calls only, which check it: see `userProviderErrors`.
+      // Extra guards inherit the option. They have server calls only, which check it: see `userErrors`.
       .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
       .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
         const option = nameOf('registration.concealExisting');
@@ -72,11 +75,49 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends OwnReasons {}
 }
 
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  const { features, hooks } = guard;
+  if (!features.registration) return [];
+  const ofHook = [
+    !users.datesAccounts() &&
+      "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
+        `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince', guard)}.`,
+    !overrides(users, 'identifierOf') &&
+      `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf', guard)}.`,
+  ];
+  const unaided = [
+    !users.createsAccounts() &&
+      `features.registration is on, but the users of the guard "${guard.guard}" cannot be created. Give the entity a ` +
+        'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.',
+  ];
+  return [
+    concealed(users, guard),
+    ...(hooks.register ? ofHook : unaided),
+    sharedColumn(users, 'identifier', 'features.registration'),
+  ];
+}
+
+/** Why a registration at this guard would not conceal which accounts exist. */
+function concealed(users: UserProvider, options: GuardConfig): string | false {
+  const { guard, emailVerification, registration: block, nameOf } = options;
+  const option = nameOf('registration.concealExisting');
+  if (!block.concealExisting) return false;
+  if (!emailVerification.blockUnverifiedLogin)
+    return `${option} needs emailVerification.blockUnverifiedLogin at the guard "${guard}". Set both options at this guard, or neither.`;
+  return (
+    !overrides(users, 'imitateCreation') &&
+    `${option} needs the same work for an email with and without an account. Implement imitateCreation in the UserProvider ` +
+      `of the guard "${guard}": it does the work of create for an account that exists, and changes nothing.`
+  );
+}
+
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
   reasons,
   options: REGISTRATION_OPTIONS,
+  userErrors,
+  checkedWith: ['emailVerification', 'passkeyRegistration'],
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
     'svc-register': perClient(({ registration: limit }) => limit),
@@ -92,6 +133,14 @@ const NEEDED = ['registration', 'passkeys'] as const;
 export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
   options: PASSKEY_REGISTRATION_OPTIONS,
+  userErrors: (users, { guard, features, hooks }) => [
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
+  ],
   needs: NEEDED,
   configErrors: ({ guards }) =>
     guards

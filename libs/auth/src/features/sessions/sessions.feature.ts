@@ -13,6 +13,7 @@ import {
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
+import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
@@ -74,6 +75,7 @@ export const sessions = defineFeature('sessions', {
     SignIn,
     RefreshTokens,
     Sessions,
+    NewSessions,
     SessionErasure,
     UserSessions,
     AccountLock,

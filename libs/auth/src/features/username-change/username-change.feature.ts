@@ -1,12 +1,36 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { UserProvider } from '../../foundation/ports/user-provider';
+import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { defineFeature } from '../../foundation/realm/feature';
 import { RegistrationForm } from '../registration/registration-form';
 import { UsernameController } from './username-change.controller';
 import { UsernameChange } from './username-change';
 import { feature } from '../../foundation/config/option-table';
 
-/** Change of the identifier, where it is not the email. `userProviderErrors` refuses other identifiers. */
+/** Why the identifier of the users cannot be changed without a mail to its owner. */
+function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+  const { features, username } = guard;
+  if (!features.usernameChange) return [];
+  const isEmail = users instanceof TypeormUserProvider ? users.isIdentifiedByEmail : !overrides(users, 'emailOf');
+  if (username === 'email' || isEmail)
+    return [
+      `features.usernameChange is on, but the ${username} of the users of the guard "${guard.guard}" is their email, which is ` +
+        'changed with a mailed link. Use features.emailChange. If users have both, give the entity a column email, or ' +
+        'implement emailOf in your UserProvider.',
+    ];
+  return [
+    users.changesIdentifiers()
+      ? sharedColumn(users, 'identifier', 'features.usernameChange')
+      : `features.usernameChange is on, but the users of the guard "${guard.guard}" cannot get another ${username}. ` +
+        `${implement('changesIdentifiers and changeIdentifier', guard)}, or turn the feature off.`,
+  ];
+}
+
+/** Change of the identifier, where it is not the email. `userErrors` refuses other identifiers. */
 export const usernameChange = defineFeature('usernameChange', {
   flags: ['usernameChange'],
+  userErrors,
   options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
   defaultGuardControllers: [UsernameController],
   // Also where the registration is off: its rules apply.

@@ -116,8 +116,11 @@ export const text = <Text extends string>(stated: Stated<Text>): OptionSpec<Text
 export const value = <Value>(stated: Stated<Value> = {}): OptionSpec<Value> => ({ kind: 'value', ...stated });
 
 /** A flag of `features`. */
-export const feature = (stated: Stated<boolean> & { readonly default: boolean }) =>
-  ({ kind: 'flag', public: true, ...stated }) satisfies OptionSpec<boolean>;
+export const feature = (stated: Stated<boolean> & { readonly default: boolean }): OptionSpec<boolean> => ({
+  kind: 'flag',
+  public: true,
+  ...stated,
+});
 
 /** A rate limit. No number may become 0, which would refuse every request. */
 export const rateLimit = (variable: string, limit: { maxAttempts: number; decaySeconds: number }) =>

@@ -3,7 +3,8 @@ import type { AuthModuleOptions } from './auth-options';
 import * as env from './env';
 import * as guards from './guard-isolation.policy';
 import * as checks from './option-checks';
-import type { OptionSpec } from './option-table';
+import { CORE } from './core-options';
+import { type OptionFacets, type OptionSpec, optionsOf } from './option-table';
 import * as shown from './public-config';
 import * as resolution from './resolve-options';
 import { segmentsWithRoutesBelow } from '../../request/gates/library-routes';
@@ -13,11 +14,15 @@ import { OPTIONS as ALL } from '../../library-options';
 export type { LockoutOptions } from '../../request/lockout/lockout.options';
 export { authOptionsFromEnv } from '../../library-options';
 
+/** All manifests that state options. */
+export const LIBRARY_MANIFESTS: readonly OptionFacets[] = [CORE, ...FEATURES];
+
 /** The functions of this folder, with all options of the library. */
 export const resolveOptions = (options: AuthModuleOptions): AuthConfig => resolution.resolveOptions(options, ALL);
 export const optionErrors = (options: object): string[] => checks.optionErrors(options, ALL);
 export const structureErrors = (options: object): string[] => checks.structureErrors(options, ALL);
-export const publicConfig = (config: GuardConfig) => shown.publicConfig(config, ALL);
+export const publicConfig = (config: GuardConfig, manifests: readonly OptionFacets[] = LIBRARY_MANIFESTS) =>
+  shown.publicConfig(config, optionsOf(manifests));
 export const guardErrors = (
   config: AuthConfig,
   names: readonly string[],

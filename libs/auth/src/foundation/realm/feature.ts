@@ -30,6 +30,8 @@ export interface Feature extends OptionFacets {
     production: boolean,
     sources: ReadonlyMap<string, UserSource>,
   ) => readonly string[];
+  /** Features that are checked together with this one, before its first server call at a guard without routes. */
+  readonly checkedWith?: readonly (keyof FeatureOptions)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

@@ -38,7 +38,8 @@ export interface Mintable {
 export class AccessTokens {
   private readonly audience: string | string[];
   private readonly expected: Expectations;
-  private readonly signatures = new VerifiedSignatures();
+  /** Undefined with HS256: its verification takes hardly longer than a look-up. */
+  private readonly signatures: VerifiedSignatures | undefined;
 
   constructor(
     private readonly keyring: Keyring,
@@ -47,6 +48,7 @@ export class AccessTokens {
   ) {
     const { issuer, audience, leeway, tokenIds: ids } = realm.options;
     this.expected = { issuer, audience, leeway, ids, longestLife: longestLife(realm.options) };
+    this.signatures = keyring.algorithm === 'HS256' ? undefined : new VerifiedSignatures();
     this.audience = audience.length === 1 ? audience[0]! : [...audience];
   }
 

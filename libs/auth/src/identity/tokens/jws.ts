@@ -52,7 +52,7 @@ export class VerifiedSignatures {
  * Verifies a JWS against the key ring, with the algorithm pinned to the configured one (RFC 8725 §3.1).
  * Does not check times. Null if the token is not a JWS with a valid signature of the key ring.
  *
- * @param signatures for tokens that are presented many times
+ * @param signatures for tokens that are presented many times, with an asymmetric algorithm
  */
 export const verifyJws = (keyring: Keyring, token: string, signatures?: VerifiedSignatures): VerifiedJws | null =>
   verified(keyring, token, signatures)?.jws ?? null;
@@ -93,7 +93,7 @@ function verified(
 ): { key: KeyObject; jws: VerifiedJws } | null {
   const known = signatures?.keyOf(token);
   // HS256 tokens have no `kid`, so an unknown one is not parsed before its signature is verified.
-  const jwt = known || keyring.activeKid !== undefined ? parsed(token) : undefined;
+  const jwt = keyring.activeKid !== undefined ? parsed(token) : undefined;
   for (const key of keyring.candidates(jwt?.header.kid)) {
     try {
       // A key that was removed from the ring is no candidate any more.

@@ -154,13 +154,15 @@ export class ServerCalls {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
     const { features: all } = realm.options;
-    const beside = called.includes('registration') ? (['emailVerification', 'passkeyRegistration'] as const) : [];
+    const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
+    const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
+    const beside: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
     const isConcerned = (name: string): boolean =>
-      (called as readonly string[]).includes(name) || beside.some((one) => one === name && all[one]);
+      isCalled(name) || (beside.includes(name) && all[name as keyof FeatureOptions]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
-      ...userProviderErrors(this.users, guard),
+      ...userProviderErrors(this.users, guard, this.manifests),
       ...mailErrors(guard, config.encryption, isProduction(), this.manifests),
     ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));

@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { bestEffort } from '../../foundation/platform/deadline';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AbilityResolver } from '../../request/abilities/granted-scope';
+import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { RefreshTokens } from './refresh-tokens';
+import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
+import { SessionStore } from './session.store';
+import { Sessions } from './sessions';
+
+/** Maximum length of a session label in characters. */
+const LABEL_MAX = 255;
+
+const SALT_BYTES = 32;
+
+/** Describes the session to start. */
+export interface SessionStart extends SessionLifeRequest {
+  userId: string;
+  /** Extra claims of the first access token. */
+  claims?: object;
+  /** Pins the abilities of the session permanently; an empty list grants nothing. If omitted, they are derived each time. */
+  abilities?: Iterable<string>;
+  /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. Ignored with an `act` claim. */
+  amr?: readonly string[];
+  /** Time of the authentication in unix seconds; now by default. */
+  authTime?: number;
+  client?: ClientInfo;
+  /** The request of a sign-in: its device may be recorded, and its client is the default of `client`. */
+  request?: object;
+  /** Name of the session in lists. Cut after 255 characters. */
+  label?: string;
+  /** Credential id of the passkey that signed in, alone or as the second factor. */
+  passkeyId?: string;
+}
+
+/** A session that was stored. Its tokens are not sent yet. */
+export interface StoredSession {
+  readonly userId: string;
+  readonly familyId: string;
+  readonly client: ClientInfo;
+  /** The request of the device; undefined for a session that is not a sign-in, which has no device. */
+  readonly request: object | undefined;
+  readonly amr: readonly string[];
+  readonly isPinned: boolean;
+}
+
+/** Decides whether the tokens of a stored session are sent. */
+export interface SessionAdmission {
+  isValid(session: StoredSession): Promise<boolean>;
+  /** Called for a valid session. Returns what is sent with the tokens. */
+  stored(session: StoredSession): Promise<Partial<SessionTokens>>;
+}
+
+/** Stores new sessions and issues their tokens. */
+@Injectable()
+export class NewSessions {
+  constructor(
+    private readonly store: SessionStore,
+    private readonly sessions: Sessions,
+    private readonly abilityResolver: AbilityResolver,
+    private readonly tokenClaims: TokenClaims,
+    private readonly accessTokens: AccessTokens,
+    private readonly refreshTokens: RefreshTokens,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * Starts a session and returns its tokens; null if it is not valid. No row remains in that case, nor after an error. Called by
+   * `SignIn` only, which makes the checks.
+   *
+   * @throws AuthConfigError for an invalid list of abilities or an invalid life; every error of a hook; StoreUnavailable
+   */
+  async start(start: SessionStart, admission: SessionAdmission): Promise<SessionTokens | null> {
+    const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
+    const { passkeyId = null, ...asked } = rest;
+    const life = sessionLife(asked, this.realm.options);
+    if (typeof life === 'string') throw new AuthConfigError(life);
+    // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
+    const amr = claims !== null && 'act' in claims ? [] : given;
+    const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
+    const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
+    const pinned = this.abilityResolver.pin(abilities);
+    const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
+    const custom = await this.tokenClaims.claimsFor(userId, familyId, claims);
+
+    const { ip = null, userAgent = null } = sent ?? (request ? clientInfo(request) : {});
+    const client = { ip, userAgent };
+    const session = {
+      familyId,
+      userId,
+      salt,
+      scope: pinned,
+      amr,
+      authTime: authTime ?? null,
+      ...client,
+      label: clip(label, LABEL_MAX),
+      passkeyId,
+      life,
+    };
+    const accessToken = await this.store
+      .insert(session)
+      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }))
+      .catch(async (error: unknown) => {
+        // The statement may have been committed without an answer.
+        await bestEffort('discarding a session', () => this.store.discard(familyId));
+        throw error;
+      });
+    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null };
+    const added = await this.admit(stored, admission);
+    if (!added) return null;
+    const { ttl, remembered } = life;
+    const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
+    const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
+    return { ...added, accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
+  }
+
+  /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */
+  private async admit(session: StoredSession, admission: SessionAdmission): Promise<Partial<SessionTokens> | null> {
+    const { userId, familyId } = session;
+    const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
+    // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
+    const discard = (): Promise<void> => this.store.discard(familyId);
+    try {
+      const [isValid, isOver] = await Promise.all([
+        admission.isValid(session),
+        isCapped && this.store.isOverCap(userId),
+      ]);
+      if (isValid) {
+        if (isOver) await this.sessions.endSurplus(userId, familyId);
+        return await admission.stored(session);
+      }
+      await discard();
+      return null;
+    } catch (error) {
+      await bestEffort('discarding a session', discard);
+      throw error;
+    }
+  }
+}
