@@ -1,9 +1,8 @@
-import { FEATURES } from '../../features';
-import { segmentsWithRoutesBelow } from './library-routes';
+import { declaredSegments } from './declared-routes.testkit';
 
 describe('the segments with routes below them', () => {
   it('are those of all routes of the library', () => {
-    expect(segmentsWithRoutesBelow(FEATURES)).toEqual([
+    expect(declaredSegments()).toEqual([
       'account',
       'devices',
       'email',

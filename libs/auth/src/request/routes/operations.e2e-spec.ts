@@ -2,9 +2,7 @@ import { membersForFile } from '../../../../../test/support/members';
 import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
 import { ALL_REASONS } from '../../../../../test/support/security-lines';
-import { FEATURES } from '../../features';
-import { declaredRoutes } from '../gates/declared-routes.testkit';
-import { reasonsOf } from '../gates/request-log';
+import { declaredRoutes, statedReasons } from '../gates/declared-routes.testkit';
 
 const passwordless = { passkeyRegistration: true, conditionalCreate: true };
 const { t } = membersForFile({
@@ -36,6 +34,6 @@ describe('the operations', () => {
 
 describe('the reasons', () => {
   it('are those that manifests state, and no other', () => {
-    expect([...reasonsOf(FEATURES).keys()].toSorted()).toEqual(ALL_REASONS);
+    expect([...statedReasons().keys()].toSorted()).toEqual(ALL_REASONS);
   });
 });
