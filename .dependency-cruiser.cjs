@@ -51,7 +51,7 @@ const inside = (folders) => `${SRC}(${folders.join('|')})/`;
 // imported, and only by this file, so that a reader of `AuthModuleOptions` in an editor gets to each option.
 const ALL_OPTIONS = `${SRC}foundation/config/auth-options\\.ts$`;
 const OPTIONS = '\\.options\\.ts$';
-// The command line loads no module of Nest that has the list of features.
+// The command line and the entry of the languages load no module of Nest that has the list of features.
 const LISTS = `${SRC}(features|library-options)\\.ts$`;
 
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
@@ -81,7 +81,13 @@ module.exports = {
       forbid(
         `${folder}-looks-down`,
         { path: inside([folder]), pathNot: ALL_OPTIONS },
-        { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder === 'tools/cli' ? [LISTS] : [])] },
+        {
+          path: SRC,
+          pathNot: [
+            inside(ORDER.slice(0, i + 1)),
+            ...(['tools/cli', 'tools/languages'].includes(folder) ? [LISTS] : []),
+          ],
+        },
       ),
     ),
     forbid(
@@ -92,8 +98,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // They start the library as a host does.
-    exclude: { path: '-spec\\.ts$|\\.testkit\\.ts$' },
+    // They start the library as a host does, or read the list of all features.
+    exclude: { path: 'spec\\.ts$|\\.testkit\\.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
   },

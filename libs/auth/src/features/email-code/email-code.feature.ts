@@ -1,4 +1,5 @@
 import { sharedColumn } from '../../identity/users/provider-checks';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
@@ -20,9 +21,11 @@ declare module '../../foundation/platform/catalogue' {
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
   reasons,
+  languages: () => (require('./email-code.languages') as typeof import('./email-code.languages')).emailCodeLanguages,
   options: EMAIL_CODE_OPTIONS,
   userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
   needsMailer: true,
+  mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),
   },

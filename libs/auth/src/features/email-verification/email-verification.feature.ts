@@ -1,6 +1,7 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
@@ -48,10 +49,14 @@ function userErrors(users: UserProvider, options: GuardConfig): (string | false)
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
   reasons,
+  languages: () =>
+    (require('./email-verification.languages') as typeof import('./email-verification.languages'))
+      .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
   userErrors,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
+  mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
   events: EMAIL_VERIFICATION_EVENTS,
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),

@@ -1,3 +1,5 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { listOf } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
@@ -5,7 +7,7 @@ import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TRUSTED_DEVICE } from '../sessions/trusted-device.store';
 import { TrustedDevicesController } from './trusted-devices.controller';
 import { TwoFactorChallengeController } from './challenge.controller';
@@ -27,7 +29,10 @@ declare module '../../foundation/platform/catalogue' {
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
   reasons,
+  languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
+  mails: { deviceTrusted: CHANGE_MAIL },
+  informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
   events: TRUSTED_DEVICE_EVENTS,
   limits: {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),

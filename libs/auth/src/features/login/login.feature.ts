@@ -18,6 +18,7 @@ declare module '../../foundation/platform/catalogue' {
 /** Login with identifier and password. */
 export const login = defineFeature('login', {
   reasons,
+  languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
       maxAttempts: ipMaxAttempts,

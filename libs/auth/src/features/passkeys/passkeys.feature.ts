@@ -1,3 +1,5 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient, perUser } from '../../request/throttling/limiters';
@@ -24,9 +26,9 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
 import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
-import { PASSKEY_EVENTS } from './passkeys.events';
 
 // Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
@@ -48,8 +50,11 @@ declare module '../../foundation/platform/catalogue' {
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
   reasons,
+  languages: () => (require('./passkeys.languages') as typeof import('./passkeys.languages')).passkeyLanguages,
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
+  mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },
+  informs: { passkeyAdded: [informOn(PasskeyAdded, userIdOf)], passkeyRemoved: [informOn(PasskeyRemoved, userIdOf)] },
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': perClient(({ passkeys: limit }) => limit),

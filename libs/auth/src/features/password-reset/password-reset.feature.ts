@@ -1,11 +1,13 @@
 import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
+import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { HashRenewal } from '../login/login';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { ResetLinks, PasswordResets } from './password-reset';
+import { PasswordReset, ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
@@ -42,11 +44,15 @@ declare module '../../foundation/platform/catalogue' {
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
   reasons,
+  languages: () =>
+    (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,
   userErrors: (users, { features }) => [
     features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
   ],
   needsMailer: true,
+  mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
+  informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },

@@ -14,6 +14,7 @@ import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
 import { type IssuedToken, type Redeemed, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
+import { passwordResetText } from './password-reset.texts';
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
 @Injectable()
@@ -128,7 +129,7 @@ export class ResetPasswordRequest extends NewPasswordRequest {
 /** The password cannot be reset: 422, with the same body for an unknown address and an invalid, expired or used token. */
 export class ResetFailed extends AuthException {
   constructor() {
-    super('reset_failed', { status: 422, errors: { email: [{ key: 'auth.reset_failed' }] } });
+    super('reset_failed', { status: 422, errors: { email: [passwordResetText('auth.reset_failed')] } });
   }
 }
 

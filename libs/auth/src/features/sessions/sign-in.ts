@@ -14,6 +14,7 @@ import type { SessionTokens } from '../../request/http/route.interceptor';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
+import { sessionText } from './sessions.texts';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -69,7 +70,7 @@ export interface SessionAddition extends Partial<SessionTokens> {
 /** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
 export class UnverifiedLogin extends AuthException {
   constructor() {
-    super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
+    super('unverified_login', { status: 403, text: sessionText('auth.unverified_login') });
   }
 
   /** The request had the right credentials, so it does not count as a failure. */

@@ -24,6 +24,7 @@ declare module '../../foundation/platform/catalogue' {
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
   reasons,
+  languages: () => (require('./step-up.languages') as typeof import('./step-up.languages')).stepUpLanguages,
   options: STEP_UP_OPTIONS,
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
