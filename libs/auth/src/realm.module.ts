@@ -6,6 +6,7 @@ import { sharedPath } from './foundation/config/guard-isolation.policy';
 import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
 import type { Feature } from './foundation/realm/feature';
+import { segmentsWithRoutesBelow } from './request/gates/library-routes';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
@@ -57,7 +58,7 @@ export class RealmModule implements NestModule {
    * @throws AuthConfigError when two guards share a path on Fastify, which accepts only one route for each path
    */
   configure(): void {
-    const shared = sharedPath(this.config.guards);
+    const shared = sharedPath(this.config.guards, segmentsWithRoutesBelow(FEATURES));
     if (!this.config.routes || !shared || this.adapterHost.httpAdapter.getType() !== 'fastify') return;
     throw new AuthConfigError(
       `The guards "${shared.join('" and "')}" share a path. On Fastify, a domain does not separate them: give each guard its own path.`,

@@ -28,6 +28,7 @@ import { PasswordHasher } from './identity/password/password-hasher';
 import { rowsIn } from './identity/users/user-rows';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
+import { segmentsWithRoutesBelow } from './request/gates/library-routes';
 import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
@@ -128,7 +129,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
     new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...guardErrors(config, names, cookieSuffixes, FEATURES),
+    ...guardErrors(config, names, cookieSuffixes, FEATURES, segmentsWithRoutesBelow(FEATURES)),
     ...featureErrors(config, userSources(config.guards)),
     ...mailErrorsOfRoutes(config),
     ...redisErrors(config),

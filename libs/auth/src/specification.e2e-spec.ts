@@ -123,8 +123,8 @@ const fieldsOf = (name: string): string[] => (schemas[name] ? namesOf(schemas[na
 
 /** The fields of a body that the generated page of the routes has: also one of a mode that this application does not use. */
 const generatedFields = (name: string): string[] => {
-  const [, section = ''] = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8').split(`\n### ${name}\n`);
-  return [...section.split(/\n#/, 1)[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, field]) => field!);
+  const [, table = ''] = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8').split(`\n### ${name}\n`);
+  return [...table.split(/\n#/, 1)[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, field]) => field!);
 };
 const schemaOf = ({ operation }: Described, status: string): Schema =>
   operation.responses[status]?.content?.['application/json'].schema ?? {};

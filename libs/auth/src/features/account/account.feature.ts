@@ -10,6 +10,15 @@ import { AccountDeletion, DeletionClaims } from './account-deletion';
 import { feature, value } from '../../foundation/config/option-table';
 import { ACCOUNT_EVENTS } from './account.events';
 
+const reasons = {
+  deletion_busy: 'other deletions, of this account or of too many others, are running (503)',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
   if (!guard.features.accountDeletion) return [];
   return [
@@ -25,6 +34,7 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  reasons,
   languages: () => (require('./account.languages') as typeof import('./account.languages')).accountLanguages,
   userErrors,
   options: {

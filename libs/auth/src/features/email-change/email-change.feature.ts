@@ -25,6 +25,17 @@ function resetErrors({ guards }: AuthConfig): string[] {
     );
 }
 
+const reasons = {
+  email_change_failed:
+    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
+  former_email_taken: 'a change of email cannot be undone: another account has the former address',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
   if (!guard.features.emailChange) return [];
   return [
@@ -38,6 +49,7 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  reasons,
   languages: () =>
     (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
   options: EMAIL_CHANGE_OPTIONS,

@@ -10,9 +10,19 @@ import { EmailCodeController } from './email-code.controller';
 import { EMAIL_CODE_OPTIONS } from './email-code.options';
 import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
+const reasons = {
+  wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  reasons,
   languages: () => (require('./email-code.languages') as typeof import('./email-code.languages')).emailCodeLanguages,
   options: EMAIL_CODE_OPTIONS,
   userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],

@@ -18,6 +18,17 @@ import {
 } from './email-verification.controller';
 import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
+const reasons = {
+  bad_link: 'the signature of a mailed link is not valid, or the link has expired',
+  email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
+  outdated_link: 'the signature of the mailed link is valid, but the account has another address now',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {
   const { guard, features, isDefault, emailVerification: block } = options;
   return [
@@ -39,6 +50,7 @@ function userErrors(users: UserProvider, options: GuardConfig): (string | false)
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  reasons,
   languages: () =>
     (require('./email-verification.languages') as typeof import('./email-verification.languages'))
       .emailVerificationLanguages,

@@ -40,9 +40,19 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
   return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production)))];
 }
 
+const reasons = {
+  report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  reasons,
   languages: () =>
     (require('./known-devices.languages') as typeof import('./known-devices.languages')).knownDeviceLanguages,
   options: KNOWN_DEVICES_OPTIONS,

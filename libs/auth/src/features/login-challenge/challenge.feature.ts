@@ -8,9 +8,22 @@ import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorEr
 import { TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
+const reasons = {
+  bad_challenge: 'the login challenge is not valid, has expired or was used before',
+  bad_enrolment: 'the enrolment token is not valid, has expired or was used before, or the user has a second factor',
+  second_factor_required: 'the last second factor of a user who must have one',
+  wrong_code: 'the second factor is wrong',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  reasons,
   languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
   limits: {

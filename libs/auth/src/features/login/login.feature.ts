@@ -4,8 +4,20 @@ import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
+const reasons = {
+  unverified_login: 'the credentials are correct, but the email is not verified',
+  wrong_credentials: '`hooks.authenticate` found no user with these credentials',
+  wrong_password: 'the account exists, but the password is wrong',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Login with identifier and password. */
 export const login = defineFeature('login', {
+  reasons,
   languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({

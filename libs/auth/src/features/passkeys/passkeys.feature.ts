@@ -32,9 +32,23 @@ import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events'
 import { PASSKEYS_OPTIONS } from './passkeys.options';
 import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
 
+const reasons = {
+  last_passkey: 'the passkey is the only way in which its user can sign in',
+  no_such_passkey: 'the caller has no such passkey',
+  passkey_not_registered: 'the verification of a new passkey failed',
+  passkey_not_verified: 'the verification of a passkey failed',
+  passkey_not_yours: 'the passkey belongs to another account',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  reasons,
   languages: () => (require('./passkeys.languages') as typeof import('./passkeys.languages')).passkeyLanguages,
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',

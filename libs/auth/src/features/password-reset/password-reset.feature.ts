@@ -22,9 +22,19 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   return [...new Set(errors)];
 }
 
+const reasons = {
+  reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  reasons,
   languages: () =>
     (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,

@@ -66,6 +66,15 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
   ];
 }
 
+const reasons = {
+  identifier_taken: 'an account with the identifier exists',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
   const { features, hooks } = guard;
   if (!features.registration) return [];
@@ -105,6 +114,7 @@ function concealed(users: UserProvider, options: GuardConfig): string | false {
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
+  reasons,
   options: REGISTRATION_OPTIONS,
   userErrors,
   checkedWith: ['emailVerification', 'passkeyRegistration'],

@@ -27,8 +27,22 @@ import { SESSIONS_OPTIONS } from './sessions.options';
 import { feature } from '../../foundation/config/option-table';
 import { SESSION_EVENTS } from './sessions.events';
 
+const reasons = {
+  idle_session: 'the session was not refreshed for its idle time (`sessions.idleTimeout`)',
+  no_session: 'the token names no session and cannot be denied, so there was nothing to end',
+  no_such_session: 'the caller has no such session',
+  reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
+  unknown_token: 'the refresh token does not exist',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  reasons,
   languages: () => (require('./sessions.languages') as typeof import('./sessions.languages')).sessionLanguages,
   options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,

@@ -9,8 +9,21 @@ import { ConfirmationFactors } from './confirmation-factors';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 import { STEP_UP_OPTIONS } from './step-up.options';
 
+const reasons = {
+  confirmation_required: 'a step-up proof is missing or not valid',
+  confirmation_session_mismatch: 'the step-up proof belongs to another session',
+  factor_required: 'the route has `@RequireFactor()`, and the session was not started with this factor',
+  recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
+  reasons,
   languages: () => (require('./step-up.languages') as typeof import('./step-up.languages')).stepUpLanguages,
   options: STEP_UP_OPTIONS,
   limits: {

@@ -18,9 +18,20 @@ import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_
 import { TwoFactorCodes, removeFactor } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
+const reasons = {
+  already_enrolled: 'a second factor is already enabled',
+  not_enrolled: 'no second factor is enabled',
+};
+type OwnReasons = typeof reasons;
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends OwnReasons {}
+}
+
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  reasons,
   languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
   exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,

@@ -1,6 +1,4 @@
 import type { AuthModuleOptions } from './auth-options';
-import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
-import { WITH_ROUTES_BELOW } from './guard-isolation.policy';
 import { guardErrors, resolveOptions } from './options.testkit';
 
 class People {}
@@ -232,13 +230,5 @@ describe('a configuration', () => {
 
   it('is refused with all reasons at once', () => {
     expect(refusalsOf({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
-  });
-});
-
-describe('the segments with routes below them', () => {
-  it('are those of all routes of the library', () => {
-    const paths = declaredRoutes().map(({ path }) => path.split('/'));
-    const first = paths.flatMap(([segment, ...below]) => (below.length ? segment! : []));
-    expect([...new Set(first)].toSorted()).toEqual(WITH_ROUTES_BELOW);
   });
 });

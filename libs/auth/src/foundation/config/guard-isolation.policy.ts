@@ -13,6 +13,7 @@ export function guardErrors(
   guardNames: readonly string[],
   cookieSuffixes: readonly string[],
   manifests: readonly OptionFacets[],
+  withRoutesBelow: readonly string[],
 ): string[] {
   const { guards } = config;
   const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
@@ -24,7 +25,7 @@ export function guardErrors(
     ...pairs.flatMap(([a, b]) => [
       ...audienceConflict(a, b),
       ...cookieConflict(a, b, ['', ...cookieSuffixes]),
-      ...(config.routes ? pathConflict(a, b) : []),
+      ...(config.routes ? pathConflict(a, b, withRoutesBelow) : []),
     ]),
   ];
 }
@@ -136,9 +137,9 @@ function cookieConflict(a: GuardConfig, b: GuardConfig, suffixes: readonly strin
   ];
 }
 
-function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
+function pathConflict(a: GuardConfig, b: GuardConfig, withRoutesBelow: readonly string[]): string[] {
   const domainsOverlap = a.domain === null || b.domain === null || a.domain === b.domain;
-  if (!domainsOverlap || !haveCommonRoutes(a.path, b.path)) return [];
+  if (!domainsOverlap || !haveCommonRoutes(a.path, b.path, withRoutesBelow)) return [];
   const isSame = a.path.toLowerCase() === b.path.toLowerCase();
   const problem = isSame
     ? `are both mounted at "${a.path}"`
@@ -149,26 +150,14 @@ function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-/** Segments of the library's own paths with further routes below them. */
-export const WITH_ROUTES_BELOW: readonly string[] = [
-  'account',
-  'devices',
-  'email',
-  'login',
-  'passkeys',
-  'register',
-  'sessions',
-  'trusted-devices',
-  'two-factor',
-  'two-factor-enrolment',
-];
-
 /**
  * Whether guards at these two paths can have the same route. One path may be inside the other, but not where it meets
  * routes: below `auth`, a guard at `auth/passkeys` would have a second `POST auth/passkeys/login`. Express matches paths
  * without regard to case, and so does Fastify with `caseSensitive: false`.
+ *
+ * @param withRoutesBelow segments of the library's own paths with further routes below them
  */
-function haveCommonRoutes(a: string, b: string): boolean {
+function haveCommonRoutes(a: string, b: string, withRoutesBelow: readonly string[]): boolean {
   const [outer, inner] = [a, b].map((path) => path.toLowerCase()).sort((one, other) => one.length - other.length) as [
     string,
     string,
@@ -176,15 +165,18 @@ function haveCommonRoutes(a: string, b: string): boolean {
   if (outer === inner) return true;
   const isInside = outer === '' || inner.startsWith(`${outer}/`);
   const [first = ''] = inner.slice(outer === '' ? 0 : outer.length + 1).split('/', 1);
-  return isInside && WITH_ROUTES_BELOW.includes(first);
+  return isInside && withRoutesBelow.includes(first);
 }
 
 const duplicates = (names: readonly string[]): string[] => names.filter((name, i) => names.indexOf(name) !== i);
 
 /** Returns the names of two guards that have a common route, apart from its host name, or undefined. Pure. */
-export function sharedPath(guards: readonly Pick<GuardConfig, 'guard' | 'path'>[]): [string, string] | undefined {
+export function sharedPath(
+  guards: readonly Pick<GuardConfig, 'guard' | 'path'>[],
+  withRoutesBelow: readonly string[],
+): [string, string] | undefined {
   for (const [i, { guard, path }] of guards.entries()) {
-    const other = guards.slice(i + 1).find((one) => haveCommonRoutes(one.path, path));
+    const other = guards.slice(i + 1).find((one) => haveCommonRoutes(one.path, path, withRoutesBelow));
     if (other) return [guard, other.guard];
   }
   return undefined;

@@ -7,6 +7,7 @@ import { CORE } from './core-options';
 import { type OptionFacets, type OptionSpec, optionsOf } from './option-table';
 import * as shown from './public-config';
 import * as resolution from './resolve-options';
+import { segmentsWithRoutesBelow } from '../../request/gates/library-routes';
 import { FEATURES } from '../../features';
 import { OPTIONS as ALL } from '../../library-options';
 
@@ -26,7 +27,7 @@ export const guardErrors = (
   config: AuthConfig,
   names: readonly string[],
   cookieSuffixes: readonly string[],
-): string[] => guards.guardErrors(config, names, cookieSuffixes, FEATURES);
+): string[] => guards.guardErrors(config, names, cookieSuffixes, FEATURES, segmentsWithRoutesBelow(FEATURES));
 export const unknownVariables = (names: readonly string[], variables?: Readonly<Record<string, string | undefined>>) =>
   env.unknownVariables(names, ALL, variables);
 export const resolveRateLimits = (rateLimits?: AuthModuleOptions['rateLimits']) =>

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FEATURES } from '../../features';
 import { METRICS } from './metrics';
-import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
-import { REASONS } from '../platform/catalogue';
+import { declaredRoutes, statedReasons } from '../../request/gates/declared-routes.testkit';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 
 describe('docs/operations.md', () => {
   it('lists every reason with its meaning', () => {
-    for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
+    for (const [reason, meaning] of statedReasons()) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
   });
 
   it('lists every event with its name in the log', () => {

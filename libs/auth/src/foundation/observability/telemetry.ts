@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { type Reason, isReason } from '../platform/catalogue';
+import { CORE_REASONS, type Reason } from '../platform/catalogue';
 import { isUnavailable } from '../platform/deadline';
 import { AuthException } from '../platform/errors';
 import { optionalPeer } from '../platform/optional-peer';
@@ -41,17 +41,27 @@ export interface OpenTelemetry {
 /** `SpanStatusCode.ERROR`. */
 export const ERROR = 2;
 
-/** The reason of an error: the reason that was set with `withReason`, otherwise its code. */
-export function reasonOf(error: unknown): Reason {
-  if (error instanceof AuthException) return error.logDetails.reason ?? (isReason(error.code) ? error.code : 'other');
+const CORE: ReadonlySet<string> = new Set(Object.keys(CORE_REASONS));
+
+/**
+ * The reason of an error: the reason that was set with `withReason`, otherwise its code.
+ *
+ * @param closed the codes that are reasons
+ */
+export function reasonOf(error: unknown, closed = CORE): Reason {
+  if (error instanceof AuthException)
+    return error.logDetails.reason ?? (closed.has(error.code) ? (error.code as Reason) : 'other');
   if (isUnavailable(error)) return 'store_unavailable';
   return error instanceof HttpException ? 'other' : 'unexpected';
 }
 
 const SCOPE = '@svc/auth';
 
-/** Reasons that are faults of the service. All other reasons are correct refusals. */
-const FAULTS = ['deletion_busy', 'hasher_busy', 'store_unavailable', 'unexpected'];
+/** Whether an error is a fault of the service. Every other one is a correct refusal. */
+const isFault = (error: unknown, reason: Reason): boolean =>
+  reason === 'store_unavailable' ||
+  reason === 'unexpected' ||
+  (reason !== 'other' && error instanceof AuthException && error.getStatus() >= 500);
 
 /**
  * Records spans and metrics with OpenTelemetry. Without `@opentelemetry/api` in the host, it records nothing. With the
@@ -65,24 +75,33 @@ export class Telemetry {
 
   constructor(private readonly api = optionalPeer<OpenTelemetry>('@opentelemetry/api')) {}
 
-  /** Runs `work` in a span. Of an error, the span records only the reason, because messages may contain data. */
-  span<T>(name: string, attributes: Attributes, work: (span?: Span) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in a span. Of an error, the span records only the reason, because messages may contain data.
+   *
+   * @param closed see {@link reasonOf}
+   */
+  span<T>(
+    name: string,
+    attributes: Attributes,
+    work: (span?: Span) => Promise<T>,
+    closed?: ReadonlySet<string>,
+  ): Promise<T> {
     if (!this.api || !this.hasTracing(this.api)) return work();
     // The tracer of the API is a proxy: it uses an SDK that is registered later.
     this.tracer ??= this.api.trace.getTracer(SCOPE);
     // A span that is not recorded needs no end and no error.
     return this.tracer.startActiveSpan(name, { attributes }, (span) =>
-      span.isRecording() ? this.recorded(span, work) : work(),
+      span.isRecording() ? this.recorded(span, work, closed) : work(),
     );
   }
 
-  private async recorded<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+  private async recorded<T>(span: Span, work: (span: Span) => Promise<T>, closed?: ReadonlySet<string>): Promise<T> {
     try {
       return await work(span);
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = reasonOf(error, closed);
       span.setAttributes({ 'error.type': reason });
-      if (FAULTS.includes(reason)) span.setStatus({ code: ERROR });
+      if (isFault(error, reason)) span.setStatus({ code: ERROR });
       throw error;
     } finally {
       span.end();

@@ -2,8 +2,8 @@ import type { Type } from '@nestjs/common';
 import { MetadataScanner } from '@nestjs/core';
 import { FEATURES } from '../../features';
 import type { RouteDeclaration } from '../../foundation/realm/route';
-import { routesOf } from './library-routes';
-import { declarationOf } from './request-log';
+import { routesOf, segmentsWithRoutesBelow } from './library-routes';
+import { declarationOf, reasonsOf } from './request-log';
 
 /** A route of a manifest, mounted or not. */
 export interface DeclaredRoute extends RouteDeclaration {
@@ -20,3 +20,9 @@ export const declaredRoutes = (): DeclaredRoute[] =>
   ])
     .flatMap((controller) => routesOf(controller, new MetadataScanner()))
     .map(({ handler, method, path }) => ({ ...declarationOf(handler)!, method, path }));
+
+/** The reasons of all manifests, each with its meaning. */
+export const statedReasons = (): ReadonlyMap<string, string> => reasonsOf(FEATURES);
+
+/** The segments with routes below them, of all manifests. */
+export const declaredSegments = (): string[] => segmentsWithRoutesBelow(FEATURES);

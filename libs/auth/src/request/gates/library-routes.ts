@@ -1,8 +1,8 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { HOST_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
-import type { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
-import { GuardName, Mounted } from '../../foundation/realm/feature';
+import { type Feature, GuardName, Mounted } from '../../foundation/realm/feature';
 
 /** A mounted route of the library. */
 export interface MountedRoute {
@@ -30,6 +30,18 @@ export function mountedRoutes(modules: ModulesContainer, scanner: MetadataScanne
 /** Lists the routes of one controller, whose path may be that below any guard. */
 export const routesOf = (controller: Type, scanner: MetadataScanner): MountedRoute[] =>
   scanner.getAllMethodNames(controller.prototype as object).flatMap((name) => routeOf(controller, name));
+
+/** Segments of the library's own paths with further routes below them, of all manifests. */
+export function segmentsWithRoutesBelow(manifests: readonly Feature[]): string[] {
+  const controllers = manifests.flatMap((feature) => [
+    ...(feature.controllers ?? []),
+    ...(feature.defaultGuardControllers ?? []),
+  ]);
+  const paths = controllers
+    .flatMap((controller) => routesOf(controller, new MetadataScanner()))
+    .map(({ path }) => path);
+  return [...new Set(paths.flatMap((path) => (path.includes('/') ? path.split('/', 1) : [])))].toSorted();
+}
 
 function routeOf(controller: Type, name: string): MountedRoute[] {
   const handler = controller.prototype[name] as object;

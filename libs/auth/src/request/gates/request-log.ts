@@ -1,11 +1,18 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
-import type { Operation, Outcome, Reason, SecurityLine } from '../../foundation/platform/catalogue';
+import {
+  CORE_REASONS,
+  type Operation,
+  type Outcome,
+  type Reason,
+  type SecurityLine,
+} from '../../foundation/platform/catalogue';
 import { AuthException } from '../../foundation/platform/errors';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
+import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
@@ -58,24 +65,39 @@ export function aboutAnswer(answer: unknown): About {
 
 type Work = () => Promise<unknown>;
 
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The reasons of the feature's refusals in the security log, each with its meaning. */
+    readonly reasons?: Readonly<Partial<Record<Reason, string>>>;
+  }
+}
+
+/** All reasons, each with its meaning. */
+export const reasonsOf = (manifests: readonly Feature[]): ReadonlyMap<string, string> =>
+  statedBy<string>([{ name: 'core', reasons: CORE_REASONS }, ...manifests], ({ reasons }) => reasons as never);
+
 /**
  * Reports the outcome of every request to the library's routes: with a span, a metric and a line of the security log.
  * `RouteGuard` reports the requests that a gate refused before the handler ran.
  */
 @Injectable()
 export class RequestObserver {
+  private readonly reasons: ReadonlySet<string>;
+
   constructor(
     private readonly realm: Realm,
     private readonly log: SecurityLog,
-  ) {}
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    this.reasons = new Set(reasonsOf(manifests).keys());
+  }
 
   /** Runs the work of a handler and reports its outcome. */
   observe(handler: object, request: object, work: Work): Promise<unknown> {
     const route = declarationOf(handler);
     if (!route) return work();
-    return telemetry.span(`svc.auth.${route.operation}`, this.attributes(route.operation), (span) =>
-      this.observed(route, request, work, span),
-    );
+    const observed = (span?: Span): Promise<unknown> => this.observed(route, request, work, span);
+    return telemetry.span(`svc.auth.${route.operation}`, this.attributes(route.operation), observed, this.reasons);
   }
 
   private async observed(route: RouteDeclaration, request: object, work: Work, span?: Span): Promise<unknown> {
@@ -88,7 +110,7 @@ export class RequestObserver {
       if (!quiet) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
       return answer;
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = reasonOf(error, this.reasons);
       this.measure(operation, 'failed', start, span, reason);
       const { userId } = error instanceof AuthException ? error.logDetails : {};
       this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
@@ -125,10 +147,17 @@ export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */
 @Injectable()
 export class GateRefusalLog {
-  constructor(private readonly log: SecurityLog) {}
+  private readonly reasons: ReadonlySet<string>;
+
+  constructor(
+    private readonly log: SecurityLog,
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    this.reasons = new Set(reasonsOf(manifests).keys());
+  }
 
   write(error: unknown, guard: string, context: ExecutionContext, request: object): void {
-    const reason = reasonOf(error);
+    const reason = reasonOf(error, this.reasons);
     const operation = declarationOf(context.getHandler())?.operation;
     const attributes = { 'svc.auth.guard': guard, ...(operation && { 'svc.auth.operation': operation }) };
     telemetry.count('svc.auth.guard.refusals', { ...attributes, 'error.type': reason });

@@ -1,7 +1,8 @@
 import { membersForFile } from '../../../../../test/support/members';
 import { PASSKEYS } from '../../../../../test/support/passkeys';
 import { routesOf } from '../../../../../test/support/routes';
-import { declaredRoutes } from '../gates/declared-routes.testkit';
+import { ALL_REASONS } from '../../../../../test/support/security-lines';
+import { declaredRoutes, statedReasons } from '../gates/declared-routes.testkit';
 
 const passwordless = { passkeyRegistration: true, conditionalCreate: true };
 const { t } = membersForFile({
@@ -28,5 +29,11 @@ describe('the operations', () => {
       [...mounted.map((route) => route.replace(' /auth/', ' ')), ...OF_USERNAMES].toSorted(),
     );
     expect(new Set(declared.map(({ operation }) => operation)).size).toBe(declared.length);
+  });
+});
+
+describe('the reasons', () => {
+  it('are those that manifests state, and no other', () => {
+    expect([...statedReasons().keys()].toSorted()).toEqual(ALL_REASONS);
   });
 });

@@ -1,0 +1,18 @@
+import { declaredSegments } from './declared-routes.testkit';
+
+describe('the segments with routes below them', () => {
+  it('are those of all routes of the library', () => {
+    expect(declaredSegments()).toEqual([
+      'account',
+      'devices',
+      'email',
+      'login',
+      'passkeys',
+      'register',
+      'sessions',
+      'trusted-devices',
+      'two-factor',
+      'two-factor-enrolment',
+    ]);
+  });
+});
