@@ -66,6 +66,12 @@ module.exports = {
     ),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
     forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
+    // So that every session starts with the checks of `SignIn`.
+    forbid(
+      'one-file-starts-sessions',
+      { path: SRC, pathNot: `${SRC}features/sessions/(sign-in|sessions\\.feature)\\.ts$` },
+      { path: `${SRC}features/sessions/new-sessions\\.ts$`, dependencyTypesNot: ['type-only'] },
+    ),
     forbid(
       'every-folder-has-a-place',
       { path: SRC, pathNot: [inside([...ORDER, 'tools/testing']), `${SRC}[^/]+$`] },
@@ -86,8 +92,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // They start the library as a host does.
-    exclude: { path: '-spec\\.ts$|\\.testkit\\.ts$' },
+    // They start the library as a host does, or read the list of all features.
+    exclude: { path: 'spec\\.ts$|\\.testkit\\.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
   },

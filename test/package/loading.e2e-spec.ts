@@ -23,8 +23,9 @@ describe('the import of the library', () => {
   it('loads its entry file', () => expect(loaded).toContain(join(ROOT, 'libs/auth/src/index.ts')));
 
   it('loads the texts of no language but the messages in English', () => {
-    const languages = join(ROOT, 'libs/auth/src/foundation/languages/');
+    const [source, languages] = [join(ROOT, 'libs/auth/src/'), join(ROOT, 'libs/auth/src/foundation/languages/')];
     expect(loaded.filter((file) => file.startsWith(languages) && /[/\\][a-z]{2}\.ts$/.test(file))).toEqual([]);
+    expect(loaded.filter((file) => file.startsWith(source) && file.endsWith('.languages.ts'))).toEqual([]);
     expect(loaded).toContain(join(languages, 'texts.ts'));
   });
 

@@ -9,8 +9,7 @@ import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
-import { AccountMails } from './features/mail/mail.feature';
-import { type MailPreview, previews } from './features/mail/mail-preview';
+import { AccountMails, type MailPreview } from './features/mail/mail.feature';
 import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 import { RegistrationFlow } from './features/registration/registration-flow';
@@ -34,7 +33,7 @@ import { OPTIONS } from './library-options';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
-import type { SessionStart } from './features/sessions/session-start';
+import type { SessionStart } from './features/sessions/new-sessions';
 import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
@@ -293,7 +292,7 @@ export class Auth {
    * @param user the user whom the templates get; by default an object without fields
    */
   previewMails(language: Language, user: object = {}): Promise<MailPreview[]> {
-    return previews(this.scope.get(AccountMails), language, user);
+    return this.scope.get(AccountMails).previews(language, user);
   }
 
   /**

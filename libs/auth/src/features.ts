@@ -25,6 +25,24 @@ import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
 import { denylist, tokens } from './identity/tokens/tokens.feature';
 
+// What features add to the types of texts and mails, which the declarations of the package keep
+import './features/account/account.texts';
+import './features/change-password/change-password.texts';
+import './features/email-change/email-change.texts';
+import './features/email-code/email-code.texts';
+import './features/email-verification/email-verification.texts';
+import './features/known-devices/known-devices.texts';
+import './features/login-challenge/challenge.texts';
+import './features/login/login.texts';
+import './features/mail/mail.texts';
+import './features/passkeys/passkeys.texts';
+import './features/password-reset/password-reset.texts';
+import './features/sessions/sessions.texts';
+import './features/step-up/step-up.texts';
+import './features/two-factor/two-factor.texts';
+import './features/username-change/username-change.texts';
+import './request/lockout/lockout.texts';
+
 /** All features of the library, in the order in which their routes are mounted. */
 export const FEATURES: readonly Feature[] = [
   http,

@@ -79,9 +79,8 @@ export type {
   AuthModuleOptions,
   FeatureOptions,
   HookContext,
-  Limiter,
-  LimitRule,
 } from './foundation/config/auth-options';
+export type { LimitRule, Limiter } from './foundation/ports/limiter';
 export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { SecurityLine } from './foundation/platform/catalogue';
 export type { Operation } from './foundation/platform/catalogue';
@@ -148,7 +147,7 @@ export {
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type { MailContent, MailKind, MailTemplates } from './foundation/ports/mail';
-export type { MailPreview } from './features/mail/mail-preview';
+export type { MailPreview } from './features/mail/mail.feature';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
@@ -163,3 +162,6 @@ export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './fo
 
 export type { EmailReplacement, ReplacementResult, StoredSecondFactor } from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';
+
+// With what features add to the types of texts and mails
+import './features';

@@ -9,6 +9,7 @@ import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
+import { Texts } from './foundation/languages/texts';
 import { Realm, RealmScope, Realms } from './foundation/realm/realm';
 import { USER_SOURCES, type UserSource } from './foundation/realm/user-source';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
@@ -83,9 +84,9 @@ export class RealmModule implements NestModule {
       providers: [
         {
           provide: Realm,
-          useFactory: (config: AuthConfig, sources: ReadonlyMap<string, UserSource>) =>
-            new Realm(configOf(config, guard), sources.get(guard)),
-          inject: [AUTH_CONFIG, USER_SOURCES],
+          useFactory: (config: AuthConfig, sources: ReadonlyMap<string, UserSource>, texts: Texts) =>
+            new Realm(configOf(config, guard), sources.get(guard), texts),
+          inject: [AUTH_CONFIG, USER_SOURCES, Texts],
         },
         {
           provide: RealmScope,

@@ -10,6 +10,7 @@ import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
+import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
 import { manifestErrors } from './foundation/realm/manifest.policy';
 import { resolveOptions } from './foundation/config/resolve-options';
@@ -56,6 +57,7 @@ export class AuthCoreModule {
         useFactory: async (...args: unknown[]) => checkedConfig(await useFactory(...(args as never[]))),
       },
       { provide: MANIFESTS, useValue: FEATURES },
+      { provide: Texts, useValue: new Texts(FEATURES) },
       poolProvider(structure.pool),
       databaseProvider(structure),
       {
@@ -141,7 +143,7 @@ const mailErrorsOfRoutes = ({ guards, routes, encryption }: AuthConfig): string[
   guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, isProduction(), FEATURES) : []));
 
 const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] =>
-  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources) ?? []);
+  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources, FEATURES) ?? []);
 
 /** The source of users of each guard. @throws AuthConfigError for options that are unsafe with two entities of one table */
 function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<string, UserSource> {

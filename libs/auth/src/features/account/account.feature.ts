@@ -1,6 +1,7 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides } from '../../identity/users/provider-checks';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
 import { AccountDataStore } from './account-rows.store';
@@ -24,11 +25,15 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  languages: () => (require('./account.languages') as typeof import('./account.languages')).accountLanguages,
   userErrors,
   options: {
     features: { accountDeletion: feature({ default: true, env: 'FEATURE_ACCOUNT_DELETION' }) },
     hooks: { deleteUser: value() },
   },
+  mails: { accountDeleted: CHANGE_MAIL },
+  // The user is deleted, and cannot be read any more.
+  informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
   defaultGuardControllers: [AccountController],
   providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],

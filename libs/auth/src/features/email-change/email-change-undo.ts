@@ -12,11 +12,12 @@ import { EmailChangeFailed, EmailReplacements, LINK_ATTEMPTS } from './email-cha
 import { EmailChangeUndone } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
+import { emailChangeText } from './email-change.texts';
 
 /** The former email belongs to another account now: 409. Nothing has changed. The support of the host has to decide. */
 export class FormerEmailTaken extends AuthException {
   constructor() {
-    super('former_email_taken', { status: 409, text: { key: 'auth.former_email_taken' } });
+    super('former_email_taken', { status: 409, text: emailChangeText('auth.former_email_taken') });
   }
 }
 

@@ -1,6 +1,7 @@
 import { implement, sharedColumn } from '../../identity/users/provider-checks';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
@@ -37,9 +38,18 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  languages: () =>
+    (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
   options: EMAIL_CHANGE_OPTIONS,
   userErrors,
   needsMailer: true,
+  mails: {
+    emailChange: { class: 'requested', example: EXAMPLE_LINK },
+    emailChanged: {
+      class: 'security',
+      example: { ...EXAMPLE_CHANGE, url: EXAMPLE_LINK.url, days: 7, newEmail: 'g…@example.org' },
+    },
+  },
   events: EMAIL_CHANGE_EVENTS,
   limits: {
     'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),

@@ -27,6 +27,7 @@ import { Sessions } from '../sessions/sessions';
 import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
+import { emailChangeText } from './email-change.texts';
 
 /** Statements of one link: another request with it, or a change of the email by the host, makes an attempt stale. */
 export const LINK_ATTEMPTS = 6;
@@ -253,6 +254,6 @@ export class EmailChangeLink {
  */
 export class EmailChangeFailed extends AuthException {
   constructor() {
-    super('email_change_failed', { status: 422, errors: { token: [{ key: 'auth.email_change_failed' }] } });
+    super('email_change_failed', { status: 422, errors: { token: [emailChangeText('auth.email_change_failed')] } });
   }
 }

@@ -26,6 +26,7 @@ import type { ResetAccount } from '../password-reset/reset-token.store';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
+import { emailCodeText } from './email-code.texts';
 
 /** The account of a consumed code. */
 interface ProvedAccount {
@@ -221,7 +222,7 @@ export class CodeAnswer {
  */
 export class WrongEmailCode extends AuthException {
   constructor() {
-    super('wrong_email_code', { status: 422, errors: { code: [{ key: 'auth.wrong_email_code' }] } });
+    super('wrong_email_code', { status: 422, errors: { code: [emailCodeText('auth.wrong_email_code')] } });
   }
 
   /** A correct code that is not valid any more is no guess. Wrong codes are counted where they are compared. */

@@ -1,5 +1,6 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { sharedColumn } from '../../identity/users/provider-checks';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { ResetCleanup } from '../password-reset/password-reset';
 import { perClient } from '../../request/throttling/limiters';
@@ -12,9 +13,11 @@ import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 /** Sign-in with a mailed code. */
 export const emailCode = defineFeature('emailCode', {
   flags: ['emailCode'],
+  languages: () => (require('./email-code.languages') as typeof import('./email-code.languages')).emailCodeLanguages,
   options: EMAIL_CODE_OPTIONS,
   userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
   needsMailer: true,
+  mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),
   },

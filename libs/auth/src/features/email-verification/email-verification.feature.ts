@@ -1,6 +1,7 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
@@ -38,10 +39,14 @@ function userErrors(users: UserProvider, options: GuardConfig): (string | false)
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
   flags: ['emailVerification'],
+  languages: () =>
+    (require('./email-verification.languages') as typeof import('./email-verification.languages'))
+      .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
   userErrors,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
+  mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
   events: EMAIL_VERIFICATION_EVENTS,
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),

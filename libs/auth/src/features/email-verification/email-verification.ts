@@ -4,6 +4,7 @@ import { VerifiedEmails } from './verified-emails';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { emailVerificationText } from './email-verification.texts';
 
 /** Verifies the email address of an opened link (`GET` and `POST /email/verify/…`). */
 @Injectable()
@@ -51,13 +52,13 @@ export class EmailVerification {
 /** The link has no valid signature or has expired: 403. */
 export class InvalidLink extends AuthException {
   constructor() {
-    super('bad_link', { status: 403, text: { key: 'auth.bad_link' } });
+    super('bad_link', { status: 403, text: emailVerificationText('auth.bad_link') });
   }
 }
 
 /** The link has a valid signature, but its user does not exist any more or has another address: 403. */
 export class OutdatedLink extends AuthException {
   constructor() {
-    super('outdated_link', { status: 403, text: { key: 'auth.outdated_link' } });
+    super('outdated_link', { status: 403, text: emailVerificationText('auth.outdated_link') });
   }
 }

@@ -8,11 +8,12 @@ import { knowsVerifiedEmails } from '../../identity/users/provider-checks';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { RouteGuard, requires } from '../../request/gates/route-guard';
 import { type Gate, Gates } from '../../request/gates/route-plan';
+import { emailVerificationText } from './email-verification.texts';
 
 /** The route requires a verified email: 409. */
 export class EmailUnverified extends AuthException {
   constructor() {
-    super('email_unverified', { status: 409, text: { key: 'auth.email_unverified' } });
+    super('email_unverified', { status: 409, text: emailVerificationText('auth.email_unverified') });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { urlFault } from '../../foundation/config/url-checks';
+import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { listOf, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
@@ -42,7 +43,21 @@ function configErrors({ guards, routes }: AuthConfig, production: boolean): stri
 /** Recognition of devices at sign-ins, with a mail about a new one. */
 export const knownDevices = defineFeature('knownDevices', {
   flags: ['knownDevices'],
+  languages: () =>
+    (require('./known-devices.languages') as typeof import('./known-devices.languages')).knownDeviceLanguages,
   options: KNOWN_DEVICES_OPTIONS,
+  mails: {
+    newSignIn: {
+      class: 'security',
+      example: {
+        ...EXAMPLE_LINK,
+        ...EXAMPLE_CHANGE,
+        minutes: 1440,
+        ip: '203.0.113.7',
+        userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:146.0) Gecko/20100101 Firefox/146.0',
+      },
+    },
+  },
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,

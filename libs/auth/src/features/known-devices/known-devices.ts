@@ -3,7 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { TokenCookie } from '../../request/http/refresh-cookie';
-import type { StoredSession } from '../sessions/session-start';
+import type { StoredSession } from '../sessions/new-sessions';
 import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';

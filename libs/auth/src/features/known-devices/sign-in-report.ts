@@ -9,6 +9,7 @@ import { ResetLinks } from '../password-reset/password-reset';
 import { Accounts } from '../sessions/accounts';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
+import { knownDeviceText } from './known-devices.texts';
 
 /**
  * The owner of an account did not know a sign-in, and used the link in the mail about it. All sessions of the user have
@@ -38,7 +39,7 @@ export const SIGN_IN_REPORT_EVENTS: LoggedEvents = {
 /** The link in a mail about a sign-in is not valid, or has expired: 422. Nothing has ended. */
 export class ReportFailed extends AuthException {
   constructor() {
-    super('report_failed', { status: 422, errors: { token: [{ key: 'auth.report_failed' }] } });
+    super('report_failed', { status: 422, errors: { token: [knownDeviceText('auth.report_failed')] } });
   }
 }
 

@@ -11,6 +11,7 @@ import { CHALLENGE_OPTIONS } from './challenge.options';
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
   flags: ['twoFactor', 'passkeys'],
+  languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
   limits: {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),

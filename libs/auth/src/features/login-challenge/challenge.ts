@@ -14,6 +14,7 @@ import { LoginChallenges } from './login-challenges';
 import { CodeFactor, type FactorMatch, PasskeyFactor, type UsedPasskey } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { challengeText } from './challenge.texts';
 
 /** The user that completed a challenge, and the method (RFC 8176). */
 export interface Completed {
@@ -130,7 +131,7 @@ function invalidAnswer({ problem, fields }: NoAnswer): ValidationFailed {
   const textOf = (field: string): Text =>
     problem === 'missing'
       ? { key: 'validation.required', params: { field: named(field) } }
-      : { key: 'auth.one_factor_only' };
+      : challengeText('auth.one_factor_only');
   return new ValidationFailed(Object.fromEntries(fields.map((field) => [field, [textOf(field)]])));
 }
 
@@ -162,7 +163,7 @@ export class TwoFactorChallengeRequest {
  */
 export class BadChallenge extends AuthException {
   constructor() {
-    super('bad_challenge', { status: 422, errors: { challenge_token: [{ key: 'auth.bad_challenge' }] } });
+    super('bad_challenge', { status: 422, errors: { challenge_token: [challengeText('auth.bad_challenge')] } });
   }
 
   /** When several requests answer one challenge concurrently, the refused ones were not guesses. */
@@ -174,6 +175,6 @@ export class BadChallenge extends AuthException {
 /** The code is wrong or already used, or the user has no second factor: 422, with the same body in all cases. */
 export class WrongCode extends AuthException {
   constructor() {
-    super('wrong_code', { status: 422, errors: { code: [{ key: 'auth.wrong_code' }] } });
+    super('wrong_code', { status: 422, errors: { code: [challengeText('auth.wrong_code')] } });
   }
 }

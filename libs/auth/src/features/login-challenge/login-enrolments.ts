@@ -13,6 +13,7 @@ import { Sessions } from '../sessions/sessions';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EnrolmentTokens } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
+import { challengeText } from './challenge.texts';
 
 /**
  * The enrolment token is invalid, expired, already used, from another guard, was issued for a former password or before all
@@ -20,7 +21,7 @@ import { CodeFactor, PasskeyFactor } from './second-factors';
  */
 export class BadEnrolment extends AuthException {
   constructor() {
-    super('bad_enrolment', { status: 422, errors: { enrolment_token: [{ key: 'auth.bad_enrolment' }] } });
+    super('bad_enrolment', { status: 422, errors: { enrolment_token: [challengeText('auth.bad_enrolment')] } });
   }
 
   /** When several requests complete one enrolment concurrently, the refused ones were not guesses. */

@@ -16,6 +16,7 @@ import type { AskedFactor, FirstFactor, SignInEnding } from '../sessions/sign-in
 import { EnrolmentTokens, LoginChallenges } from './login-challenges';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 import { TrustedDevices } from './trusted-devices';
+import { challengeText } from './challenge.texts';
 
 /** The factors that users of a guard can set up. Extra guards have no passkeys. */
 const methodsAt = ({ isDefault, features }: GuardConfig): EnrolmentMethod[] => [
@@ -26,7 +27,10 @@ const methodsAt = ({ isDefault, features }: GuardConfig): EnrolmentMethod[] => [
 /** The user must have a second factor (`twoFactor.required`), and it would be removed: 409. Nothing is changed. */
 export class SecondFactorRequired extends AuthException {
   constructor() {
-    super('second_factor_required', { status: 409, errors: { two_factor: [{ key: 'auth.second_factor_required' }] } });
+    super('second_factor_required', {
+      status: 409,
+      errors: { two_factor: [challengeText('auth.second_factor_required')] },
+    });
   }
 }
 

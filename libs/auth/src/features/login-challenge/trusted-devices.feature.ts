@@ -1,11 +1,13 @@
 import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { listOf } from '../../foundation/platform/schema';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
 import { TRUSTED_DEVICE, TrustedDeviceStore, endTrust } from './trusted-device.store';
-import { TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
 import { TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
@@ -13,6 +15,8 @@ export const trustedDevices = defineFeature('trustedDevices', {
   flags: ['twoFactor', 'passkeys'],
   exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   controllers: [TrustedDevicesController],
+  mails: { deviceTrusted: CHANGE_MAIL },
+  informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
   events: TRUSTED_DEVICE_EVENTS,
   cookies: [TrustedDeviceCookie],
   providers: [TrustedDeviceCookie, TrustedDevices],

@@ -6,6 +6,7 @@ import { PasswordReplacement } from './password-replacement';
 
 /** Login with identifier and password. */
 export const login = defineFeature('login', {
+  languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
       maxAttempts: ipMaxAttempts,

@@ -16,6 +16,7 @@ import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AuthException } from '../../foundation/platform/errors';
+import { loginText } from './login.texts';
 
 /** The answer to a correct password. */
 export type LoginAnswer = SessionTokens | LoginChallenge | EnrolmentChallenge;
@@ -164,7 +165,7 @@ export class LoginRequest {
 export class WrongCredentials extends AuthException {
   /** @param field the request field of the identifier */
   constructor(field: string) {
-    super('wrong_credentials', { status: 422, errors: { [field]: [{ key: 'auth.wrong_credentials' }] } });
+    super('wrong_credentials', { status: 422, errors: { [field]: [loginText('auth.wrong_credentials')] } });
   }
 }
 

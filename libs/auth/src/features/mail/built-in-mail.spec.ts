@@ -1,7 +1,13 @@
-import { catalogueOf } from '../../foundation/languages/texts';
+import { Texts } from '../../foundation/languages/texts';
 import { LANGUAGES, type Language } from '../../foundation/platform/language';
-import { MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
-import { builtInMail, deviceOf, shortenedEmail } from './built-in-mail';
+import { FEATURES } from '../../features';
+import type { MailKind } from '../../foundation/ports/mail';
+import { builtInMail as writeMail, deviceOf, shortenedEmail } from './built-in-mail';
+import { mailsOf } from './mail-gate';
+
+const TEXTS = new Texts(FEATURES);
+type Written = Parameters<typeof writeMail> extends [unknown, infer Data, infer Own, unknown] ? [Data, Own] : never;
+const builtInMail = (kind: MailKind, ...[data, adjustments]: Written) => writeMail(kind, data, adjustments, TEXTS);
 
 const NONE = { texts: {}, accentColor: '#1f4fd8' };
 const URL = 'https://app.example.com/x?token=a&email=b%40c.d';
@@ -52,7 +58,7 @@ const visible = (html: string): string =>
     .replaceAll('&amp;', '&')
     .replaceAll('&#39;', "'");
 
-const cases = MAIL_KINDS.flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
+const cases = [...mailsOf(FEATURES).keys()].flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
 
 describe.each(cases)('the mail %s in %s', (kind, language) => {
   const { subject, text, html = '' } = builtInMail(kind, dataOf(kind, language), NONE);
@@ -145,7 +151,7 @@ describe('a built-in mail', () => {
     (language) => {
       const data = dataOf('emailChanged', language);
       const { text, html } = builtInMail('emailChanged', { ...data, url: null }, NONE);
-      const { emailChanged, shared } = catalogueOf(language).mails;
+      const { emailChanged, shared } = TEXTS.in(language).mails;
       const [first, second] = emailChanged.bodyWithoutLink!.replace('{appName}', 'Acme').split('\n\n');
       for (const content of [text, visible(html!)]) {
         for (const shown of [first, second, 'g…@example.org', '14:03 UTC']) expect(content).toContain(shown);

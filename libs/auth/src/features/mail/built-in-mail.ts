@@ -1,25 +1,23 @@
 import { isIP } from 'node:net';
-import { catalogueOf } from '../../foundation/languages/texts';
+import type { Texts } from '../../foundation/languages/texts';
 import type { Language } from '../../foundation/platform/language';
 import { fill } from '../../foundation/platform/messages';
-import type {
-  EmailChangedMail,
-  LinkMail,
-  MailContent,
-  MailData,
-  MailKind,
-  MailTextReplacements,
-  NewSignInMail,
-  NoticeMail,
-  SignInCodeMail,
-} from '../../foundation/ports/mail';
+import type { MailContent, MailData, MailKind, MailTextReplacements } from '../../foundation/ports/mail';
 import { type MailParts, htmlOf, textOf } from './mail-layout';
 
-/** Everything that the data of a mail can contain. */
-type AnyMailData = MailData &
-  Partial<Omit<LinkMail & NoticeMail & NewSignInMail & EmailChangedMail & SignInCodeMail, keyof MailData | 'url'>> & {
-    url?: string | null;
-  };
+/** Everything that the data of a mail can contain, and a built-in mail shows. */
+interface AnyMailData extends MailData {
+  /** Null for a mail without a link, of a kind that has mails with one. */
+  readonly url?: string | null;
+  readonly code?: string;
+  /** How long the link and the code are valid. */
+  readonly minutes?: number;
+  readonly days?: number;
+  readonly time?: Date;
+  readonly newEmail?: string;
+  readonly userAgent?: string | null;
+  readonly ip?: string | null;
+}
 
 /** What a host can change of the built-in mails. */
 interface Adjustments {
@@ -28,9 +26,14 @@ interface Adjustments {
 }
 
 /** Returns the built-in content of a mail: plain text, and the same in HTML. */
-export function builtInMail(kind: MailKind, data: AnyMailData, { texts, accentColor }: Adjustments): MailContent {
+export function builtInMail(
+  kind: MailKind,
+  data: AnyMailData,
+  { texts, accentColor }: Adjustments,
+  library: Texts,
+): MailContent {
   const { language, appName, to, url, code } = data;
-  const { mails } = catalogueOf(language);
+  const { mails } = library.in(language);
   const own = texts[language];
   const text = { ...mails[kind], ...own?.[kind] };
   const shared = { ...mails.shared, ...own?.shared };

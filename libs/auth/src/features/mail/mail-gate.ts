@@ -3,7 +3,8 @@ import { domainToASCII } from 'node:url';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
-import { MAIL_CLASSES, type Mail, type MailKind } from '../../foundation/ports/mail';
+import type { Mail, MailKind, RequestedMails, StatedMail, StatedMails } from '../../foundation/ports/mail';
+import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
@@ -46,9 +47,21 @@ type InformingDraft = AnyDraft & {
   readonly proof: EmailProof;
 };
 
-export type Draft<Kind extends MailKind> = (typeof MAIL_CLASSES)[Kind] extends 'requested'
-  ? RequestedDraft
-  : InformingDraft;
+export type Draft<Kind extends MailKind> = [Kind] extends [keyof RequestedMails] ? RequestedDraft : InformingDraft;
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The kinds of mails of the feature. */
+    readonly mails?: StatedMails;
+  }
+}
+
+/** The kinds of mails of all features. */
+export const mailsOf = (manifests: readonly Feature[]): ReadonlyMap<MailKind, StatedMail> =>
+  statedBy(manifests, ({ mails }) => mails as Readonly<Record<string, StatedMail>>) as ReadonlyMap<
+    MailKind,
+    StatedMail
+  >;
 
 /** A mail that may be sent. Its limits count it as pending until the end of the attempt. */
 export interface AdmittedMail {
@@ -69,13 +82,16 @@ const SENT_SECONDS = 86_400;
 @Injectable()
 export class MailGate {
   private readonly signatures: Signatures;
+  private readonly mails: ReadonlyMap<MailKind, StatedMail>;
 
   constructor(
     private readonly store: SecurityStore,
     private readonly realm: Realm,
     private readonly clock: Clock,
     @Inject(AUTH_CONFIG) { encryption, guards }: AuthConfig,
+    @Inject(MANIFESTS) manifests: readonly Feature[],
   ) {
+    this.mails = mailsOf(manifests);
     // The roots of the refresh tokens, of the default guard, so that all guards count together.
     const [root] = rootsAmong([encryption.key, guards.find(({ isDefault }) => isDefault)?.secret]);
     this.signatures = new Signatures([root ?? newSecret()], 'svc:mail-recipient');
@@ -144,11 +160,16 @@ export class MailGate {
     }
   }
 
+  /** Whether a person can request a mail of the kind again. */
+  isRequested(kind: MailKind): boolean {
+    return this.mails.get(kind)!.class === 'requested';
+  }
+
   private limitsFor(kind: MailKind, to: string, proof: EmailProof, client: string | null): Limit[] | null {
     const recipient = mailboxOf(to);
     // Mails to an unproved address must not use up the limits of the proved owner of the same address.
     const scopes = { recipient: '', client, kind: [this.realm.guard, kind, proof].join('|') };
-    const found = mailLimits(kind, MAIL_CLASSES[kind], proof);
+    const found = mailLimits(this.mails.get(kind)!, proof);
     const group = this.signatures.sign(recipient);
     return (
       found

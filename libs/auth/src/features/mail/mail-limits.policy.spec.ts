@@ -1,9 +1,13 @@
-import { MAIL_CLASSES, MAIL_KINDS, type MailKind } from '../../foundation/ports/mail';
+import { FEATURES } from '../../features';
+import type { MailKind } from '../../foundation/ports/mail';
+import { mailsOf } from './mail-gate';
 import { type EmailProof, mailLimits } from './mail-limits.policy';
+
+const MAILS = mailsOf(FEATURES);
 
 /** The limits of a kind, as `of max/seconds`. */
 const limitsOf = (kind: MailKind, proof: EmailProof): string[] | null =>
-  mailLimits(kind, MAIL_CLASSES[kind], proof)?.map(({ of, max, seconds }) => `${of} ${max}/${seconds}`) ?? null;
+  mailLimits(MAILS.get(kind)!, proof)?.map(({ of, max, seconds }) => `${of} ${max}/${seconds}`) ?? null;
 
 const BUDGET = ['recipient 10/3600', 'client 6/3600'];
 const FEW = 'kind 5/3600';
@@ -34,7 +38,7 @@ describe('the limits of a mail', () => {
     expect(limitsOf(kind, 'delivery')).toEqual(limits),
   );
 
-  it.each(MAIL_KINDS)('%s shares the budget or is not sent, unless it is the mail of a proved owner', (kind) => {
+  it.each([...MAILS.keys()])('%s shares the budget or is not sent, unless it is the mail of a proved owner', (kind) => {
     const others = limitsOf(kind, 'none');
     expect(others === null || BUDGET.every((limit) => others.includes(limit))).toBe(true);
     const owners = limitsOf(kind, 'person')!;

@@ -1,4 +1,4 @@
-import type { MailClass, MailKind } from '../../foundation/ports/mail';
+import type { MailClass, StatedMail } from '../../foundation/ports/mail';
 
 /** A limit on mails to one recipient. */
 export interface MailLimit {
@@ -34,7 +34,7 @@ const PAUSE: MailLimit = { of: 'kind', max: 1, seconds: 60 };
 /** The first mails inform the owner; further ones would only flood the mailbox. */
 const FEW: MailLimit = { of: 'kind', max: 5, seconds: HOUR };
 
-/** A lock needs no session: each client that knows the identifier can cause it. */
+/** For a mail without a session, about one state of an account: each client that knows the identifier can cause it. */
 const ONE: MailLimit = { of: 'kind', max: 1, seconds: HOUR };
 
 /** The limits of a mail of each class that does not share the budget. */
@@ -52,10 +52,13 @@ const OWN: Readonly<Record<MailClass, readonly MailLimit[]>> = {
  *
  * @param proof of a requested mail: `person` if the request contained a secret that was mailed to this address, otherwise `none`
  */
-export function mailLimits(kind: MailKind, mailClass: MailClass, proof: EmailProof): readonly MailLimit[] | null {
+export function mailLimits(
+  { class: mailClass, onceIn }: Pick<StatedMail, 'class' | 'onceIn'>,
+  proof: EmailProof,
+): readonly MailLimit[] | null {
   if (mailClass === 'notice' && proof === 'none') return null;
-  if (kind === 'accountLocked') return [ONE];
+  if (onceIn === 'hour') return [ONE];
   // The link of a security mail protects the account, also of an owner whom a program has spared the proof.
   if (proof === 'person' || (proof === 'delivery' && mailClass === 'security')) return OWN[mailClass];
-  return [...BUDGET, ...(kind === 'existingAccount' ? [PAUSE] : mailClass === 'requested' ? [] : OWN[mailClass])];
+  return [...BUDGET, ...(onceIn === 'minute' ? [PAUSE] : mailClass === 'requested' ? [] : OWN[mailClass])];
 }

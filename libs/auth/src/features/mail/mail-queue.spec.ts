@@ -3,13 +3,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackgroundWork } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { MAIL_CLASSES, MAIL_KINDS, type Mail, type MailKind } from '../../foundation/ports/mail';
+import { FEATURES } from '../../features';
+import type { Mail, MailKind } from '../../foundation/ports/mail';
 import type { Realm } from '../../foundation/realm/realm';
 import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
-import { type Draft, MailGate, mailboxOf } from './mail-gate';
+import { type Draft, MailGate, mailboxOf, mailsOf } from './mail-gate';
 import { MailFailed, MailQueue } from './mail-queue';
 
 const MAIL: Mail = { to: 'ada@example.com', subject: 'Hello', text: 'A text' };
+
+const MAILS = mailsOf(FEATURES);
+const MAIL_KINDS = [...MAILS.keys()];
+const classOf = (kind: MailKind) => MAILS.get(kind)!.class;
 
 /** A queue with a mailer, and with limits that are counted in memory. */
 function queueOf(send: (mail: Mail) => Promise<unknown>) {
@@ -19,7 +24,7 @@ function queueOf(send: (mail: Mail) => Promise<unknown>) {
   events.on(MailFailed, (event) => failed.push(event));
   const realm = { guard: 'api', options: { mail: { mailer: { send } } } } as unknown as Realm;
   const config = { encryption: {}, guards: [{ isDefault: true, secret: 'x'.repeat(32) }] } as never;
-  const gate = new MailGate(new MemorySecurityStore(new Clock()), realm, new Clock(), config);
+  const gate = new MailGate(new MemorySecurityStore(new Clock()), realm, new Clock(), config, FEATURES);
   return { queue: new MailQueue(realm, events, gate, background), failed, background };
 }
 
@@ -61,7 +66,7 @@ describe('the mail queue', () => {
         for (let turns = 0; turns < 5; turns++) await nextTurn();
         await jest.advanceTimersByTimeAsync(1_800_000);
       }
-      const attempts = MAIL_CLASSES[kind] === 'requested' ? 1 : 4;
+      const attempts = classOf(kind) === 'requested' ? 1 : 4;
       expect([send.mock.calls.length, failed.length]).toEqual([attempts, attempts]);
     },
   );
@@ -81,13 +86,13 @@ describe('the limits of mails', () => {
   it('all kinds together: an unproved address gets ten mails in an hour, and no notice', async () => {
     const { queue } = queueOf(send);
     const numbers = { requested: 0, security: 0, notice: 0 };
-    for (const kind of MAIL_KINDS.toReversed()) numbers[MAIL_CLASSES[kind]] += await sent(queue, kind, false);
+    for (const kind of MAIL_KINDS.toReversed()) numbers[classOf(kind)] += await sent(queue, kind, false);
     expect(numbers).toMatchObject({ notice: 0 });
     expect(numbers.requested + numbers.security).toBe(10);
     expect(send).toHaveBeenCalledTimes(10);
   });
 
-  it.each(MAIL_KINDS.filter((kind) => MAIL_CLASSES[kind] !== 'requested'))(
+  it.each(MAIL_KINDS.filter((kind) => classOf(kind) !== 'requested'))(
     'a proved owner gets a mail of the kind %s after the budget was used up, and few of them',
     async (kind) => {
       const { queue } = queueOf(send);

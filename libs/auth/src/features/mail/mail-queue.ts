@@ -4,7 +4,7 @@ import type { LoggedEvents } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { BackgroundWork, RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { MAIL_CLASSES, type MailKind } from '../../foundation/ports/mail';
+import type { MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { type Draft, MailGate } from './mail-gate';
 
@@ -183,7 +183,7 @@ export class MailQueue implements OnApplicationShutdown {
 
   private retryLater(job: Job): void {
     const delay = RETRIES_MS[job.failures];
-    if (MAIL_CLASSES[job.kind] === 'requested' || delay === undefined || this.retries.size >= MAX_WAITING) return;
+    if (this.gate.isRequested(job.kind) || delay === undefined || this.retries.size >= MAX_WAITING) return;
     const retry = setTimeout(() => {
       this.retries.delete(retry);
       this.push({ ...job, failures: job.failures + 1 });

@@ -1,30 +1,42 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { catalogueOf } from '../../foundation/languages/texts';
+import { Texts } from '../../foundation/languages/texts';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language, languageOfTag } from '../../foundation/platform/language';
 import {
-  MAIL_KINDS,
+  EXAMPLE_CHANGE,
   type Mail,
   type MailContent,
   type MailInput,
   type MailKind,
-  NOTICE_KINDS,
+  type StatedMail,
 } from '../../foundation/ports/mail';
-import { defineFeature } from '../../foundation/realm/feature';
+import { type Feature, MANIFESTS, defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
-import { MailGate } from './mail-gate';
+import { MailGate, mailsOf } from './mail-gate';
 import { MAIL_OPTIONS } from './mail.options';
 import { MAIL_EVENTS, MailQueue } from './mail-queue';
+
+/** The content of a mail with example data. */
+export interface MailPreview extends MailContent {
+  readonly kind: MailKind;
+}
 
 /** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
 @Injectable()
 export class AccountMails {
   private readonly logger = new Logger('Auth');
 
-  constructor(private readonly realm: Realm) {}
+  private readonly stated: ReadonlyMap<MailKind, StatedMail>;
+
+  constructor(
+    private readonly realm: Realm,
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    this.stated = mailsOf(manifests);
+  }
 
   /** @throws Error if the stored address is not a valid email address: a mailer might send the mail to another one */
   async write<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>): Promise<Mail> {
@@ -37,9 +49,23 @@ export class AccountMails {
     const { mail, appName } = this.realm.options;
     const { newEmail } = data as { newEmail?: string };
     const complete = { ...data, ...(newEmail && { newEmail: shortenedEmail(newEmail) }), appName, language };
-    const builtIn = builtInMail(kind, complete, mail);
+    const builtIn = builtInMail(kind, complete, mail, this.realm.texts);
     const template = mail.templates[kind] as ((mail: object, builtIn: MailContent) => MailContent) | undefined;
     return template ? template(complete, builtIn) : builtIn;
+  }
+
+  /**
+   * Writes every mail with example data, as it would be sent.
+   *
+   * @param user the user whom the host's templates get
+   */
+  previews(language: Language, user: object): Promise<MailPreview[]> {
+    return Promise.all(
+      [...this.stated].map(async ([kind, { example }]) => {
+        const data = { user, ...example } as MailInput<typeof kind>;
+        return { kind, ...(await this.contentOf(kind, data, language)) };
+      }),
+    );
   }
 
   /** The language of a user's mails. A failure of the host's function must not prevent a mail. */
@@ -60,8 +86,10 @@ export class AccountMails {
 }
 
 /** Why the application must not start with the mails of a guard, each text with the correction. */
-function optionErrors({ mail, languages, nameOf }: GuardConfig): string[] {
+function optionErrors({ mail, languages, nameOf }: GuardConfig, manifests: readonly Feature[]): string[] {
   const { mailer, notices, language, accentColor } = mail;
+  const kinds = [...mailsOf(manifests)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const ofNotices = kinds.flatMap(([kind, stated]) => (stated.class === 'notice' ? kind : []));
   const use = (all: readonly string[]): string => `Use ${all.join(', ')}.`;
   const faultsOf = (option: string, list: unknown, all: readonly string[], kind: string): string[] => {
     if (!Array.isArray(list)) return [`${option} must be true, false or a list. ${use(all)}`];
@@ -69,9 +97,9 @@ function optionErrors({ mail, languages, nameOf }: GuardConfig): string[] {
     return unknown.map((name) => `${option} names "${name}", which is no ${kind} of the library. ${use(all)}`);
   };
   return [
-    ...faultsOf(nameOf('mail.notices'), notices, NOTICE_KINDS, 'notice'),
+    ...(notices === true ? [] : faultsOf(nameOf('mail.notices'), notices, ofNotices, 'notice')),
     ...faultsOf(nameOf('languages'), languages, LANGUAGES, 'language'),
-    notices.length > 0 &&
+    (notices === true || notices.length > 0) &&
       !mailer &&
       `${nameOf('mail.notices')} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
     typeof language !== 'function' &&
@@ -79,20 +107,24 @@ function optionErrors({ mail, languages, nameOf }: GuardConfig): string[] {
       `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${use(LANGUAGES)}`,
     !/^#[0-9a-f]{6}$/i.test(accentColor) &&
       `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #1f4fd8.`,
-    ...textErrors(mail.texts, nameOf('mail.texts')),
+    ...textErrors(
+      mail.texts,
+      nameOf('mail.texts'),
+      kinds.map(([kind]) => kind),
+      new Texts(manifests),
+    ),
   ].filter((text): text is string => typeof text === 'string');
 }
 
 /** The replacements of texts that would have no effect, because their language, kind or name is not known. */
-function textErrors(texts: object, option: string): string[] {
-  const kindsOf = (): Readonly<Record<string, object>> => ({ ...catalogueOf(DEFAULT_LANGUAGE).mails });
+function textErrors(texts: object, option: string, all: readonly MailKind[], library: Texts): string[] {
+  const kindsOf = (): Readonly<Record<string, object>> => ({ ...library.in(DEFAULT_LANGUAGE).mails });
   return Object.entries(texts).flatMap(([language, kinds]) => {
     if (!(LANGUAGES as readonly string[]).includes(language))
       return [`${option}.${language} is no language of the library. Use ${LANGUAGES.join(', ')}.`];
     return Object.entries(kinds as object).flatMap(([kind, own]) => {
       const builtIn = kindsOf()[kind];
-      if (!builtIn)
-        return [`${option}.${language}.${kind} is no kind of mail. Use ${MAIL_KINDS.join(', ')} or shared.`];
+      if (!builtIn) return [`${option}.${language}.${kind} is no kind of mail. Use ${all.join(', ')} or shared.`];
       return Object.entries(own as object)
         .filter(([name, text]) => !Object.hasOwn(builtIn, name) || typeof text !== 'string')
         .map(
@@ -105,8 +137,12 @@ function textErrors(texts: object, option: string): string[] {
 
 /** The mails of the library to its users. */
 export const mail = defineFeature('mail', {
+  languages: () => (require('./mail.languages') as typeof import('./mail.languages')).mailLanguages,
   options: MAIL_OPTIONS,
-  configErrors: ({ guards }) => [...new Set(guards.flatMap(optionErrors))],
+  configErrors: ({ guards }, _production, _sources, manifests) => [
+    ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
+  ],
   events: MAIL_EVENTS,
+  mails: { existingAccount: { class: 'requested', onceIn: 'minute', example: { to: EXAMPLE_CHANGE.to } } },
   providers: [MailGate, MailQueue, AccountMails],
 });

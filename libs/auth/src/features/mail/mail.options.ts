@@ -3,7 +3,6 @@ import {
   type MailTemplates,
   type MailTextReplacements,
   type Mailer,
-  NOTICE_KINDS,
   type NoticeKind,
 } from '../../foundation/ports/mail';
 
@@ -72,14 +71,16 @@ export type MailLanguage = (
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly mail: WithDefaults<Omit<MailOptions, 'notices'>, 'mailer'> & { readonly notices: readonly NoticeKind[] };
+    readonly mail: WithDefaults<Omit<MailOptions, 'notices'>, 'mailer'> & {
+      readonly notices: true | readonly NoticeKind[];
+    };
   }
 }
 
 export const MAIL_OPTIONS = {
   mail: {
     mailer: value(),
-    notices: value({ resolve: (notices) => (notices === true ? NOTICE_KINDS : notices || []) }),
+    notices: value({ resolve: (notices) => notices || [] }),
     language: value({ default: 'en' }),
     texts: value({ default: {} }),
     templates: value({ default: {} }),

@@ -1,11 +1,12 @@
 import { AuthException } from '../../foundation/platform/errors';
+import { passkeyText } from './passkeys.texts';
 
 export type PasskeyRefusal = 'not_verified' | 'not_registered' | 'not_yours';
 
 /** A passkey was refused: 422 under `credential`. The body does not show the reason beyond {@link PasskeyRefusal}. */
 export class PasskeyRefused extends AuthException {
   constructor(refusal: PasskeyRefusal) {
-    super(`passkey_${refusal}`, { status: 422, errors: { credential: [{ key: `auth.passkey_${refusal}` }] } });
+    super(`passkey_${refusal}`, { status: 422, errors: { credential: [passkeyText(`auth.passkey_${refusal}`)] } });
   }
 }
 
@@ -15,7 +16,7 @@ export class PasskeyRefused extends AuthException {
  */
 export class LastPasskey extends AuthException {
   constructor() {
-    super('last_passkey', { status: 409, text: { key: 'auth.last_passkey' } });
+    super('last_passkey', { status: 409, text: passkeyText('auth.last_passkey') });
   }
 }
 

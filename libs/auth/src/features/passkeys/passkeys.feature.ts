@@ -1,4 +1,6 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
@@ -26,15 +28,18 @@ import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
 import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
-import { PASSKEY_EVENTS } from './passkeys.events';
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys = defineFeature('passkeys', {
   flags: ['passkeys'],
+  languages: () => (require('./passkeys.languages') as typeof import('./passkeys.languages')).passkeyLanguages,
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
+  mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },
+  informs: { passkeyAdded: [informOn(PasskeyAdded, userIdOf)], passkeyRemoved: [informOn(PasskeyRemoved, userIdOf)] },
   events: PASSKEY_EVENTS,
   limits: {
     'svc-passkeys': perClient(({ passkeys: limit }) => limit),

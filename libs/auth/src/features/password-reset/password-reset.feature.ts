@@ -1,12 +1,14 @@
 import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { EXAMPLE_LINK } from '../../foundation/ports/mail';
+import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
+import { PasswordReset, ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -23,11 +25,15 @@ function brokerErrors({ guards }: AuthConfig): string[] {
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  languages: () =>
+    (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,
   userErrors: (users, { features }) => [
     features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
   ],
   needsMailer: true,
+  mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
+  informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },

@@ -15,6 +15,7 @@ import { Accounts } from '../sessions/accounts';
 import { AccountMails } from '../mail/mail.feature';
 import { type IssuedToken, type Redeemed, type ResetAccount, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
+import { passwordResetText } from './password-reset.texts';
 
 /**
  * Ends all access to an account that was possible before a password reset, at every guard with the same users.
@@ -172,7 +173,7 @@ export class ResetPasswordRequest extends NewPasswordRequest {
 /** The password cannot be reset: 422, with the same body for an unknown address and an invalid, expired or used token. */
 export class ResetFailed extends AuthException {
   constructor() {
-    super('reset_failed', { status: 422, errors: { email: [{ key: 'auth.reset_failed' }] } });
+    super('reset_failed', { status: 422, errors: { email: [passwordResetText('auth.reset_failed')] } });
   }
 }
 

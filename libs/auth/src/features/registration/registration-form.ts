@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
 import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
-import type { MessageKey, Text } from '../../foundation/platform/messages';
+import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { OBJECT, type Schema, listOf, objectOf, of } from '../../foundation/platform/schema';
 import { Realm, type RealmScope } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -159,7 +159,9 @@ export class RegistrationForm {
     fields: RegistrationFields,
   ): Promise<[string, Text[]][]> {
     const max = rule.type === 'array' ? (rule.maxItems ?? ITEMS_MAX) : (rule.maxLength ?? FIELD_MAX);
-    const failed = (key: MessageKey): [string, Text[]][] => [[path, [{ key, params: { field: named(path), max } }]]];
+    const failed = (key: CoreMessageKey): [string, Text[]][] => [
+      [path, [{ key, params: { field: named(path), max } }]],
+    ];
     const fault = fieldFault(value, rule, path === 'password');
     if (fault) return failed(fault);
     if (path === this.realm.options.username && hasInvisible(value as string)) return failed('validation.invalid');

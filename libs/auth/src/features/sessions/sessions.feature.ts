@@ -13,7 +13,7 @@ import {
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionStarts } from './session-start';
+import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
@@ -29,6 +29,7 @@ import { SESSION_EVENTS } from './sessions.events';
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  languages: () => (require('./sessions.languages') as typeof import('./sessions.languages')).sessionLanguages,
   options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,
   limits: {
@@ -59,7 +60,7 @@ export const sessions = defineFeature('sessions', {
     SignIn,
     RefreshTokens,
     Sessions,
-    SessionStarts,
+    NewSessions,
     SessionErasure,
     Accounts,
     RefreshRotation,

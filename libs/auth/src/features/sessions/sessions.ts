@@ -48,7 +48,7 @@ declare module '../../foundation/realm/feature' {
   }
 }
 
-/** Ends the realm's sessions. */
+/** Ends the realm's sessions. `NewSessions` starts them. */
 @Injectable()
 export class Sessions {
   constructor(
@@ -63,7 +63,7 @@ export class Sessions {
     endedSessions.onFinished(realm.guard, (session) => this.emitEnded(session, 'revoked'));
   }
 
-  /** Ends the sessions of the user that exceed `sessions.maxPerUser`. @param own the new session, which stays */
+  /** Ends the sessions of a user that exceed the cap, except one. */
   endSurplus(userId: string, own: string): Promise<void> {
     return this.ending('cap', async (deny) => {
       const ended = await this.store.endOverCap(userId, own, deny);

@@ -6,7 +6,7 @@ const TABLE: [facts: SignInFacts, verdict: SignInVerdict, name: string][] = [
   [{}, 'start', 'one factor is enough'],
   [{ secondFactor: 'held' }, 'challenge', 'a second factor is asked'],
   [{ secondFactor: 'held', isUnverified: true, isRefused: true }, 'challenge', 'a second factor is asked first'],
-  [{ secondFactor: 'held', isTrustedDevice: true }, 'start', 'a trusted device takes the place of the second factor'],
+  [{ secondFactor: 'held', isTrusted: true }, 'start', 'a trusted device takes the place of the second factor'],
   [{ secondFactor: 'held', hasTwoFactors: true }, 'start', 'the second factor was passed'],
   [{ secondFactor: 'missing' }, 'enrolment', 'a required second factor is missing'],
   [
@@ -19,7 +19,7 @@ const TABLE: [facts: SignInFacts, verdict: SignInVerdict, name: string][] = [
   [{ isUnverified: true }, 'unverified', 'the email is not verified'],
   [{ isUnverified: true, isRefused: true }, 'unverified', 'the email is not verified, and the host refuses'],
   [{ isUnverified: true, hasTwoFactors: true }, 'unverified', 'two factors do not verify the email'],
-  [{ isUnverified: true, isTrustedDevice: true }, 'unverified', 'a trusted device does not verify the email'],
+  [{ isUnverified: true, isTrusted: true }, 'unverified', 'a trusted device does not verify the email'],
   [{ isRefused: true }, 'refused', 'the host refuses the user'],
   [{ isRefused: true, hasTwoFactors: true }, 'refused', 'two factors do not change what the host decides'],
   [{ isOutdated: true }, 'outdated', 'the proof has ended'],
@@ -29,13 +29,13 @@ const TABLE: [facts: SignInFacts, verdict: SignInVerdict, name: string][] = [
 const BOOLEANS = [undefined, false, true];
 
 const EVERY_SIGN_IN: SignInFacts[] = BOOLEANS.flatMap((hasTwoFactors) =>
-  BOOLEANS.flatMap((isTrustedDevice) =>
+  BOOLEANS.flatMap((isTrusted) =>
     ([undefined, 'none', 'held', 'missing'] as const).flatMap((secondFactor) =>
       BOOLEANS.flatMap((isUnverified) =>
         BOOLEANS.flatMap((isOutdated) =>
           BOOLEANS.map((isRefused) => ({
             hasTwoFactors,
-            isTrustedDevice,
+            isTrusted,
             secondFactor,
             isUnverified,
             isOutdated,
@@ -52,8 +52,8 @@ describe('the verdict on a sign-in', () => {
 
   it('starts a session only if every rule admits it', () => {
     for (const facts of EVERY_SIGN_IN) {
-      const { hasTwoFactors, isTrustedDevice, secondFactor = 'none', isUnverified, isOutdated, isRefused } = facts;
-      const isAdmitted = secondFactor === 'none' || hasTwoFactors === true || isTrustedDevice === true;
+      const { hasTwoFactors, isTrusted, secondFactor = 'none', isUnverified, isOutdated, isRefused } = facts;
+      const isAdmitted = secondFactor === 'none' || hasTwoFactors === true || isTrusted === true;
       const starts = isAdmitted && !isUnverified && !isOutdated && !isRefused;
       expect([facts, signInVerdict(facts) === 'start']).toEqual([facts, starts]);
     }

@@ -3,7 +3,7 @@ export interface SignInFacts {
   /** Whether the sign-in has passed a second factor or needs none, because a passkey combines two factors. */
   readonly hasTwoFactors?: boolean;
   /** Whether the password comes from a device that the user trusts. */
-  readonly isTrustedDevice?: boolean;
+  readonly isTrusted?: boolean;
   /** The second factor that is asked of the user: one that the user has, or one that the user must have and has not. */
   readonly secondFactor?: 'none' | 'held' | 'missing';
   /** Whether the email must be verified first and is not: `emailVerification.blockUnverifiedLogin`. */
@@ -32,7 +32,7 @@ export type SignInVerdict = 'challenge' | 'unverified' | 'enrolment' | 'outdated
  * the user is refused. A user who may not sign in yet must not add a factor to the account.
  */
 export function signInVerdict(facts: SignInFacts): SignInVerdict {
-  const isAsked = !facts.hasTwoFactors && !facts.isTrustedDevice;
+  const isAsked = !facts.hasTwoFactors && !facts.isTrusted;
   if (isAsked && facts.secondFactor === 'held') return 'challenge';
   if (facts.isUnverified) return 'unverified';
   if (isAsked && facts.secondFactor === 'missing') return 'enrolment';

@@ -11,9 +11,10 @@ import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { type SessionStart, SessionStarts, type StoredSession } from './session-start';
+import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
+import { sessionText } from './sessions.texts';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -69,7 +70,7 @@ export interface SessionAddition extends Partial<SessionTokens> {
 /** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
 export class UnverifiedLogin extends AuthException {
   constructor() {
-    super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
+    super('unverified_login', { status: 403, text: sessionText('auth.unverified_login') });
   }
 
   /** The request had the right credentials, so it does not count as a failure. */
@@ -78,7 +79,7 @@ export class UnverifiedLogin extends AuthException {
   }
 }
 
-/** Refuses logins of users without a verified email when `emailVerification.blockUnverifiedLogin` is on. */
+/** Which users have to verify the email before they sign in: `emailVerification.blockUnverifiedLogin`. */
 @Injectable()
 export class UnverifiedBlock {
   private readonly isOn: boolean;
@@ -101,11 +102,6 @@ export class UnverifiedBlock {
    */
   isConcealed(user: object): boolean {
     return this.realm.options.registration.concealExisting && this.isBlocked(user);
-  }
-
-  /** Called before a session starts, for all login methods. @throws UnverifiedLogin */
-  refuse(user: object): void {
-    if (this.isBlocked(user)) throw new UnverifiedLogin();
   }
 }
 
@@ -136,7 +132,7 @@ export class SessionPrecondition {
     // A user with a password hash exists.
     const standing = isOutdated ? undefined : await this.standings.of(userId, digest !== null);
     const facts = { isOutdated: isOutdated || standing === 'missing', isRefused: standing === 'refused' };
-    return signInVerdict(refusing(facts, userId)) === 'start';
+    return signInVerdict(requireAdmission(facts, userId)) === 'start';
   }
 }
 
@@ -184,7 +180,7 @@ export class SignInRecords {
 const keyOf = (familyId: string): string => `svc:sign-in:${familyId}`;
 
 /** Returns the facts. @throws UnverifiedLogin, SignInRefused if the sign-in is refused with them */
-function refusing(facts: SignInFacts, userId: string): SignInFacts {
+function requireAdmission(facts: SignInFacts, userId: string): SignInFacts {
   const verdict = signInVerdict(facts);
   if (verdict === 'unverified') throw new UnverifiedLogin();
   if (verdict === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
@@ -208,7 +204,7 @@ export interface AdmittedSignIn<Asked> {
 @Injectable()
 export class SignIn {
   constructor(
-    private readonly starts: SessionStarts,
+    private readonly sessions: NewSessions,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly records: SignInRecords,
     private readonly standings: AccountStandings,
@@ -221,7 +217,7 @@ export class SignIn {
   async admit(first: FirstFactor): Promise<AdmittedSignIn<LoginChallenge | EnrolmentChallenge>> {
     const isStillTrusted = await this.trustOf(first);
     const asked = isStillTrusted ? null : await this.askOf(first);
-    const facts = { isTrustedDevice: isStillTrusted !== null, secondFactor: asked?.secondFactor ?? 'none' } as const;
+    const facts = { isTrusted: isStillTrusted !== null, secondFactor: asked?.secondFactor ?? 'none' } as const;
     const issue = asked && ((ending: SignInEnding) => asked.issue(ending));
     return { ...(await this.decided(first, facts)), issue, isStillTrusted };
   }
@@ -236,7 +232,7 @@ export class SignIn {
    * session starts then.
    *
    * @param isCurrent whether the proof of the identity is still valid, given the password hash that is stored now
-   * @throws SignInRefused; and the errors of {@link SessionStarts.start}
+   * @throws SignInRefused; and the errors of {@link NewSessions.start}
    */
   async complete<Asked>(
     { userId, facts, issue, isStillTrusted }: AdmittedSignIn<Asked>,
@@ -254,7 +250,7 @@ export class SignIn {
 
   /** Starts a session of a user that the host has authenticated; null for a user that does not exist. @throws as {@link complete} */
   async startForHost(start: SessionStart): Promise<SessionTokens | null> {
-    refusing({ isRefused: await this.standings.isRefused(start.userId) }, start.userId);
+    requireAdmission({ isRefused: await this.standings.isRefused(start.userId) }, start.userId);
     return this.begin(start);
   }
 
@@ -262,10 +258,10 @@ export class SignIn {
     { user, userId }: Pick<FirstFactor, 'user' | 'userId'>,
     read: SignInFacts,
   ): Promise<{ userId: string; facts: SignInFacts }> {
-    const facts = refusing({ ...read, isUnverified: this.unverified.isBlocked(user) }, userId);
+    const facts = requireAdmission({ ...read, isUnverified: this.unverified.isBlocked(user) }, userId);
     // The hook of the host is not called for a user who has to do something else first.
     const isRefused = signInVerdict(facts) === 'start' && (await this.standings.isRefused(userId));
-    return { userId, facts: refusing({ ...facts, isRefused }, userId) };
+    return { userId, facts: requireAdmission({ ...facts, isRefused }, userId) };
   }
 
   private async trustOf(first: FirstFactor): Promise<(() => Promise<boolean>) | null> {
@@ -293,7 +289,7 @@ export class SignIn {
         digest = stored;
         return isCurrent(stored);
       });
-    return this.starts.start(start, {
+    return this.sessions.start(start, {
       isValid: async ({ familyId, amr, isPinned }) => {
         if (!(await this.sessionPrecondition.stillValid(userId, check))) return false;
         // With the hash of the check: a sign-in with a former password must not count as one with the new password.

@@ -12,6 +12,7 @@ import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { type ConfirmationMethod, PasskeyConfirmationRequired } from './step-up.errors';
 import { type SignInClaims, hasSignedInWith } from './step-up.policy';
+import { challengeText } from '../login-challenge/challenge.texts';
 
 /** The fields of a confirmation with the password that can contain a second factor; null for absent fields. */
 export interface SentCodes {
@@ -66,7 +67,7 @@ export class ConfirmationFactors {
       return async () => undefined;
     }
     if (code !== null && recoveryCode !== null) {
-      const text = [{ key: 'auth.one_factor_only' as const }];
+      const text = [challengeText('auth.one_factor_only')];
       throw new ValidationFailed({ code: text, recovery_code: text });
     }
     if (recoveryCode !== null)

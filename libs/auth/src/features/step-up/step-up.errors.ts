@@ -1,5 +1,6 @@
 import { AuthException } from '../../foundation/platform/errors';
 import { type RequiredFactor, factorsFor } from './step-up.policy';
+import { stepUpText } from './step-up.texts';
 
 /**
  * A way in which a user can confirm: with the password, with the password together with a code or a recovery code
@@ -23,7 +24,7 @@ export class ConfirmationRequired extends AuthException {
   ) {
     super('confirmation_required', {
       status: 423,
-      text: { key: 'auth.confirmation_required' },
+      text: stepUpText('auth.confirmation_required'),
       headers: {
         'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age=${options.ttl}`,
         ...methodsHeader(options, methods),
@@ -41,7 +42,7 @@ export class RecentLoginRequired extends AuthException {
   constructor(readonly maxAge: number) {
     super('recent_login_required', {
       status: 401,
-      text: { key: 'auth.recent_login_required' },
+      text: stepUpText('auth.recent_login_required'),
       // Without CORS headers of the host, a page of another origin reads the body but not the challenge.
       reason: 'recent_login_required',
       headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age=${maxAge}` },
@@ -58,7 +59,7 @@ export class ConfirmationOfAnotherSession extends AuthException {
   ) {
     super('confirmation_session_mismatch', {
       status: 423,
-      text: { key: 'auth.confirmation_required' },
+      text: stepUpText('auth.confirmation_required'),
       reason: 'confirmation_session_mismatch',
       headers: methodsHeader(options, methods),
     });
@@ -74,7 +75,7 @@ export class FactorRequired extends AuthException {
     const values = factorsFor(required).join(' ');
     super('factor_required', {
       status: 401,
-      text: { key: 'auth.factor_required' },
+      text: stepUpText('auth.factor_required'),
       // See RecentLoginRequired.
       reason: 'factor_required',
       headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", acr_values="${values}"` },
@@ -85,13 +86,13 @@ export class FactorRequired extends AuthException {
 /** The password alone is not enough, and the user has a passkey: 422 under `password`. Nothing was checked or counted. */
 export class PasskeyConfirmationRequired extends AuthException {
   constructor() {
-    super('validation_failed', { status: 422, errors: { password: [{ key: 'auth.confirm_with_passkey' }] } });
+    super('validation_failed', { status: 422, errors: { password: [stepUpText('auth.confirm_with_passkey')] } });
   }
 }
 
 /** The current password is wrong: 422 under the field of the password. */
 export class WrongPassword extends AuthException {
   constructor(field: string) {
-    super('wrong_password', { status: 422, errors: { [field]: [{ key: 'auth.wrong_password' }] } });
+    super('wrong_password', { status: 422, errors: { [field]: [stepUpText('auth.wrong_password')] } });
   }
 }

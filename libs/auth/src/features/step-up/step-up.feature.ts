@@ -11,6 +11,7 @@ import { STEP_UP_OPTIONS } from './step-up.options';
 
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
+  languages: () => (require('./step-up.languages') as typeof import('./step-up.languages')).stepUpLanguages,
   options: STEP_UP_OPTIONS,
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),

@@ -4,6 +4,7 @@ import type { Text } from '../../foundation/platform/messages';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { importedColumn } from './recovery-codes';
 import { Totp } from './totp';
+import { twoFactorText } from './two-factor.texts';
 
 /**
  * A second factor of another system, as `TwoFactor.importFactor` takes it.
@@ -72,11 +73,11 @@ export class FactorImports {
 /** Maximum number of imported recovery codes: each wrong code can cost a hash of each of them. */
 const MOST_IMPORTED = 20;
 
-const UNUSABLE: Text = { key: 'auth.unusable_secret' };
+const UNUSABLE: Text = twoFactorText('auth.unusable_secret');
 
 const unusableHash = (index: number): [string, Text[]] => [
   `recovery_code_hashes.${index}`,
-  [{ key: 'auth.unusable_hash' }],
+  [twoFactorText('auth.unusable_hash')],
 ];
 
 const invalid = (field: string): ValidationFailed =>

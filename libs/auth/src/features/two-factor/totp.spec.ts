@@ -2,8 +2,7 @@ import { createGuardrails, generateSync } from 'otplib';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Clock } from '../../foundation/platform/clock';
-import { otpLibrary } from './otp-library';
-import { Totp } from './totp';
+import { Totp, otpLibrary } from './totp';
 
 interface Row {
   time: number;

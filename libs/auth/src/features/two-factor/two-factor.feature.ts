@@ -1,5 +1,7 @@
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
@@ -13,15 +15,23 @@ import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes, removeFactor } from './code-factor';
+import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
-import { TWO_FACTOR_EVENTS } from './two-factor.events';
 
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
   exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
+  mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },
+  informs: {
+    // An import moves many users at once, and changes nothing for them.
+    twoFactorEnabled: [informOn(TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId))],
+    twoFactorDisabled: [informOn(TwoFactorDisabled, userIdOf)],
+    recoveryCodesReplaced: [informOn(RecoveryCodesReplaced, userIdOf)],
+  },
   events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.

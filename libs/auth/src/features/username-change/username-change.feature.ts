@@ -2,10 +2,12 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { RegistrationForm } from '../registration/registration-form';
 import { UsernameController } from './username-change.controller';
-import { UsernameChange } from './username-change';
+import { UsernameChanged, UsernameChange } from './username-change';
 import { feature } from '../../foundation/config/option-table';
 
 /** Why the identifier of the users cannot be changed without a mail to its owner. */
@@ -30,8 +32,12 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the identifier, where it is not the email. `userErrors` refuses other identifiers. */
 export const usernameChange = defineFeature('usernameChange', {
   flags: ['usernameChange'],
+  languages: () =>
+    (require('./username-change.languages') as typeof import('./username-change.languages')).usernameChangeLanguages,
   userErrors,
   options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
+  mails: { usernameChanged: CHANGE_MAIL },
+  informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
   defaultGuardControllers: [UsernameController],
   // Also where the registration is off: its rules apply.
   providers: [RegistrationForm, UsernameChange],

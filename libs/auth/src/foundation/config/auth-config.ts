@@ -4,14 +4,13 @@ import type {
   AuthValues,
   CookieOptions,
   FeatureOptions,
-  KeyOptions,
-  Limiter,
   RateLimitsOptions,
   RedisOptions,
   RetentionOptions,
   SecurityLogOptions,
   UsersOptions,
 } from './auth-options';
+import type { Limiter } from '../ports/limiter';
 import type { WithDefaults } from './option-table';
 import type { Language } from '../platform/language';
 
@@ -58,7 +57,6 @@ export interface GuardConfig extends PublicOptions {
   readonly users: UsersOptions | undefined;
   readonly secret: string | undefined;
   readonly previousSecrets: readonly string[];
-  readonly keys: WithDefaults<KeyOptions, 'private' | 'passphrase' | 'jwks'>;
   readonly tokenIds: NonNullable<AuthValues['tokenIds']>;
   readonly refreshTokenFrom: NonNullable<AuthValues['refreshTokenFrom']>;
   readonly rateLimits: RateLimits;

@@ -1,5 +1,4 @@
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
-import type { JsonWebKey } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
@@ -13,77 +12,20 @@ import type { SessionsOptions } from '../../features/sessions/sessions.options';
 import type { ConfirmOptions } from '../../features/step-up/step-up.options';
 import type { TwoFactorOptions } from '../../features/two-factor/two-factor.options';
 import type { HashingOptions, PasswordOptions } from '../../identity/password/password.options';
+import type { KeyOptions } from '../../identity/tokens/key.options';
 import type { LockoutOptions } from '../../request/lockout/lockout.options';
 import type { SecurityLine } from '../platform/catalogue';
 import type { Language } from '../platform/language';
 import type { MessageKey, Translate } from '../platform/messages';
 import type { PostgresPool } from '../platform/postgres-pool';
 import type { Handshake } from '../ports/handshake';
+import type { Limiter } from '../ports/limiter';
 import type { Presenter } from '../ports/presenter';
 import type { UserProvider } from '../ports/user-provider';
 import type { SecurityStore } from '../security-store/security-store';
 
 /** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
 export type Algorithm = 'HS256' | 'RS256' | 'ES256';
-
-/** The asymmetric key ring. Used under `RS256` and `ES256`. */
-export interface KeyOptions {
-  /**
-   * `kid` header of new tokens (RFC 7515 §4.1.4). It must name an entry of {@link public}; otherwise no key could
-   * verify them.
-   *
-   * @default 'default'
-   * @env SVC_ACTIVE_KID
-   */
-  active?: string;
-
-  /**
-   * Private key that signs: an inline PEM, or a file path, optionally prefixed with `@`. Without it the module only
-   * verifies tokens, and `routes` must be `false`.
-   *
-   * @default none
-   * @env SVC_PRIVATE_KEY
-   */
-  private?: string;
-
-  /**
-   * Passphrase of an encrypted private key.
-   *
-   * @default none
-   * @env SVC_KEY_PASSPHRASE
-   */
-  passphrase?: string;
-
-  /**
-   * Public keys by `kid`: inline PEMs or file paths. Blank and unreadable entries are skipped. Keep the entry of a
-   * retired key until the last token that it signed has expired.
-   *
-   * @default {}
-   * @env SVC_PUBLIC_KEY (one entry, under SVC_ACTIVE_KID)
-   */
-  public?: Record<string, string>;
-
-  /**
-   * The URL of the issuer's JWK Set (RFC 7517 §5), such as `https://api.example.com/auth/jwks`, or a function that
-   * resolves to the set. For services that only verify tokens. It replaces {@link public}. The application does not
-   * start if {@link private}, `HS256` or mounted routes are configured together with it.
-   *
-   * The service reads the set when a token has an unknown `kid`, and in the background when the `max-age` of the last
-   * response is over (10 minutes for a function, and for a response without `max-age`); at most once in 10 seconds.
-   * While reads fail, the keys of the last successful read stay valid. A key that a successful read no longer lists
-   * verifies no token. A token with an unknown `kid` is answered 503 if no read has succeeded yet or the last one
-   * failed, otherwise 401.
-   *
-   * A key is ignored if its type does not fit `algorithm`, if it has another `use` or `alg`, if it is private,
-   * symmetric or an RSA key under 2048 bits, or if it has no `kid`. The URL must be https; http is accepted for
-   * loopback addresses, and outside production. A read fails after `storeTimeoutMs`, on a redirect, and for a response
-   * of more than 256 KiB or 100 keys.
-   *
-   * @default none
-   * @env SVC_JWKS_URL
-   */
-  jwks?: string | (() => Promise<{ keys: JsonWebKey[] }>);
-}
 
 /** Texts of the API that replace built-in ones, in every language and in single languages. */
 export type MessageReplacements = Partial<Record<MessageKey, string>> & {
@@ -146,38 +88,6 @@ export interface LoginRateLimit extends RateLimit {
    */
   accountMaxAttempts?: number;
 }
-
-/** What one limiter counts for one request. */
-export interface LimitRule {
-  /**
-   * Attempts with the same key are counted together. The key is prefixed with the limiter's name, and stored as a hash.
-   */
-  key: string;
-  /** Attempts that one window allows, at least 1. */
-  maxAttempts: number;
-  /** Seconds from the first attempt to the end of the window, 1 to 31536000 (a year). */
-  decaySeconds: number;
-}
-
-/** The origin of a request, passed to a limiter. */
-export interface LimiterContext {
-  /** The guard that answers the request. */
-  guard: string;
-  /**
-   * The client as counted by rate limits: an address, shortened as `ipv6Prefix` says, or the value of
-   * `hooks.rateLimitKey`.
-   */
-  client: string;
-  /** The authenticated user, or null. */
-  userId: string | null;
-}
-
-/**
- * Returns the rules that a request counts towards. An attempt is allowed if it is within every rule, and then counts
- * towards each of them. An empty list means no limit. Runs before the body is validated, so the body may contain
- * anything.
- */
-export type Limiter = (request: unknown, context: LimiterContext) => LimitRule | readonly LimitRule[];
 
 /** Rate limits. They bound the rate of attempts; the lockout bounds their total number. Features add theirs. */
 export interface RateLimitsOptions {

@@ -1,12 +1,5 @@
 import { LANGUAGES } from '../platform/language';
-import type {
-  AuthHooks,
-  AuthModuleOptions,
-  AuthValues,
-  CookieOptions,
-  EncryptionOptions,
-  KeyOptions,
-} from './auth-options';
+import type { AuthHooks, AuthModuleOptions, AuthValues, CookieOptions, EncryptionOptions } from './auth-options';
 import type { LoginRateLimit, RedisOptions, RetentionOptions, SecurityLogOptions, UsersOptions } from './auth-options';
 import { isRetentionFromEnv } from './env';
 import {
@@ -78,13 +71,6 @@ const GUARD_OPTIONS = {
   }),
   secret: text({ env: 'SECRET' }),
   previousSecrets: list({ default: [], env: 'PREVIOUS_SECRETS' }),
-  keys: {
-    active: text({ default: 'default', env: 'ACTIVE_KID' }),
-    private: text({ env: 'PRIVATE_KEY' }),
-    passphrase: text({ env: 'KEY_PASSPHRASE' }),
-    public: value({ default: {} }),
-    jwks: value({ env: 'JWKS_URL' }),
-  } satisfies TableOf<KeyOptions>,
   users: { entity: value(), provider: value(), source: text({}) } satisfies TableOf<UsersOptions>,
   presenter: value(),
   imports: value(),

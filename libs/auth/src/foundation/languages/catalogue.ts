@@ -1,5 +1,6 @@
-import type { MessageKey } from '../platform/messages';
-import type { MailTexts } from '../ports/mail';
+import type { Language } from '../platform/language';
+import type { CoreMessageKey, MessageKey } from '../platform/messages';
+import type { MailKind, MailText, MailTexts, SharedMailTexts } from '../ports/mail';
 
 /** All texts of the library in one language. */
 export interface Catalogue {
@@ -8,3 +9,29 @@ export interface Catalogue {
   readonly fields: Readonly<Record<string, string>>;
   readonly mails: Readonly<MailTexts>;
 }
+
+/** The texts in one language that belong to no feature. */
+export interface CoreTexts extends Pick<Catalogue, 'fields'> {
+  readonly messages: Readonly<Record<CoreMessageKey, string>>;
+  readonly shared: SharedMailTexts;
+  /** The note of a mail that has none of its own: what a recipient does who has not caused the mail. */
+  readonly notYou: string;
+}
+
+export type FeatureMailText = Omit<MailText, 'note'> & Partial<Pick<MailText, 'note'>>;
+
+/** The texts of a feature in one language. */
+export interface FeatureTexts extends Partial<Pick<Catalogue, 'fields'>> {
+  readonly messages?: Readonly<Partial<Record<MessageKey, string>>>;
+  readonly mails?: { readonly [Kind in MailKind]?: FeatureMailText };
+}
+
+export interface WithMessages<Key extends MessageKey> extends FeatureTexts {
+  readonly messages: Readonly<Record<Key, string>>;
+}
+
+export interface WithMails<Kind extends MailKind> extends FeatureTexts {
+  readonly mails: Readonly<Record<Kind, FeatureMailText>>;
+}
+
+export type InEachLanguage<Texts extends FeatureTexts = FeatureTexts> = Readonly<Record<Language, Texts>>;

@@ -1,59 +1,18 @@
-import type { Catalogue } from './catalogue';
+import type { CoreTexts } from './catalogue';
 
-const NOT_YOU =
-  'Wenn Sie das nicht waren, hat möglicherweise eine andere Person Zugriff auf Ihr Konto. Öffnen Sie {appName} wie gewohnt, setzen Sie Ihr Passwort zurück und wenden Sie sich an den Support.';
-
-/** The texts in German. */
-export const de: Catalogue = {
+/** The texts in German that belong to no feature. */
+export const de: CoreTexts = {
   messages: {
     'auth.unauthenticated': 'Eine Anmeldung ist erforderlich.',
-    'auth.refresh_failed': 'Die Sitzung konnte nicht verlängert werden. Bitte melden Sie sich erneut an.',
-    'auth.wrong_credentials': 'Diese Zugangsdaten sind nicht korrekt.',
-    'auth.wrong_password': 'Das Passwort ist nicht korrekt.',
-    'auth.wrong_code': 'Der Code ist nicht korrekt.',
-    'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.',
-    'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
-    'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
-    'auth.bad_enrolment':
-      'Diese Anmeldung ist abgelaufen, oder ein zweiter Faktor wurde eingerichtet. Bitte beginnen Sie von vorn.',
-    'auth.second_factor_required':
-      'Dieses Konto muss einen zweiten Faktor haben. Richten Sie zuerst einen anderen ein.',
-    'auth.already_enrolled': 'Die Zwei-Faktor-Authentifizierung ist bereits aktiviert.',
-    'auth.unusable_secret':
-      'Das Geheimnis muss in Base32 kodiert sein und 10 bis 64 Bytes haben, für SHA-1, sechs Ziffern und 30 Sekunden.',
-    'auth.unusable_hash': 'Ein Hash dieser Art kann nicht geprüft werden.',
-    'auth.not_enrolled': 'Die Zwei-Faktor-Authentifizierung ist nicht aktiviert.',
     'auth.insufficient_scope': 'Hierfür ist die Berechtigung {abilities} erforderlich.',
-    'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
-    'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
-    'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
-    'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     'auth.sign_in_refused': 'Dieses Konto darf sich nicht anmelden. Bitte wenden Sie sich an den Support.',
     'auth.unusable_claim':
       'Für dieses Konto können keine Tokens ausgestellt werden. Bitte wenden Sie sich an den Support.',
-    'auth.unverified_login': 'Bitte bestätigen Sie Ihre E-Mail-Adresse, bevor Sie sich anmelden.',
-    'auth.email_unverified': 'Ihre E-Mail-Adresse ist nicht bestätigt.',
-    'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
-    'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
-    'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
-    'auth.last_passkey':
-      'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie einen weiteren Passkey hinzu.',
-    'auth.no_session': 'Dieses Token gehört zu keiner Sitzung, daher gibt es nichts zu beenden.',
     'auth.foreign_page': 'Diese Anfrage kommt von einer anderen Website.',
     'auth.not_found': 'Hier gibt es nichts.',
     'auth.throttled': 'Zu viele Versuche. Bitte versuchen Sie es in {seconds} Sekunden erneut.',
     'auth.locked': 'Dieses Konto ist gesperrt. Bitte wenden Sie sich an den Support.',
     'auth.locked_for': 'Dieses Konto ist gesperrt. Bitte versuchen Sie es in {seconds} Sekunden erneut.',
-    'auth.reset_failed':
-      'Dieser Link zum Zurücksetzen des Passworts ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
-    'auth.email_change_failed':
-      'Dieser Link zum Ändern der E-Mail-Adresse ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
-    'auth.former_email_taken':
-      'Diese E-Mail-Adresse gehört inzwischen zu einem anderen Konto. Bitte wenden Sie sich an den Support.',
-    'auth.report_failed':
-      'Dieser Link ist nicht mehr gültig. Wenn Sie die Anmeldung nicht kennen, setzen Sie Ihr Passwort zurück und beenden Sie alle Sitzungen.',
-    'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
-    'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
     'password.unstorable': 'Das Passwort enthält ein Zeichen, das in einem Passwort nicht möglich ist.',
     'password.too_short': 'Das Passwort muss mindestens {min} Zeichen haben.',
     'password.too_long': 'Das Passwort darf nicht länger als {max} Zeichen sein.',
@@ -87,130 +46,18 @@ export const de: Catalogue = {
     'password confirmation': 'Passwort wiederholen',
     'current password': 'Aktuelles Passwort',
     code: 'Code',
-    'recovery code': 'Wiederherstellungscode',
-    secret: 'Geheimnis',
   },
-  mails: {
-    passwordReset: {
-      subject: 'Setzen Sie Ihr Passwort bei {appName} zurück',
-      title: 'Passwort zurücksetzen',
-      body: 'Für Ihr Konto bei {appName} wurde angefordert, das Passwort zurückzusetzen.',
-      link: 'Neues Passwort wählen',
-      note: 'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Es hat sich nichts geändert.',
-    },
-    emailVerification: {
-      subject: 'Bestätigen Sie Ihre E-Mail-Adresse für {appName}',
-      title: 'E-Mail-Adresse bestätigen',
-      body: 'Bitte bestätigen Sie, dass dies Ihre E-Mail-Adresse ist.',
-      link: 'Adresse bestätigen',
-      note: 'Wenn Sie kein Konto bei {appName} haben, ignorieren Sie diese E-Mail.',
-    },
-    existingAccount: {
-      subject: 'Sie haben bereits ein Konto bei {appName}',
-      title: 'Sie haben bereits ein Konto',
-      body: 'Jemand hat versucht, sich bei {appName} mit dieser E-Mail-Adresse zu registrieren oder die Adresse eines anderen Kontos in diese zu ändern. Zu ihr gibt es bereits ein Konto.\n\nWenn Sie das waren, melden Sie sich an. Wenn Sie sich nicht anmelden können, setzen Sie das Passwort zurück.',
-      note: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail. Es hat sich nichts geändert.',
-    },
-    newSignIn: {
-      subject: 'Neue Anmeldung mit Ihrem Konto bei {appName}',
-      title: 'Neue Anmeldung',
-      body: 'Mit Ihrem Konto bei {appName} hat sich jemand auf einem neuen Gerät angemeldet.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet alle Sitzungen, und Sie können ein neues Passwort wählen.',
-      link: 'Das war ich nicht',
-      note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
-    },
-    emailChange: {
-      subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse für {appName}',
-      title: 'Neue E-Mail-Adresse bestätigen',
-      body: 'Diese Adresse wurde als neue E-Mail-Adresse eines Kontos bei {appName} angegeben. Sie ersetzt die bisherige Adresse, sobald Sie sie bestätigen.',
-      link: 'Neue Adresse bestätigen',
-      note: 'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Dann ändert sich nichts.',
-    },
-    emailChanged: {
-      subject: 'Ihre E-Mail-Adresse bei {appName} wurde geändert',
-      title: 'Ihre E-Mail-Adresse wurde geändert',
-      body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig und beendet alle Sitzungen. Danach wählen Sie ein neues Passwort.',
-      bodyWithoutLink:
-        'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert. Diese Adresse wird nicht mehr verwendet.\n\nWenn Sie das nicht waren, wenden Sie sich bitte an den Support.',
-      link: 'Änderung rückgängig machen',
-      note: 'Wenn Sie das waren, ignorieren Sie diese E-Mail.',
-    },
-    signInCode: {
-      subject: 'Ihr Anmeldecode für {appName}',
-      title: 'Ihr Anmeldecode',
-      body: 'Geben Sie diesen Code ein, um sich bei {appName} anzumelden.',
-      link: 'Ohne Code anmelden',
-      note: 'Geben Sie diesen Code nicht weiter. Wenn Sie sich nicht anmelden wollten, ignorieren Sie diese E-Mail.',
-    },
-    passwordChanged: {
-      subject: 'Ihr Passwort bei {appName} wurde geändert',
-      title: 'Ihr Passwort wurde geändert',
-      body: 'Das Passwort Ihres Kontos bei {appName} wurde geändert.',
-      note: NOT_YOU,
-    },
-    usernameChanged: {
-      subject: 'Ihr Benutzername bei {appName} wurde geändert',
-      title: 'Ihr Benutzername wurde geändert',
-      body: 'Der Benutzername Ihres Kontos bei {appName} wurde geändert.',
-      note: NOT_YOU,
-    },
-    twoFactorEnabled: {
-      subject: 'Zwei-Faktor-Authentifizierung bei {appName} aktiviert',
-      title: 'Zwei-Faktor-Authentifizierung aktiviert',
-      body: 'Für Ihr Konto bei {appName} wurde die Zwei-Faktor-Authentifizierung aktiviert. Die Anmeldung mit Ihrem Passwort erfordert jetzt zusätzlich einen Code aus Ihrer Authenticator-App.',
-      note: NOT_YOU,
-    },
-    twoFactorDisabled: {
-      subject: 'Zwei-Faktor-Authentifizierung bei {appName} deaktiviert',
-      title: 'Zwei-Faktor-Authentifizierung deaktiviert',
-      body: 'Für Ihr Konto bei {appName} wurde die Zwei-Faktor-Authentifizierung deaktiviert. Die Anmeldung erfordert keinen Code aus einer Authenticator-App mehr.',
-      note: NOT_YOU,
-    },
-    recoveryCodesReplaced: {
-      subject: 'Ihre Wiederherstellungscodes bei {appName} wurden ersetzt',
-      title: 'Ihre Wiederherstellungscodes wurden ersetzt',
-      body: 'Für Ihr Konto bei {appName} wurden neue Wiederherstellungscodes erstellt. Die bisherigen Codes sind nicht mehr gültig.',
-      note: NOT_YOU,
-    },
-    passkeyAdded: {
-      subject: 'Ihrem Konto bei {appName} wurde ein Passkey hinzugefügt',
-      title: 'Ein Passkey wurde hinzugefügt',
-      body: 'Ihrem Konto bei {appName} wurde ein Passkey hinzugefügt. Mit ihm kann man sich anmelden.',
-      note: NOT_YOU,
-    },
-    passkeyRemoved: {
-      subject: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt',
-      title: 'Ein Passkey wurde entfernt',
-      body: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt. Mit ihm kann man sich nicht mehr anmelden.',
-      note: NOT_YOU,
-    },
-    deviceTrusted: {
-      subject: 'Ein Gerät ist bei {appName} jetzt vertrauenswürdig',
-      title: 'Ein Gerät ist vertrauenswürdig',
-      body: 'Für Ihr Konto bei {appName} ist ein Gerät jetzt vertrauenswürdig. Zur Anmeldung auf diesem Gerät genügt das Passwort, ohne zweiten Faktor.',
-      note: NOT_YOU,
-    },
-    accountLocked: {
-      subject: 'Ihr Konto bei {appName} wurde gesperrt',
-      title: 'Ihr Konto wurde gesperrt',
-      body: 'Für Ihr Konto bei {appName} wurden zu viele falsche Passwörter oder Codes eingegeben. Das Konto wurde deshalb gesperrt.\n\nWenn die Sperre nach einiger Zeit nicht endet, wenden Sie sich bitte an den Support.',
-      note: 'Wenn diese Versuche nicht von Ihnen stammen, versucht eine andere Person, auf Ihr Konto zuzugreifen. Wählen Sie ein neues Passwort, sobald Sie sich wieder anmelden können.',
-    },
-    accountDeleted: {
-      subject: 'Ihr Konto bei {appName} wurde gelöscht',
-      title: 'Ihr Konto wurde gelöscht',
-      body: 'Ihr Konto bei {appName} wurde gelöscht.',
-      note: 'Wenn Sie das nicht waren, wenden Sie sich bitte sofort an den Support.',
-    },
-    shared: {
-      linkValidity: 'Der Link ist {duration} gültig.',
-      codeValidity: 'Der Code ist {duration} gültig.',
-      linkAddress: 'Wenn die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
-      time: 'Zeitpunkt',
-      device: 'Gerät',
-      ipAddress: 'IP-Adresse',
-      newEmail: 'Neue Adresse',
-      unknown: 'unbekannt',
-      footer: '{appName} hat diese E-Mail automatisch an {to} gesendet.',
-    },
+  shared: {
+    linkValidity: 'Der Link ist {duration} gültig.',
+    codeValidity: 'Der Code ist {duration} gültig.',
+    linkAddress: 'Wenn die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
+    time: 'Zeitpunkt',
+    device: 'Gerät',
+    ipAddress: 'IP-Adresse',
+    newEmail: 'Neue Adresse',
+    unknown: 'unbekannt',
+    footer: '{appName} hat diese E-Mail automatisch an {to} gesendet.',
   },
+  notYou:
+    'Wenn Sie das nicht waren, hat möglicherweise eine andere Person Zugriff auf Ihr Konto. Öffnen Sie {appName} wie gewohnt, setzen Sie Ihr Passwort zurück und wenden Sie sich an den Support.',
 };

@@ -1,56 +1,18 @@
-import type { Catalogue } from './catalogue';
+import type { CoreTexts } from './catalogue';
 
-const NOT_YOU =
-  'Si no ha sido usted, es posible que otra persona tenga acceso a su cuenta. Abra {appName} como de costumbre, restablezca su contraseña y póngase en contacto con el servicio de asistencia.';
-
-/** The texts in Spanish. */
-export const es: Catalogue = {
+/** The texts in Spanish that belong to no feature. */
+export const es: CoreTexts = {
   messages: {
     'auth.unauthenticated': 'Es necesario iniciar sesión.',
-    'auth.refresh_failed': 'No se ha podido renovar la sesión. Vuelva a iniciar sesión.',
-    'auth.wrong_credentials': 'Estas credenciales no son correctas.',
-    'auth.wrong_password': 'La contraseña no es correcta.',
-    'auth.wrong_code': 'El código no es correcto.',
-    'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.',
-    'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
-    'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
-    'auth.bad_enrolment': 'Este inicio de sesión ha caducado o se ha configurado un segundo factor. Vuelva a empezar.',
-    'auth.second_factor_required': 'Esta cuenta debe tener un segundo factor. Configure otro primero.',
-    'auth.already_enrolled': 'La autenticación en dos pasos ya está activada.',
-    'auth.unusable_secret':
-      'El secreto debe estar codificado en base32 y tener entre 10 y 64 bytes, para SHA-1, seis dígitos y 30 segundos.',
-    'auth.unusable_hash': 'No se puede verificar un hash de este tipo.',
-    'auth.not_enrolled': 'La autenticación en dos pasos no está activada.',
     'auth.insufficient_scope': 'Esta acción requiere el permiso {abilities}.',
-    'auth.confirmation_required': 'Confirme su identidad para continuar.',
-    'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
-    'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
-    'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     'auth.sign_in_refused': 'Esta cuenta no puede iniciar sesión. Póngase en contacto con el servicio de asistencia.',
     'auth.unusable_claim':
       'No se pueden emitir tokens para esta cuenta. Póngase en contacto con el servicio de asistencia.',
-    'auth.unverified_login': 'Confirme su dirección de correo electrónico antes de iniciar sesión.',
-    'auth.email_unverified': 'Su dirección de correo electrónico no está confirmada.',
-    'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
-    'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
-    'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
-    'auth.last_passkey':
-      'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra llave de acceso.',
-    'auth.no_session': 'Este token no pertenece a ninguna sesión, por lo que no hay nada que cerrar.',
     'auth.foreign_page': 'Esta solicitud procede de otro sitio web.',
     'auth.not_found': 'Aquí no hay nada.',
     'auth.throttled': 'Demasiados intentos. Vuelva a intentarlo dentro de {seconds} segundos.',
     'auth.locked': 'Esta cuenta está bloqueada. Póngase en contacto con el servicio de asistencia.',
     'auth.locked_for': 'Esta cuenta está bloqueada. Vuelva a intentarlo dentro de {seconds} segundos.',
-    'auth.reset_failed': 'Este enlace para restablecer la contraseña ya no es válido. Solicite uno nuevo.',
-    'auth.email_change_failed':
-      'Este enlace para cambiar la dirección de correo electrónico ya no es válido. Solicite uno nuevo.',
-    'auth.former_email_taken':
-      'Ahora esta dirección de correo electrónico pertenece a otra cuenta. Póngase en contacto con el servicio de asistencia.',
-    'auth.report_failed':
-      'Este enlace ya no es válido. Si no reconoce este inicio de sesión, restablezca su contraseña y cierre todas las sesiones.',
-    'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
-    'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
     'password.unstorable': 'La contraseña contiene un carácter que no puede formar parte de una contraseña.',
     'password.too_short': 'La contraseña debe tener al menos {min} caracteres.',
     'password.too_long': 'La contraseña no puede tener más de {max} caracteres.',
@@ -85,130 +47,18 @@ export const es: Catalogue = {
     'password confirmation': 'confirmación de la contraseña',
     'current password': 'contraseña actual',
     code: 'código',
-    'recovery code': 'código de recuperación',
-    secret: 'secreto',
   },
-  mails: {
-    passwordReset: {
-      subject: 'Restablezca su contraseña de {appName}',
-      title: 'Restablecer la contraseña',
-      body: 'Se ha solicitado restablecer la contraseña de su cuenta de {appName}.',
-      link: 'Elegir una contraseña nueva',
-      note: 'Si no lo ha solicitado usted, ignore este mensaje: no ha cambiado nada.',
-    },
-    emailVerification: {
-      subject: 'Confirme su dirección de correo electrónico para {appName}',
-      title: 'Confirmar su dirección de correo electrónico',
-      body: 'Confirme que esta es su dirección de correo electrónico.',
-      link: 'Confirmar la dirección',
-      note: 'Si no tiene una cuenta de {appName}, ignore este mensaje.',
-    },
-    existingAccount: {
-      subject: 'Ya tiene una cuenta de {appName}',
-      title: 'Ya tiene una cuenta',
-      body: 'Alguien ha intentado registrarse en {appName} con esta dirección de correo electrónico, o indicarla como la nueva dirección de otra cuenta. Esta dirección ya tiene una cuenta.\n\nSi ha sido usted, inicie sesión. Si no puede iniciar sesión, restablezca la contraseña.',
-      note: 'Si no ha sido usted, ignore este mensaje: no ha cambiado nada.',
-    },
-    newSignIn: {
-      subject: 'Nuevo inicio de sesión en su cuenta de {appName}',
-      title: 'Nuevo inicio de sesión',
-      body: 'Se ha iniciado sesión en su cuenta de {appName} desde un dispositivo nuevo.\n\nSi no ha sido usted, abra el enlace. Con él se cierran todas las sesiones y puede elegir una contraseña nueva.',
-      link: 'No he sido yo',
-      note: 'Si ha sido usted, ignore este mensaje.',
-    },
-    emailChange: {
-      subject: 'Confirme su nueva dirección de correo electrónico para {appName}',
-      title: 'Confirmar su nueva dirección de correo electrónico',
-      body: 'Esta dirección se ha indicado como la nueva dirección de correo electrónico de una cuenta de {appName}. Sustituirá a la anterior cuando usted la confirme.',
-      link: 'Confirmar la nueva dirección',
-      note: 'Si no lo ha solicitado usted, ignore este mensaje: no cambiará nada.',
-    },
-    emailChanged: {
-      subject: 'Se ha cambiado su dirección de correo electrónico de {appName}',
-      title: 'Se ha cambiado su dirección de correo electrónico',
-      body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio y se cierran todas las sesiones. Después podrá elegir una contraseña nueva.',
-      bodyWithoutLink:
-        'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}. Esta dirección ya no se utiliza.\n\nSi no ha sido usted, póngase en contacto con el servicio de asistencia.',
-      link: 'Deshacer el cambio',
-      note: 'Si ha sido usted, ignore este mensaje.',
-    },
-    signInCode: {
-      subject: 'Su código de inicio de sesión de {appName}',
-      title: 'Su código de inicio de sesión',
-      body: 'Introduzca este código para iniciar sesión en {appName}.',
-      link: 'Iniciar sesión sin el código',
-      note: 'No comparta este código con nadie. Si no ha intentado iniciar sesión, ignore este mensaje.',
-    },
-    passwordChanged: {
-      subject: 'Se ha cambiado su contraseña de {appName}',
-      title: 'Se ha cambiado su contraseña',
-      body: 'Se ha cambiado la contraseña de su cuenta de {appName}.',
-      note: NOT_YOU,
-    },
-    usernameChanged: {
-      subject: 'Se ha cambiado su nombre de usuario de {appName}',
-      title: 'Se ha cambiado su nombre de usuario',
-      body: 'Se ha cambiado el nombre de usuario de su cuenta de {appName}.',
-      note: NOT_YOU,
-    },
-    twoFactorEnabled: {
-      subject: 'Se ha activado la autenticación en dos pasos de {appName}',
-      title: 'Se ha activado la autenticación en dos pasos',
-      body: 'Se ha activado la autenticación en dos pasos de su cuenta de {appName}. Para iniciar sesión con su contraseña, ahora también se necesita un código de su aplicación de autenticación.',
-      note: NOT_YOU,
-    },
-    twoFactorDisabled: {
-      subject: 'Se ha desactivado la autenticación en dos pasos de {appName}',
-      title: 'Se ha desactivado la autenticación en dos pasos',
-      body: 'Se ha desactivado la autenticación en dos pasos de su cuenta de {appName}. Para iniciar sesión ya no se necesita un código de una aplicación de autenticación.',
-      note: NOT_YOU,
-    },
-    recoveryCodesReplaced: {
-      subject: 'Se han sustituido sus códigos de recuperación de {appName}',
-      title: 'Se han sustituido sus códigos de recuperación',
-      body: 'Se han creado nuevos códigos de recuperación para su cuenta de {appName}. Los códigos anteriores ya no son válidos.',
-      note: NOT_YOU,
-    },
-    passkeyAdded: {
-      subject: 'Se ha añadido una llave de acceso a su cuenta de {appName}',
-      title: 'Se ha añadido una llave de acceso',
-      body: 'Se ha añadido una llave de acceso a su cuenta de {appName}. Con ella se puede iniciar sesión.',
-      note: NOT_YOU,
-    },
-    passkeyRemoved: {
-      subject: 'Se ha eliminado una llave de acceso de su cuenta de {appName}',
-      title: 'Se ha eliminado una llave de acceso',
-      body: 'Se ha eliminado una llave de acceso de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
-      note: NOT_YOU,
-    },
-    deviceTrusted: {
-      subject: 'Un dispositivo es ahora de confianza en su cuenta de {appName}',
-      title: 'Un dispositivo es de confianza',
-      body: 'Un dispositivo es ahora de confianza en su cuenta de {appName}. Para iniciar sesión en él basta la contraseña, sin segundo factor.',
-      note: NOT_YOU,
-    },
-    accountLocked: {
-      subject: 'Se ha bloqueado su cuenta de {appName}',
-      title: 'Se ha bloqueado su cuenta',
-      body: 'Se han introducido demasiadas contraseñas o códigos incorrectos para su cuenta de {appName}, por lo que se ha bloqueado la cuenta.\n\nSi el bloqueo no termina pasado un tiempo, póngase en contacto con el servicio de asistencia.',
-      note: 'Si estos intentos no son suyos, otra persona está intentando acceder a su cuenta. Elija una contraseña nueva en cuanto pueda volver a iniciar sesión.',
-    },
-    accountDeleted: {
-      subject: 'Se ha eliminado su cuenta de {appName}',
-      title: 'Se ha eliminado su cuenta',
-      body: 'Se ha eliminado su cuenta de {appName}.',
-      note: 'Si no ha sido usted, póngase en contacto de inmediato con el servicio de asistencia.',
-    },
-    shared: {
-      linkValidity: 'El enlace es válido durante {duration}.',
-      codeValidity: 'El código es válido durante {duration}.',
-      linkAddress: 'Si el botón no funciona, abra esta dirección:',
-      time: 'Fecha y hora',
-      device: 'Dispositivo',
-      ipAddress: 'Dirección IP',
-      newEmail: 'Nueva dirección',
-      unknown: 'desconocido',
-      footer: '{appName} ha enviado este mensaje automáticamente a {to}.',
-    },
+  shared: {
+    linkValidity: 'El enlace es válido durante {duration}.',
+    codeValidity: 'El código es válido durante {duration}.',
+    linkAddress: 'Si el botón no funciona, abra esta dirección:',
+    time: 'Fecha y hora',
+    device: 'Dispositivo',
+    ipAddress: 'Dirección IP',
+    newEmail: 'Nueva dirección',
+    unknown: 'desconocido',
+    footer: '{appName} ha enviado este mensaje automáticamente a {to}.',
   },
+  notYou:
+    'Si no ha sido usted, es posible que otra persona tenga acceso a su cuenta. Abra {appName} como de costumbre, restablezca su contraseña y póngase en contacto con el servicio de asistencia.',
 };

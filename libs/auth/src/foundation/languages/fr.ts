@@ -1,56 +1,17 @@
-import type { Catalogue } from './catalogue';
+import type { CoreTexts } from './catalogue';
 
-const NOT_YOU =
-  'Si vous n’êtes pas à l’origine de cette action, une autre personne a peut-être accès à votre compte. Ouvrez {appName} comme d’habitude, réinitialisez votre mot de passe et contactez l’assistance.';
-
-/** The texts in French. Colons and guillemets have a no-break space. */
-export const fr: Catalogue = {
+/** The texts in French that belong to no feature. Colons and guillemets have a no-break space. */
+export const fr: CoreTexts = {
   messages: {
     'auth.unauthenticated': 'Vous devez vous connecter.',
-    'auth.refresh_failed': 'La session n’a pas pu être prolongée. Veuillez vous reconnecter.',
-    'auth.wrong_credentials': 'Ces identifiants sont incorrects.',
-    'auth.wrong_password': 'Le mot de passe est incorrect.',
-    'auth.wrong_code': 'Le code est incorrect.',
-    'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.',
-    'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
-    'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
-    'auth.bad_enrolment': 'Cette connexion a expiré, ou un second facteur a été configuré. Veuillez recommencer.',
-    'auth.second_factor_required': 'Ce compte doit avoir un second facteur. Configurez-en d’abord un autre.',
-    'auth.already_enrolled': 'L’authentification à deux facteurs est déjà activée.',
-    'auth.unusable_secret':
-      'Le secret doit être encodé en base32 et compter de 10 à 64 octets, pour SHA-1, six chiffres et 30 secondes.',
-    'auth.unusable_hash': 'Une empreinte de ce type ne peut pas être vérifiée.',
-    'auth.not_enrolled': 'L’authentification à deux facteurs n’est pas activée.',
     'auth.insufficient_scope': 'Cette action nécessite l’autorisation {abilities}.',
-    'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
-    'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
-    'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
-    'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     'auth.sign_in_refused': 'Ce compte n’est pas autorisé à se connecter. Veuillez contacter l’assistance.',
     'auth.unusable_claim': 'Aucun jeton ne peut être émis pour ce compte. Veuillez contacter l’assistance.',
-    'auth.unverified_login': 'Veuillez confirmer votre adresse e-mail avant de vous connecter.',
-    'auth.email_unverified': 'Votre adresse e-mail n’est pas confirmée.',
-    'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
-    'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
-    'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
-    'auth.last_passkey':
-      'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez une autre clé d’accès.',
-    'auth.no_session': 'Ce jeton n’appartient à aucune session : il n’y a rien à terminer.',
     'auth.foreign_page': 'Cette requête provient d’un autre site.',
     'auth.not_found': 'Il n’y a rien ici.',
     'auth.throttled': 'Trop de tentatives. Veuillez réessayer dans {seconds} secondes.',
     'auth.locked': 'Ce compte est verrouillé. Veuillez contacter l’assistance.',
     'auth.locked_for': 'Ce compte est verrouillé. Veuillez réessayer dans {seconds} secondes.',
-    'auth.reset_failed':
-      'Ce lien de réinitialisation du mot de passe n’est plus valable. Veuillez en demander un nouveau.',
-    'auth.email_change_failed':
-      'Ce lien de modification de l’adresse e-mail n’est plus valable. Veuillez en demander un nouveau.',
-    'auth.former_email_taken':
-      'Cette adresse e-mail est désormais associée à un autre compte. Veuillez contacter l’assistance.',
-    'auth.report_failed':
-      'Ce lien n’est plus valable. Si vous ne reconnaissez pas cette connexion, réinitialisez votre mot de passe et fermez toutes les sessions.',
-    'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
-    'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
     'password.unstorable': 'Le mot de passe contient un caractère qui ne peut pas en faire partie.',
     'password.too_short': 'Le mot de passe doit comporter au moins {min} caractères.',
     'password.too_long': 'Le mot de passe ne doit pas dépasser {max} caractères.',
@@ -84,130 +45,18 @@ export const fr: Catalogue = {
     'password confirmation': 'confirmation du mot de passe',
     'current password': 'mot de passe actuel',
     code: 'code',
-    'recovery code': 'code de secours',
-    secret: 'secret',
   },
-  mails: {
-    passwordReset: {
-      subject: 'Réinitialisez votre mot de passe {appName}',
-      title: 'Réinitialiser votre mot de passe',
-      body: 'La réinitialisation du mot de passe de votre compte {appName} a été demandée.',
-      link: 'Choisir un nouveau mot de passe',
-      note: 'Si vous n’avez pas fait cette demande, ignorez cet e-mail : rien n’a changé.',
-    },
-    emailVerification: {
-      subject: 'Confirmez votre adresse e-mail pour {appName}',
-      title: 'Confirmer votre adresse e-mail',
-      body: 'Veuillez confirmer qu’il s’agit bien de votre adresse e-mail.',
-      link: 'Confirmer l’adresse',
-      note: 'Si vous n’avez pas de compte {appName}, ignorez cet e-mail.',
-    },
-    existingAccount: {
-      subject: 'Vous avez déjà un compte {appName}',
-      title: 'Vous avez déjà un compte',
-      body: 'Quelqu’un a essayé de s’inscrire sur {appName} avec cette adresse e-mail, ou de l’indiquer comme nouvelle adresse d’un autre compte. Un compte est déjà associé à cette adresse.\n\nSi c’était vous, connectez-vous. Si vous ne parvenez pas à vous connecter, réinitialisez le mot de passe.',
-      note: 'Si ce n’était pas vous, ignorez cet e-mail : rien n’a changé.',
-    },
-    newSignIn: {
-      subject: 'Nouvelle connexion à votre compte {appName}',
-      title: 'Nouvelle connexion',
-      body: 'Une connexion à votre compte {appName} a eu lieu depuis un nouvel appareil.\n\nSi ce n’était pas vous, ouvrez le lien. Il met fin à toutes les sessions et vous permet de choisir un nouveau mot de passe.',
-      link: 'Ce n’était pas moi',
-      note: 'Si c’était vous, ignorez cet e-mail.',
-    },
-    emailChange: {
-      subject: 'Confirmez votre nouvelle adresse e-mail pour {appName}',
-      title: 'Confirmer votre nouvelle adresse e-mail',
-      body: 'Cette adresse a été indiquée comme nouvelle adresse e-mail d’un compte {appName}. Elle remplacera l’adresse précédente lorsque vous l’aurez confirmée.',
-      link: 'Confirmer la nouvelle adresse',
-      note: 'Si vous n’avez pas fait cette demande, ignorez cet e-mail : rien ne changera.',
-    },
-    emailChanged: {
-      subject: 'Votre adresse e-mail {appName} a été modifiée',
-      title: 'Votre adresse e-mail a été modifiée',
-      body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification et met fin à toutes les sessions. Vous choisirez ensuite un nouveau mot de passe.',
-      bodyWithoutLink:
-        'L’adresse e-mail de votre compte {appName} a été modifiée. Cette adresse n’est plus utilisée.\n\nSi ce n’était pas vous, veuillez contacter l’assistance.',
-      link: 'Annuler la modification',
-      note: 'Si c’était vous, ignorez cet e-mail.',
-    },
-    signInCode: {
-      subject: 'Votre code de connexion {appName}',
-      title: 'Votre code de connexion',
-      body: 'Saisissez ce code pour vous connecter à {appName}.',
-      link: 'Se connecter sans le code',
-      note: 'Ne communiquez ce code à personne. Si vous n’avez pas essayé de vous connecter, ignorez cet e-mail.',
-    },
-    passwordChanged: {
-      subject: 'Votre mot de passe {appName} a été modifié',
-      title: 'Votre mot de passe a été modifié',
-      body: 'Le mot de passe de votre compte {appName} a été modifié.',
-      note: NOT_YOU,
-    },
-    usernameChanged: {
-      subject: 'Votre nom d’utilisateur {appName} a été modifié',
-      title: 'Votre nom d’utilisateur a été modifié',
-      body: 'Le nom d’utilisateur de votre compte {appName} a été modifié.',
-      note: NOT_YOU,
-    },
-    twoFactorEnabled: {
-      subject: 'L’authentification à deux facteurs de {appName} a été activée',
-      title: 'L’authentification à deux facteurs a été activée',
-      body: 'L’authentification à deux facteurs a été activée pour votre compte {appName}. La connexion avec votre mot de passe nécessite désormais aussi un code de votre application d’authentification.',
-      note: NOT_YOU,
-    },
-    twoFactorDisabled: {
-      subject: 'L’authentification à deux facteurs de {appName} a été désactivée',
-      title: 'L’authentification à deux facteurs a été désactivée',
-      body: 'L’authentification à deux facteurs a été désactivée pour votre compte {appName}. La connexion ne nécessite plus de code d’une application d’authentification.',
-      note: NOT_YOU,
-    },
-    recoveryCodesReplaced: {
-      subject: 'Vos codes de secours {appName} ont été remplacés',
-      title: 'Vos codes de secours ont été remplacés',
-      body: 'De nouveaux codes de secours ont été créés pour votre compte {appName}. Les anciens codes ne sont plus valables.',
-      note: NOT_YOU,
-    },
-    passkeyAdded: {
-      subject: 'Une clé d’accès a été ajoutée à votre compte {appName}',
-      title: 'Une clé d’accès a été ajoutée',
-      body: 'Une clé d’accès a été ajoutée à votre compte {appName}. Elle permet de se connecter.',
-      note: NOT_YOU,
-    },
-    passkeyRemoved: {
-      subject: 'Une clé d’accès a été supprimée de votre compte {appName}',
-      title: 'Une clé d’accès a été supprimée',
-      body: 'Une clé d’accès a été supprimée de votre compte {appName}. Elle ne permet plus de se connecter.',
-      note: NOT_YOU,
-    },
-    deviceTrusted: {
-      subject: 'Un appareil est désormais approuvé pour votre compte {appName}',
-      title: 'Un appareil est approuvé',
-      body: 'Un appareil est désormais approuvé pour votre compte {appName}. Pour s’y connecter, le mot de passe suffit, sans second facteur.',
-      note: NOT_YOU,
-    },
-    accountLocked: {
-      subject: 'Votre compte {appName} a été verrouillé',
-      title: 'Votre compte a été verrouillé',
-      body: 'Trop de mots de passe ou de codes incorrects ont été saisis pour votre compte {appName}. Le compte a donc été verrouillé.\n\nSi le verrouillage ne prend pas fin au bout d’un certain temps, veuillez contacter l’assistance.',
-      note: 'Si vous n’êtes pas à l’origine de ces tentatives, une autre personne essaie d’accéder à votre compte. Choisissez un nouveau mot de passe dès que vous pourrez vous reconnecter.',
-    },
-    accountDeleted: {
-      subject: 'Votre compte {appName} a été supprimé',
-      title: 'Votre compte a été supprimé',
-      body: 'Votre compte {appName} a été supprimé.',
-      note: 'Si vous n’êtes pas à l’origine de cette action, veuillez contacter immédiatement l’assistance.',
-    },
-    shared: {
-      linkValidity: 'Le lien est valable pendant {duration}.',
-      codeValidity: 'Le code est valable pendant {duration}.',
-      linkAddress: 'Si le bouton ne fonctionne pas, ouvrez cette adresse :',
-      time: 'Date',
-      device: 'Appareil',
-      ipAddress: 'Adresse IP',
-      newEmail: 'Nouvelle adresse',
-      unknown: 'inconnu',
-      footer: '{appName} a envoyé cet e-mail automatiquement à {to}.',
-    },
+  shared: {
+    linkValidity: 'Le lien est valable pendant {duration}.',
+    codeValidity: 'Le code est valable pendant {duration}.',
+    linkAddress: 'Si le bouton ne fonctionne pas, ouvrez cette adresse :',
+    time: 'Date',
+    device: 'Appareil',
+    ipAddress: 'Adresse IP',
+    newEmail: 'Nouvelle adresse',
+    unknown: 'inconnu',
+    footer: '{appName} a envoyé cet e-mail automatiquement à {to}.',
   },
+  notYou:
+    'Si vous n’êtes pas à l’origine de cette action, une autre personne a peut-être accès à votre compte. Ouvrez {appName} comme d’habitude, réinitialisez votre mot de passe et contactez l’assistance.',
 };

@@ -1,7 +1,10 @@
+import { FEATURES } from '../../features';
+import { mailsOf } from '../../features/mail/mail-gate';
 import { LANGUAGES, type Language } from '../platform/language';
 import { MESSAGES } from '../platform/messages';
-import { MAIL_KINDS } from '../ports/mail';
-import { catalogueOf, fieldIn, messageIn } from './texts';
+import { Texts } from './texts';
+
+const TEXTS = new Texts(FEATURES);
 
 /** All texts of a catalogue by path. */
 function textsIn(value: unknown, path = ''): [string, string][] {
@@ -14,43 +17,45 @@ const placeholdersIn = (text: string): string[] => [...new Set(text.match(/\{\w+
 const OTHERS = LANGUAGES.filter((language) => language !== 'en');
 
 describe.each(LANGUAGES)('the texts in %s', (language) => {
-  const texts = textsIn(catalogueOf(language));
+  const texts = textsIn(TEXTS.in(language));
 
   it('are not empty, have no space at an end and no straight quotation mark', () => {
     for (const [path, text] of texts) expect([path, text]).toEqual([path, expect.stringMatching(/^\S([^"]*\S)?$/)]);
   });
 
   it('have a mail of each kind', () => {
-    expect(Object.keys(catalogueOf(language).mails).toSorted()).toEqual([...MAIL_KINDS, 'shared'].toSorted());
+    expect(Object.keys(TEXTS.in(language).mails).toSorted()).toEqual(
+      [...mailsOf(FEATURES).keys(), 'shared'].toSorted(),
+    );
   });
 });
 
 describe.each(OTHERS)('the texts in %s', (language: Language) => {
-  const { messages, mails, fields } = catalogueOf(language);
+  const { messages, mails, fields } = TEXTS.in(language);
 
   it('are those of the English catalogue, with the same placeholders', () => {
     // The word "error" of the English text is one or many, which the other texts avoid.
-    const english = textsIn({ messages: MESSAGES, mails: catalogueOf('en').mails });
+    const english = textsIn({ messages: TEXTS.in('en').messages, mails: TEXTS.in('en').mails });
     const expected = english.map(([path, text]) => [path, placeholdersIn(text.replace('{errors}', ''))]);
     expect(textsIn({ messages, mails }).map(([path, text]) => [path, placeholdersIn(text)])).toEqual(expected);
   });
 
   it('differ from the English texts', () => {
-    const english = new Map(textsIn({ messages: MESSAGES, mails: catalogueOf('en').mails }));
+    const english = new Map(textsIn({ messages: TEXTS.in('en').messages, mails: TEXTS.in('en').mails }));
     expect(textsIn({ messages, mails }).filter(([path, text]) => english.get(path) === text)).toEqual([]);
   });
 
   it('name the same fields as the other languages', () => {
-    expect(Object.keys(fields)).toEqual(Object.keys(catalogueOf('de').fields));
+    expect(Object.keys(fields)).toEqual(Object.keys(TEXTS.in('de').fields));
   });
 
   it('keep the name of a field that has no name in the language', () => {
-    for (const field of ['shoe size', 'constructor', '__proto__']) expect(fieldIn(language, field)).toBe(field);
-    expect(fieldIn(language, 'current password')).toBe(fields['current password']);
+    for (const field of ['shoe size', 'constructor', '__proto__']) expect(TEXTS.field(language, field)).toBe(field);
+    expect(TEXTS.field(language, 'current password')).toBe(fields['current password']);
   });
 });
 
 it('English needs no catalogue for the messages', () => {
-  expect(messageIn('en', 'auth.locked')).toBe(MESSAGES['auth.locked']);
-  expect(fieldIn('en', 'email')).toBe('email');
+  expect(TEXTS.message('en', 'auth.locked')).toBe(MESSAGES['auth.locked']);
+  expect(TEXTS.field('en', 'email')).toBe('email');
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FEATURES } from '../../features';
 import { METRICS } from './metrics';
 import { declaredRoutes } from '../../request/gates/declared-routes.testkit';
 import { REASONS } from '../platform/catalogue';
@@ -9,6 +10,14 @@ const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 
 describe('docs/operations.md', () => {
   it('lists every reason with its meaning', () => {
     for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
+  });
+
+  it('lists every event with its name in the log', () => {
+    const listed = [...page.matchAll(/^\| `(auth\.\w+\.\w+)` \| `(\w+)` \|/gm)].map(([, name, event]) => [name, event]);
+    const logged = FEATURES.flatMap(({ events = {} }) =>
+      Object.entries(events).map(([name, { event }]) => [name, event.name]),
+    );
+    expect(listed.toSorted()).toEqual(logged.toSorted());
   });
 
   it('lists every operation and whether its success is logged', () => {

@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { AuthException, StoreUnavailable, Unauthenticated, ValidationFailed } from './errors';
+import { loginText } from '../../features/login/login.texts';
 import type { Text, Translator } from './messages';
 
 const required = (field: string): Text => ({ key: 'validation.required', params: { field } });
@@ -10,7 +11,7 @@ const german: Translator = (key, params) => `de:${key}:${Object.values(params).j
 
 describe('the response body of a failure', () => {
   it('contains one text for one outcome', () => {
-    const failure = new AuthException('wrong', { status: 422, text: { key: 'auth.wrong_credentials' } });
+    const failure = new AuthException('wrong', { status: 422, text: loginText('auth.wrong_credentials') });
     expect(failure.getResponse()).toEqual({ message: 'These credentials do not match our records.' });
     expect(failure.getStatus()).toBe(422);
   });

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { Reason } from './catalogue';
-import { type MessageKey, type Text, type Translator, inEnglish } from './messages';
+import { type CoreMessageKey, type Text, type Translator, inEnglish } from './messages';
 
 /** The response to a failed request. */
 export interface Failure {
@@ -88,7 +88,8 @@ export class AuthException extends HttpException {
 }
 
 function bodyOf({ text, errors, reason }: Failure, translate: Translator): FailureBody {
-  const render = (of: Text | string): string => (typeof of === 'string' ? of : translate(of.key, of.params ?? {}));
+  const render = (of: Text | string): string =>
+    typeof of === 'string' ? of : translate(of.key, of.params ?? {}, of.english);
   if (!errors) return { message: render(text ?? { key: 'server.error' }), ...(reason && { reason }) };
 
   const fields = Object.entries(errors).map(([field, texts]) => [field, texts.map(render)] as const);
@@ -126,7 +127,7 @@ export class ValidationFailed extends AuthException {
 /** Status and message of the response to an unreadable request. */
 export interface Unreadable {
   readonly status: 400 | 413 | 415;
-  readonly key: MessageKey;
+  readonly key: CoreMessageKey;
 }
 
 /** The media type or the encoding of the body is none that a parser of the application reads (RFC 9110 §15.5.16). */

@@ -53,39 +53,6 @@ export interface LinkMail extends MailData {
   minutes: number;
 }
 
-/** The data of a mail about a sign-in on a device that is new for the account. */
-export interface NewSignInMail extends LinkMail {
-  /** Time of the sign-in. */
-  time: Date;
-  /** The address of the client; null if it is not known. */
-  ip: string | null;
-  /** The header `User-Agent`, which the client chooses: escape it. The built-in mail names only known browsers and systems. */
-  userAgent: string | null;
-}
-
-/** The data of the mail to the former address after a change of the address. */
-export interface EmailChangedMail extends NoticeMail {
-  /** The new address with its local part shortened: `a…@example.com`. */
-  newEmail: string;
-  /**
-   * The link that undoes the change. It is a secret. Null if the former address was not verified: it may belong to another
-   * person.
-   */
-  url: string | null;
-  /** Days for which the link is valid. */
-  days: number;
-}
-
-/** The data of a mail with a code for a sign-in. */
-export interface SignInCodeMail extends MailData {
-  /** The code. It is a secret. */
-  code: string;
-  /** A link that contains the code. It works in the browser that requested the code only. Null if there is none. A secret. */
-  url: string | null;
-  /** Lifetime of the code and of the link in minutes. */
-  minutes: number;
-}
-
 /** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
@@ -99,88 +66,61 @@ export type MailTemplate<Data extends MailData = LinkMail> = (
   builtIn: MailContent,
 ) => MailContent | Promise<MailContent>;
 
+/**
+ * The mails that a person who knows an address can cause, also one without a session. A feature adds its kinds of mails by
+ * merging into this interface or into one of the next two.
+ */
+export interface RequestedMails {}
+
+/** The mails that inform the owner of an account, and have a link that protects the account. */
+export interface SecurityMails {}
+
+/** The mails that report a change of an account, to a proved address only: see `mail.notices`. */
+export interface ChangeMails {}
+
+export type ChangeTemplate = MailTemplate<NoticeMail>;
+
 /** The templates of the library's mails, by kind. */
-export interface MailTemplates {
-  passwordReset: MailTemplate;
-  emailVerification: MailTemplate;
-  /**
-   * To the owner of an address when a registration (see `registration.concealExisting`) or a change of email contained it.
-   */
-  existingAccount: MailTemplate<MailData>;
-  newSignIn: MailTemplate<NewSignInMail>;
-  /** To the new address of an account: its link confirms the change. */
-  emailChange: MailTemplate;
-  /** To the former address of an account. */
-  emailChanged: MailTemplate<EmailChangedMail>;
-  signInCode: MailTemplate<SignInCodeMail>;
-  /** After a change and after a reset of the password. */
-  passwordChanged: MailTemplate<NoticeMail>;
-  /** After a change of the identifier that is not the email. */
-  usernameChanged: MailTemplate<NoticeMail>;
-  twoFactorEnabled: MailTemplate<NoticeMail>;
-  twoFactorDisabled: MailTemplate<NoticeMail>;
-  recoveryCodesReplaced: MailTemplate<NoticeMail>;
-  passkeyAdded: MailTemplate<NoticeMail>;
-  passkeyRemoved: MailTemplate<NoticeMail>;
-  /** After a second factor with `trust_device`: see `twoFactor.trustedDeviceDays`. */
-  deviceTrusted: MailTemplate<NoticeMail>;
-  accountLocked: MailTemplate<NoticeMail>;
-  accountDeleted: MailTemplate<NoticeMail>;
-}
+export interface MailTemplates extends RequestedMails, SecurityMails, ChangeMails {}
 
 export type MailKind = keyof MailTemplates;
 
 /** The data of a kind of mail, without what the library adds to every mail. */
 export type MailInput<Kind extends MailKind> = Omit<Parameters<MailTemplates[Kind]>[0], 'appName' | 'language'>;
 
-/** The mails that report a change of an account: see `mail.notices`. */
-export const NOTICE_KINDS = [
-  'passwordChanged',
-  'usernameChanged',
-  'twoFactorEnabled',
-  'twoFactorDisabled',
-  'recoveryCodesReplaced',
-  'passkeyAdded',
-  'passkeyRemoved',
-  'deviceTrusted',
-  'accountLocked',
-  'accountDeleted',
-] as const satisfies readonly MailKind[];
+export type NoticeKind = keyof ChangeMails;
 
-export type NoticeKind = (typeof NOTICE_KINDS)[number];
-
-/**
- * What causes a kind of mail, and whom it informs. The limits follow from it: `mail-limits.policy.ts`.
- *
- * - `requested`: a person who knows an address can cause it, also one without a session.
- * - `security`: informs the owner of an account, and has a link that protects the account.
- * - `notice`: informs the owner of an account about a change. Is mailed to a proved address only.
- */
+/** What causes a kind of mail, and whom it informs. The limits follow from it: `mail-limits.policy.ts`. */
 export type MailClass = 'requested' | 'security' | 'notice';
 
-/** The class of every kind of mail. */
-export const MAIL_CLASSES = {
-  passwordReset: 'requested',
-  emailVerification: 'requested',
-  existingAccount: 'requested',
-  newSignIn: 'security',
-  emailChange: 'requested',
-  emailChanged: 'security',
-  signInCode: 'requested',
-  passwordChanged: 'notice',
-  usernameChanged: 'notice',
-  twoFactorEnabled: 'notice',
-  twoFactorDisabled: 'notice',
-  recoveryCodesReplaced: 'notice',
-  passkeyAdded: 'notice',
-  passkeyRemoved: 'notice',
-  deviceTrusted: 'notice',
-  accountLocked: 'notice',
-  accountDeleted: 'notice',
-} as const satisfies { readonly [Kind in MailKind]: Kind extends NoticeKind ? 'notice' : Exclude<MailClass, 'notice'> };
+/** The class of a kind: see {@link RequestedMails}, {@link SecurityMails}, {@link ChangeMails}. */
+export type MailClassOf<Kind extends MailKind> = Kind extends keyof RequestedMails
+  ? 'requested'
+  : Kind extends keyof SecurityMails
+    ? 'security'
+    : 'notice';
 
-/** Every kind of mail. */
-export const MAIL_KINDS = Object.keys(MAIL_CLASSES) as readonly MailKind[];
+/** What a feature states of a kind of mail. */
+export interface StatedMail<Kind extends MailKind = MailKind> {
+  readonly class: MailClassOf<Kind>;
+  /** The time in which a mailbox gets one mail of the kind, where it is not that of the class. */
+  readonly onceIn?: 'minute' | 'hour';
+  /** The data of a preview. Their links lead nowhere. */
+  readonly example: Omit<MailInput<Kind>, 'user'>;
+}
+
+export type StatedMails = { readonly [Kind in MailKind]?: StatedMail<Kind> };
+
+export const EXAMPLE_CHANGE = { to: 'ada@example.com', time: new Date('2026-11-25T14:03:00Z') };
+
+export const EXAMPLE_LINK = {
+  to: EXAMPLE_CHANGE.to,
+  url: 'https://app.example.com/example?token=8e2d1c40b7a94f6f9c1be3a05d7724f1',
+  minutes: 60,
+};
+
+/** A mail that reports a change. */
+export const CHANGE_MAIL: StatedMail<NoticeKind> = { class: 'notice', example: EXAMPLE_CHANGE };
 
 /**
  * The texts of one kind of mail in one language. `{appName}` and `{to}` are replaced by values of the mail. An empty line

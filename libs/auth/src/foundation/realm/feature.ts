@@ -25,11 +25,13 @@ export interface Feature extends OptionFacets {
    * feature is on or off, and again when the tables of the entities are known.
    *
    * @param sources the source of users of each guard
+   * @param manifests those of all features
    */
   readonly configErrors?: (
     config: AuthConfig,
     production: boolean,
     sources: ReadonlyMap<string, UserSource>,
+    manifests: readonly Feature[],
   ) => readonly string[];
   /** Features that are checked together with this one, before its first server call at a guard without routes. */
   readonly checkedWith?: readonly (keyof FeatureOptions)[];

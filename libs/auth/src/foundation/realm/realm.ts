@@ -2,14 +2,18 @@ import { Injectable, type Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import { AuthConfigError } from '../platform/errors';
-import { fieldIn, messageIn } from '../languages/texts';
+import { type StatedTexts, Texts } from '../languages/texts';
 import { type Language, acceptedLanguage } from '../platform/language';
-import { type MessageKey, type MessageParams, type Translator, fill } from '../platform/messages';
+import { type MessageParams, type Translator, fill } from '../platform/messages';
 import type { Feature, HookPoints } from './feature';
 import type { GuardServices } from './feature-data';
 import { type UserSource, sourceOf } from './user-source';
 
-/** Provides the name and the options of one guard to its services. */
+declare module './feature' {
+  interface Feature extends StatedTexts {}
+}
+
+/** Provides the name, the options and the texts of one guard to its services. */
 export class Realm {
   readonly guard: string;
 
@@ -17,6 +21,7 @@ export class Realm {
   constructor(
     readonly options: GuardConfig,
     readonly source: UserSource = sourceOf([options]),
+    readonly texts = new Texts(),
   ) {
     this.guard = options.guard;
   }
@@ -34,24 +39,21 @@ export class Realm {
     const { messages, languages } = this.options;
     const isNegotiated = languages.length > 1;
     const language = acceptedLanguage(isNegotiated ? acceptLanguageOf(request) : undefined, languages);
-    const translate = (key: MessageKey, params: MessageParams): string => {
-      if (typeof messages !== 'function') return this.text(language, key, params);
-      return messages(key, params, request, fill(messageIn(language, key), inLanguage(language, params)));
+    const translate: Translator = (key, params, english) => {
+      const text = this.texts.message(language, key, english);
+      const named = this.inLanguage(language, params);
+      if (typeof messages === 'function') return messages(key, params, request, fill(text, named));
+      // A text of the host for this language, one for every language, or the text of the library.
+      return fill(messages[language]?.[key] ?? messages[key] ?? text, named);
     };
     return languages.length ? Object.assign(translate, { language, isNegotiated }) : translate;
   }
 
-  /** A text of the host for this language, one for every language, or the text of the library. */
-  private text(language: Language, key: MessageKey, params: MessageParams): string {
-    const { messages } = this.options;
-    const own = typeof messages === 'function' ? undefined : (messages[language]?.[key] ?? messages[key]);
-    return fill(own ?? messageIn(language, key), inLanguage(language, params));
+  /** The parameters of a text, with the name of the field in the language of the text. */
+  private inLanguage(language: Language, params: MessageParams): MessageParams {
+    return typeof params.field === 'string' ? { ...params, field: this.texts.field(language, params.field) } : params;
   }
 }
-
-/** The parameters of a text, with the name of the field in the language of the text. */
-const inLanguage = (language: Language, params: MessageParams): MessageParams =>
-  typeof params.field === 'string' ? { ...params, field: fieldIn(language, params.field) } : params;
 
 const acceptLanguageOf = (request: unknown): unknown =>
   (request as { headers?: Readonly<Record<string, unknown>> } | null | undefined)?.headers?.['accept-language'];

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
-import type { Algorithm, KeyOptions } from '../../foundation/config/auth-options';
+import type { Algorithm } from '../../foundation/config/auth-options';
+import type { KeyOptions } from './key.options';
 import type { Clock } from '../../foundation/platform/clock';
 import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';

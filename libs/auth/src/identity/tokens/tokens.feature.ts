@@ -12,6 +12,7 @@ import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/unfinished-ends';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, CallerReader } from './authenticator';
+import { KEY_OPTIONS } from './key.options';
 import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
@@ -59,6 +60,7 @@ function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, c
 
 /** Verifies and mints tokens, and publishes the public keys. Every realm has this feature. */
 export const tokens = defineFeature('tokens', {
+  options: KEY_OPTIONS,
   configErrors: keySetErrors,
   controllers: [JwksController],
   providers: [

@@ -54,7 +54,8 @@ export function userProviderErrors(users: UserProvider, guard: GuardConfig, mani
   const mailing = manifests.find(
     ({ needsMailer, flags }) => needsMailer && flags?.some((name) => guard.features[name]),
   );
-  const option = mailing ? `features.${mailing.flags![0]}` : guard.mail.notices.length > 0 && 'mail.notices';
+  const notices = guard.mail.notices === true || guard.mail.notices.length > 0;
+  const option = mailing ? `features.${mailing.flags![0]}` : notices && 'mail.notices';
   return [
     ...manifests.flatMap((feature) => feature.userErrors?.(users, guard) ?? []),
     option &&

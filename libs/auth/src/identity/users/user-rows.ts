@@ -4,7 +4,7 @@ import {
   type EntityMetadata,
   type EntityTarget,
   type FindOptionsWhere,
-  In,
+  Raw,
   type ObjectLiteral,
   type Repository,
 } from 'typeorm';
@@ -226,8 +226,9 @@ export class CredentialRows<User extends ObjectLiteral> {
 
   /** The users whose `property` has one of these values. */
   async by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
-    // An empty text names no user, and the query fails for no type of ids.
-    const where = values.map((value) => ({ [property]: value === '' ? In([]) : value })) as FindOptionsWhere<User>[];
+    // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
+    const none = Raw((column) => `${column} = :none`, { none: null });
+    const where = values.map((value) => ({ [property]: value === '' ? none : value })) as FindOptionsWhere<User>[];
     const users = await this.database.withManager(
       (manager) => this.selection(manager, where).addSelect('u.passwordHash').getMany(),
       this.callsHost,

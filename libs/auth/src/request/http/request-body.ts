@@ -5,7 +5,7 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
 import type { RegistrationField } from '../../foundation/ports/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
-import type { MessageKey, Text } from '../../foundation/platform/messages';
+import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 
 /** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
@@ -177,7 +177,7 @@ export const ITEMS_MAX = 100;
  *
  * @param allowsNul for a password, whose rules refuse NUL, and for a value that is only compared with stored ones
  */
-export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = false): MessageKey | null {
+export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = false): CoreMessageKey | null {
   const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
   if (value === null) return optional ? null : 'validation.required';
   if (type === 'object') return isRecord(value) ? null : 'validation.object';

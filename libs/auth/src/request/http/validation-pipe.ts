@@ -7,7 +7,7 @@ import {
   type ValidationError,
 } from '@nestjs/common';
 import { ValidationFailed } from '../../foundation/platform/errors';
-import type { MessageKey, Text } from '../../foundation/platform/messages';
+import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { DEPTH_MAX, FIELDS_LISTED, isRecord, named } from './request-body';
 
 /** Options of {@link ValidationPipe}: those of Nest's pipe, without the ones for the format of its errors. */
@@ -99,7 +99,7 @@ export function partsOf(value: unknown): [string, unknown][] {
 }
 
 /** The library's texts of class-validator's rules. */
-const MESSAGE_OF: Readonly<Record<string, MessageKey>> = {
+const MESSAGE_OF: Readonly<Record<string, CoreMessageKey>> = {
   isDefined: 'validation.required',
   isNotEmpty: 'validation.required',
   isString: 'validation.string',

@@ -1,19 +1,33 @@
 import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
+import type { ChangeSource } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
-import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects } from './lockout.store';
+import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects, lockedUserId } from './lockout.store';
 import { LockRelease } from './lock-release';
 import { LOCKOUT_OPTIONS } from './lockout.options';
+
+/** A concurrent success may have released the lock when the mail is prepared. */
+const informOnLock: ChangeSource = ({ get }, send) => {
+  const [lockout, locks] = [get(AccountLockout), get(LoginLocks)];
+  lockout.onLock((key) => {
+    const owner = lockedUserId(key) ?? (locks.areBySpelling && (() => locks.ownerOf(key)));
+    if (owner) send(owner, async () => (await lockout.secondsLocked(key)) > 0);
+  });
+};
 
 /**
  * Lockout of accounts after consecutive failures, stored in the database. Without flags: another guard with the same users may
  * count failures, and the limits on failures are part of it.
  */
 export const lockout = defineFeature('lockout', {
+  languages: () => (require('./lockout.languages') as typeof import('./lockout.languages')).lockoutLanguages,
   options: LOCKOUT_OPTIONS,
+  mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
+  informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,
   providers: [
     AttemptGuard,

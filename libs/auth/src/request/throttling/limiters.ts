@@ -1,6 +1,7 @@
 import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nestjs/common';
 import type { RateLimits } from '../../foundation/config/auth-config';
-import type { LimitRule, Limiter, RateLimit } from '../../foundation/config/auth-options';
+import type { RateLimit } from '../../foundation/config/auth-options';
+import type { LimitRule, Limiter } from '../../foundation/ports/limiter';
 import { LONGEST_WINDOW } from '../../foundation/config/option-table';
 import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';

@@ -2,6 +2,7 @@ import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
 import { CORE } from '../../foundation/config/core-options';
 import { optionsFromEnv } from '../../foundation/config/env';
 import { optionsOf } from '../../foundation/config/option-table';
+import { KEY_OPTIONS } from '../../identity/tokens/key.options';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from './command-error';
 
@@ -117,7 +118,7 @@ export function newSigningKey(algorithm: string, kid = ''): SigningKey {
 const isSupported = (algorithm: string): algorithm is KeyAlgorithm => Object.hasOwn(GENERATE, algorithm);
 
 function runningKey(): RunningKey {
-  const { algorithm, keys = {} } = optionsFromEnv(optionsOf([CORE]), process.env);
+  const { algorithm, keys = {} } = optionsFromEnv(optionsOf([CORE, { options: KEY_OPTIONS }]), process.env);
   const [[kid, publicKey] = [keys.active, undefined]] = Object.entries(keys.public ?? {});
   return { algorithm, kid, publicKey };
 }

@@ -8,7 +8,17 @@
  * @module @svc/auth/languages
  */
 
+import '../../features';
+import { FEATURES } from '../../features';
+import { Texts } from '../../foundation/languages/texts';
+import type { Language } from '../../foundation/platform/language';
+import type { MessageKey } from '../../foundation/platform/messages';
+
 export { LANGUAGES, type Language } from '../../foundation/platform/language';
-export { messageIn } from '../../foundation/languages/texts';
 export type { MessageKey, MessageParams, Translate } from '../../foundation/platform/messages';
 export type { MailText, MailTextReplacements, MailTexts, SharedMailTexts } from '../../foundation/ports/mail';
+
+const LIBRARY = new Texts(FEATURES);
+
+/** Returns a message before its parameters are filled in. */
+export const messageIn = (language: Language, key: MessageKey): string => LIBRARY.message(language, key);

@@ -7,7 +7,7 @@ import {
   UnreadableRequest,
   ValidationFailed,
 } from '../../foundation/platform/errors';
-import { MESSAGES } from '../../foundation/platform/messages';
+import { inEnglish } from '../../foundation/platform/messages';
 import { INTEGER, type Schema, TEXT, anyOf, listOf, namedSchema, of, record } from '../../foundation/platform/schema';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { type RouteGate, detailOf, gateTypeOf } from '../../request/gates/route-plan';
@@ -56,7 +56,7 @@ function responseOf(causes: readonly AuthException[]): ResponseObject {
 /** The message text with its placeholders, because the parameters depend on the request. */
 function textOf({ failure: { text, errors = {} } }: AuthException): string {
   const first = text ?? Object.values(errors)[0]![0]!;
-  return typeof first === 'string' ? first : MESSAGES[first.key];
+  return typeof first === 'string' ? first : inEnglish(first.key, {}, first.english);
 }
 
 const MESSAGE = namedSchema('AuthMessage', record<Pick<FailureBody, 'message'>>({ message: TEXT }));

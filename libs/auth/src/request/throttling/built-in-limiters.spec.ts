@@ -1,7 +1,7 @@
-import { resolveRateLimits } from './foundation/config/options.testkit';
-import type { LimitRule, LimiterContext } from './foundation/config/auth-options';
-import { FEATURES } from './features';
-import { statedBy } from './foundation/realm/feature';
+import { resolveRateLimits } from '../../foundation/config/options.testkit';
+import type { LimitRule, LimiterContext } from '../../foundation/ports/limiter';
+import { FEATURES } from '../../features';
+import { statedBy } from '../../foundation/realm/feature';
 
 const LIMITERS = statedBy(FEATURES, ({ limits }) => limits);
 

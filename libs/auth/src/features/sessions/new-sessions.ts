@@ -55,9 +55,9 @@ export interface SessionAdmission {
   stored(session: StoredSession): Promise<Partial<SessionTokens>>;
 }
 
-/** Starts the realm's sessions. */
+/** Stores new sessions and issues their tokens. */
 @Injectable()
-export class SessionStarts {
+export class NewSessions {
   constructor(
     private readonly store: SessionStore,
     private readonly sessions: Sessions,

@@ -1,0 +1,7 @@
+import '../../foundation/ports/mail';
+
+declare module '../../foundation/ports/mail' {
+  interface ChangeMails {
+    accountDeleted: ChangeTemplate;
+  }
+}

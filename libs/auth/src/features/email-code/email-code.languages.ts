@@ -1,0 +1,79 @@
+import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import { EMAIL_CODE_MESSAGES } from './email-code.texts';
+
+export const emailCodeLanguages: InEachLanguage<
+  WithMessages<keyof typeof EMAIL_CODE_MESSAGES> & WithMails<'signInCode'>
+> = {
+  en: {
+    messages: EMAIL_CODE_MESSAGES,
+    mails: {
+      signInCode: {
+        subject: 'Your sign-in code for {appName}',
+        title: 'Your sign-in code',
+        body: 'Enter this code to sign in to {appName}.',
+        link: 'Sign in without the code',
+        note: 'Do not give this code to anyone. If you did not try to sign in, ignore this mail.',
+      },
+    },
+  },
+  de: {
+    messages: { 'auth.wrong_email_code': 'Dieser Code ist nicht korrekt oder nicht mehr gültig.' },
+    mails: {
+      signInCode: {
+        subject: 'Ihr Anmeldecode für {appName}',
+        title: 'Ihr Anmeldecode',
+        body: 'Geben Sie diesen Code ein, um sich bei {appName} anzumelden.',
+        link: 'Ohne Code anmelden',
+        note: 'Geben Sie diesen Code nicht weiter. Wenn Sie sich nicht anmelden wollten, ignorieren Sie diese E-Mail.',
+      },
+    },
+  },
+  fr: {
+    messages: { 'auth.wrong_email_code': 'Ce code est incorrect ou n’est plus valable.' },
+    mails: {
+      signInCode: {
+        subject: 'Votre code de connexion {appName}',
+        title: 'Votre code de connexion',
+        body: 'Saisissez ce code pour vous connecter à {appName}.',
+        link: 'Se connecter sans le code',
+        note: 'Ne communiquez ce code à personne. Si vous n’avez pas essayé de vous connecter, ignorez cet e-mail.',
+      },
+    },
+  },
+  es: {
+    messages: { 'auth.wrong_email_code': 'Este código no es correcto o ya no es válido.' },
+    mails: {
+      signInCode: {
+        subject: 'Su código de inicio de sesión de {appName}',
+        title: 'Su código de inicio de sesión',
+        body: 'Introduzca este código para iniciar sesión en {appName}.',
+        link: 'Iniciar sesión sin el código',
+        note: 'No comparta este código con nadie. Si no ha intentado iniciar sesión, ignore este mensaje.',
+      },
+    },
+  },
+  pt: {
+    messages: { 'auth.wrong_email_code': 'Este código não está correto ou não é mais válido.' },
+    mails: {
+      signInCode: {
+        subject: 'Seu código de acesso a {appName}',
+        title: 'Seu código de acesso',
+        body: 'Digite este código para entrar em {appName}.',
+        link: 'Entrar sem o código',
+        note: 'Não compartilhe este código com ninguém. Se você não tentou entrar, ignore este e-mail.',
+      },
+    },
+  },
+  ja: {
+    messages: { 'auth.wrong_email_code': 'コードが正しくないか、有効期限が切れています。' },
+    mails: {
+      signInCode: {
+        subject: '{appName} のログインコード',
+        title: 'ログインコード',
+        body: '{appName} にログインするには、このコードを入力してください。',
+        link: 'コードを使わずにログインする',
+        note: 'このコードを他の人に教えないでください。お心当たりがない場合は、このメールを破棄してください。',
+      },
+    },
+  },
+};

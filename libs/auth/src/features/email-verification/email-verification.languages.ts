@@ -1,0 +1,99 @@
+import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import { EMAIL_VERIFICATION_MESSAGES } from './email-verification.texts';
+
+export const emailVerificationLanguages: InEachLanguage<
+  WithMessages<keyof typeof EMAIL_VERIFICATION_MESSAGES> & WithMails<'emailVerification'>
+> = {
+  en: {
+    messages: EMAIL_VERIFICATION_MESSAGES,
+    mails: {
+      emailVerification: {
+        subject: 'Confirm your email address for {appName}',
+        title: 'Confirm your email address',
+        body: 'Please confirm that this is your email address.',
+        link: 'Confirm the address',
+        note: 'If you have no account at {appName}, ignore this mail.',
+      },
+    },
+  },
+  de: {
+    messages: {
+      'auth.email_unverified': 'Ihre E-Mail-Adresse ist nicht bestätigt.',
+      'auth.bad_link': 'Dieser Link ist nicht oder nicht mehr gültig.',
+      'auth.outdated_link': 'Dieser Link gilt für eine andere E-Mail-Adresse.',
+    },
+    mails: {
+      emailVerification: {
+        subject: 'Bestätigen Sie Ihre E-Mail-Adresse für {appName}',
+        title: 'E-Mail-Adresse bestätigen',
+        body: 'Bitte bestätigen Sie, dass dies Ihre E-Mail-Adresse ist.',
+        link: 'Adresse bestätigen',
+        note: 'Wenn Sie kein Konto bei {appName} haben, ignorieren Sie diese E-Mail.',
+      },
+    },
+  },
+  fr: {
+    messages: {
+      'auth.email_unverified': 'Votre adresse e-mail n’est pas confirmée.',
+      'auth.bad_link': 'Ce lien n’est pas valable ou ne l’est plus.',
+      'auth.outdated_link': 'Ce lien concerne une autre adresse e-mail.',
+    },
+    mails: {
+      emailVerification: {
+        subject: 'Confirmez votre adresse e-mail pour {appName}',
+        title: 'Confirmer votre adresse e-mail',
+        body: 'Veuillez confirmer qu’il s’agit bien de votre adresse e-mail.',
+        link: 'Confirmer l’adresse',
+        note: 'Si vous n’avez pas de compte {appName}, ignorez cet e-mail.',
+      },
+    },
+  },
+  es: {
+    messages: {
+      'auth.email_unverified': 'Su dirección de correo electrónico no está confirmada.',
+      'auth.bad_link': 'Este enlace no es válido o ha dejado de serlo.',
+      'auth.outdated_link': 'Este enlace corresponde a otra dirección de correo electrónico.',
+    },
+    mails: {
+      emailVerification: {
+        subject: 'Confirme su dirección de correo electrónico para {appName}',
+        title: 'Confirmar su dirección de correo electrónico',
+        body: 'Confirme que esta es su dirección de correo electrónico.',
+        link: 'Confirmar la dirección',
+        note: 'Si no tiene una cuenta de {appName}, ignore este mensaje.',
+      },
+    },
+  },
+  pt: {
+    messages: {
+      'auth.email_unverified': 'Seu endereço de e-mail não está confirmado.',
+      'auth.bad_link': 'Este link não é válido ou deixou de ser.',
+      'auth.outdated_link': 'Este link é para outro endereço de e-mail.',
+    },
+    mails: {
+      emailVerification: {
+        subject: 'Confirme seu endereço de e-mail para {appName}',
+        title: 'Confirmar seu endereço de e-mail',
+        body: 'Confirme que este é o seu endereço de e-mail.',
+        link: 'Confirmar o endereço',
+        note: 'Se você não tem uma conta em {appName}, ignore este e-mail.',
+      },
+    },
+  },
+  ja: {
+    messages: {
+      'auth.email_unverified': 'メールアドレスが確認されていません。',
+      'auth.bad_link': 'このリンクは無効であるか、無効になりました。',
+      'auth.outdated_link': 'このリンクは別のメールアドレス用です。',
+    },
+    mails: {
+      emailVerification: {
+        subject: '{appName} のメールアドレスの確認',
+        title: 'メールアドレスの確認',
+        body: 'このメールアドレスがお客様のものであることを確認してください。',
+        link: 'メールアドレスを確認する',
+        note: '{appName} のアカウントをお持ちでない場合は、このメールを破棄してください。',
+      },
+    },
+  },
+};

@@ -1,0 +1,8 @@
+import '../../foundation/ports/mail';
+
+declare module '../../foundation/ports/mail' {
+  interface ChangeMails {
+    /** After a change of the identifier that is not the email. */
+    usernameChanged: ChangeTemplate;
+  }
+}
