@@ -1,4 +1,4 @@
-import { dataSourceOf } from '../test/support/database';
+import { dataSourceOf } from '../test/support/stores/database';
 import { PEOPLE } from './apps/serve';
 import type { Stores } from './stores';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataSourceOf } from '../test/support/database';
+import { dataSourceOf } from '../test/support/stores/database';
 import { Cleanup } from './cleanup';
 import { build } from './footprint/build';
 import type { Memory, Started } from './footprint/host';

@@ -1,5 +1,5 @@
 // Compares requests in tables of millions of sessions and users with those in tables of a thousand sessions.
-import { RedisServer } from '../test/support/redis';
+import { RedisServer } from '../test/support/stores/redis';
 import { Cleanup } from './cleanup';
 import { type Filled, fill } from './growth/fill';
 import { openLoad } from './growth/open-load';

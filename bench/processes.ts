@@ -1,5 +1,5 @@
 // Compares two and four processes on one PostgreSQL and one Redis with one process.
-import { RedisServer } from '../test/support/redis';
+import { RedisServer } from '../test/support/stores/redis';
 import { PEOPLE } from './apps/serve';
 import { Cleanup } from './cleanup';
 import { guarded, refresh } from './groups/group';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Pruned } from '@svc/auth';
-import { dataSourceOf } from '../test/support/database';
+import { dataSourceOf } from '../test/support/stores/database';
 import { Cleanup } from './cleanup';
 import { refresh } from './groups/group';
 import { type LoadOptions, type Load, type Sample, sample } from './load';
@@ -58,7 +58,7 @@ async function samplesOf(
 type Result = Pruned & { seconds: number };
 
 async function startSweep({ databaseUrl, redisUrl }: Stores, cleanup: Cleanup): Promise<Result> {
-  const register = join(__dirname, '../test/support/register-ts.cjs');
+  const register = join(__dirname, '../test/support/runtime/register-ts.cjs');
   const child = spawn(process.execPath, ['--require', register, join(__dirname, 'apps/ours.ts')], {
     env: {
       PATH: process.env.PATH,

@@ -2,8 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { dataSourceOf } from '../test/support/database';
-import { RedisServer } from '../test/support/redis';
+import { dataSourceOf } from '../test/support/stores/database';
+import { RedisServer } from '../test/support/stores/redis';
 import type { Work, Worked } from './scale/work';
 import { Cleanup } from './cleanup';
 import { Deployment } from './growth/deployment';
@@ -113,7 +113,7 @@ class Worker {
   private constructor(private readonly child: ChildProcess) {}
 
   static async start({ databaseUrl, redisUrl }: Stores, cleanup: Cleanup): Promise<Worker> {
-    const register = join(__dirname, '../test/support/register-ts.cjs');
+    const register = join(__dirname, '../test/support/runtime/register-ts.cjs');
     const child = spawn(process.execPath, ['--require', register, join(__dirname, 'apps/at-scale.ts')], {
       env: { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

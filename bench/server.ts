@@ -7,7 +7,7 @@ import type { Tokens } from './apps/serve';
 import type { Cleanup } from './cleanup';
 import type { Stores } from './stores';
 
-const REGISTER = join(__dirname, '../test/support/register-ts.cjs');
+const REGISTER = join(__dirname, '../test/support/runtime/register-ts.cjs');
 const START_TIMEOUT_MS = 30_000;
 const REST_MS = 50;
 const MAX_RESTS = 200;

@@ -8,14 +8,14 @@ import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 try {
-  require('../test/support/register-ts.cjs');
+  require('../test/support/runtime/register-ts.cjs');
 } catch {
   console.error('Run npm ci in the root of this repository first.');
   process.exit(1);
 }
 const { freePort, startEmbeddedPostgres } = require('../apps/sample/src/dev/embedded-postgres.ts');
-const { ExampleProcess, examples, installExample } = require('../test/support/example-process.ts');
-const { RedisServer, redisBinary } = require('../test/support/redis.ts');
+const { ExampleProcess, examples, installExample } = require('../test/support/packages/example-process.ts');
+const { RedisServer, redisBinary } = require('../test/support/stores/redis.ts');
 
 const known = examples();
 const name = process.argv[2];

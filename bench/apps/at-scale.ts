@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { COMPLETE, FAMILY_KEYS } from '../../libs/auth/src/identity/denylist/denylist';
 import { DenylistMonitor, LEASE } from '../../libs/auth/src/identity/denylist/denylist-monitor';
-import { Person } from '../../test/support/user-entities';
+import { Person } from '../../test/support/hosts/user-entities';
 import { APART } from '../growth/fill';
 import type { Step, Work, Worked } from '../scale/work';
 import { SECRET } from './serve';

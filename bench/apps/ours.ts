@@ -2,7 +2,7 @@ import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } fr
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { Person } from '../../test/support/user-entities';
+import { Person } from '../../test/support/hosts/user-entities';
 import { SpentController } from './counting';
 import { prune } from './prune';
 import { ANSWER, PEOPLE, SECRET, type Tokens, serve } from './serve';

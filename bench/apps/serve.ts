@@ -2,7 +2,7 @@ import type { DynamicModule, LogLevel, NestApplicationOptions, Type } from '@nes
 import { NestFactory } from '@nestjs/core';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpAdapter } from '../../test/support/adapter';
+import { httpAdapter } from '../../test/support/hosts/adapter';
 import { countWork, statsOf } from './counting';
 
 /** The HS256 secret of every application, so that their tokens cost the same to verify. */

@@ -1,7 +1,7 @@
 import { transformSync } from '@swc/core';
 import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../../test/support/package';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../../test/support/packages/package';
 
 const HOST = 'bench/footprint/host.ts';
 const SOURCES = [HOST, 'apps/sample/src/redis-cache.ts'];
@@ -18,7 +18,7 @@ export function build(folder: string): Built {
   const jsOf = (source: string): string => join(folder, source.replace(/\.ts$/, '.js'));
   for (const source of SOURCES) {
     const text = readFileSync(join(ROOT, source), 'utf8');
-    const { swcOptions } = require('../../test/support/swc-options.cjs');
+    const { swcOptions } = require('../../test/support/runtime/swc-options.cjs');
     const { code } = transformSync(text, { filename: source, ...swcOptions, sourceMaps: false });
     mkdirSync(dirname(jsOf(source)), { recursive: true });
     writeFileSync(jsOf(source), code);

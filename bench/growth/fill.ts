@@ -4,7 +4,7 @@ import { resolveOptions } from '../../libs/auth/src/foundation/config/resolve-op
 import { OPTIONS } from '../../libs/auth/src/library-options';
 import { Realm } from '../../libs/auth/src/foundation/realm/realm';
 import { RefreshTokens } from '../../libs/auth/src/features/sessions/refresh-tokens';
-import { createDatabase, dataSourceOf } from '../../test/support/database';
+import { createDatabase, dataSourceOf } from '../../test/support/stores/database';
 import { SECRET } from '../apps/serve';
 import { ADA, digestOf } from '../stores';
 

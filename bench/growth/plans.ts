@@ -1,5 +1,5 @@
 import { Client as Postgres } from 'pg';
-import { type Access, type PlanKind, plannedAccesses } from '../../test/support/query-plans';
+import { type Access, type PlanKind, plannedAccesses } from '../../test/support/stores/query-plans';
 import type { Tokens } from '../apps/serve';
 import { ADA } from '../stores';
 import type { Answer } from './client';

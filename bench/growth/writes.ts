@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dataSourceOf } from '../../test/support/database';
+import { dataSourceOf } from '../../test/support/stores/database';
 import type { DataSource } from 'typeorm';
 import type { Deployment } from './deployment';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { dataSourceOf } from '../../test/support/database';
+import { dataSourceOf } from '../../test/support/stores/database';
 import type { Recorded } from '../apps/counting';
 import type { Bench, Scenario } from '../groups/group';
 import { type Load, type Sample, storesSpent } from '../load';

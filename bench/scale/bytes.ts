@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { dataSourceOf } from '../../test/support/database';
+import { dataSourceOf } from '../../test/support/stores/database';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { familyKey, longestLife, tokenKey } from '../../libs/auth/src/identity/denylist/denylist';
 import { limit } from '../../libs/auth/src/request/throttling/limiters';
 import { RedisSecurityStore } from '../../libs/auth/src/foundation/security-store/redis-security-store';
 import { redisClientOf } from '../../libs/auth/src/foundation/security-store/first-connection';
-import { RedisServer } from '../../test/support/redis';
+import { RedisServer } from '../../test/support/stores/redis';
 import type { Deployment } from '../growth/deployment';
 import { walPosition } from '../growth/writes';
 import { PEOPLE, type Tokens } from '../apps/serve';

@@ -13,9 +13,9 @@ import {
   TokenAbilityDenied,
   tokenCan,
 } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE, HostController } from '../support/host.module';
+import { TestApp } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE, HostController } from '../support/hosts/host.module';
 
 @Controller('orders')
 class Orders {

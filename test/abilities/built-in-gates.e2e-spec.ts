@@ -1,13 +1,13 @@
 import type { Response } from 'supertest';
 import { type AuthModuleOptions, TokenAbilityDenied } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { type TestApp, claimsOf } from '../support/app';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE } from '../support/host.module';
-import { member, startMembers } from '../support/members';
-import { PASSKEYS } from '../support/passkeys';
-import { PASSWORD } from '../support/user-entities';
-import { routesOf } from '../support/routes';
+import { type TestApp, claimsOf } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE } from '../support/hosts/host.module';
+import { member, startMembers } from '../support/hosts/members';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { routesOf } from '../support/views/routes';
 
 const NONE = 'none';
 

@@ -3,13 +3,13 @@ import { AuthModule, Authenticated, RequireAbilityIfPinned, TokenAbilityDenied }
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { startHost } from '../support/adapter';
-import { TestApp, claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE, SECRET } from '../support/host.module';
-import { sharedRedisUrl } from '../support/shared-redis';
-import { SubjectProvider } from '../support/verifying-service';
+import { startHost } from '../support/hosts/adapter';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE, SECRET } from '../support/hosts/host.module';
+import { sharedRedisUrl } from '../support/stores/shared-redis';
+import { SubjectProvider } from '../support/hosts/verifying-service';
 
 @Controller('orders')
 class Orders {

@@ -17,11 +17,11 @@ import {
 } from '@svc/auth';
 import * as fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { TestApp } from '../support/app';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { Operator, Person } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/hosts/host.module';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { Operator, Person } from '../support/hosts/user-entities';
 
 /** What each way of asking answers for one ability. */
 const answersOf = (source: object | null | undefined, name: string, auth: Auth) => [

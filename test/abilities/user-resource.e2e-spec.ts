@@ -26,11 +26,11 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Exclude } from 'class-transformer';
 import agent from 'supertest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { startHost } from '../support/adapter';
-import { claimsOf } from '../support/app';
-import { createDatabase } from '../support/database';
-import { SECRET, UNLIMITED } from '../support/host.module';
-import { Operator } from '../support/user-entities';
+import { startHost } from '../support/hosts/adapter';
+import { claimsOf } from '../support/hosts/app';
+import { createDatabase } from '../support/stores/database';
+import { SECRET, UNLIMITED } from '../support/hosts/host.module';
+import { Operator } from '../support/hosts/user-entities';
 
 @Entity('people')
 class Customer extends withAuthColumns() {

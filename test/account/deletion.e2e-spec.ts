@@ -9,16 +9,16 @@ import {
   StoreUnavailable,
 } from '@svc/auth';
 import { Client } from 'pg';
-import { claimsOf } from '../support/app';
-import { whileStatementsFail } from '../support/failing-statements';
-import { PausePoint } from '../support/pause-point';
-import { ADA } from '../support/step-up';
-import { FullAccount } from '../support/full-account';
-import { member } from '../support/members';
-import { tablesContaining } from '../support/find-texts';
-import { storePasskey } from '../support/passkeys';
-import { type Member, PASSWORD } from '../support/user-entities';
-import { userProvidersOf } from '../support/user-reads';
+import { claimsOf } from '../support/hosts/app';
+import { whileStatementsFail } from '../support/faults/failing-statements';
+import { PausePoint } from '../support/faults/pause-point';
+import { ADA } from '../support/flows/step-up';
+import { FullAccount } from '../support/hosts/full-account';
+import { member } from '../support/hosts/members';
+import { tablesContaining } from '../support/views/find-texts';
+import { storePasskey } from '../support/flows/passkeys';
+import { type Member, PASSWORD } from '../support/hosts/user-entities';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 /** The seconds during which an access token can be presented, including leeway and margin for clocks. */
 const LIFE = 900 + 5 + 60;

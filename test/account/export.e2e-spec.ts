@@ -1,10 +1,10 @@
 import { UserProvider } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { type TestApp, claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, stepUpForFile, confirmationTokenOf, startStepUp } from '../support/step-up';
-import { ORIGIN, PasskeyApp, storePasskey } from '../support/passkeys';
+import { type TestApp, claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, stepUpForFile, confirmationTokenOf, startStepUp } from '../support/flows/step-up';
+import { ORIGIN, PasskeyApp, storePasskey } from '../support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { enrol } from '../support/two-factor';
+import { enrol } from '../support/flows/two-factor';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

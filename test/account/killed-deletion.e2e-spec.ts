@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { TestApp } from '../support/app';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { tablesContaining } from '../support/find-texts';
-import { storePasskey } from '../support/passkeys';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { tablesContaining } from '../support/views/find-texts';
+import { storePasskey } from '../support/flows/passkeys';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 /** More than the 35 statements of a deletion until its commit, so that a process is killed at each of them. */
 const ACCOUNTS = 42;
@@ -39,8 +39,8 @@ describeWithRedis('an account whose deletion is interrupted by a killed process'
   /** Starts hosts, the nth of which stops before its nth statement; the last one does not stop. The promises resolve when they stop. */
   async function launch(): Promise<{ urls: string[]; frozen: Promise<void>[]; child: ChildProcess }> {
     const stores = { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl(), hosts: ACCOUNTS };
-    const child = fork(join(__dirname, '../support/stalled-hosts-process.ts'), {
-      execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
+    const child = fork(join(__dirname, '../support/hosts/stalled-hosts-process.ts'), {
+      execArgv: ['--require', join(__dirname, '../support/runtime/register-ts.cjs')],
       env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
     });
     const [urls] = await once(child, 'message');

@@ -1,12 +1,12 @@
 import { SessionEnded } from '@svc/auth';
-import { type Tokens, claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { failStatementsAfter } from '../support/failing-statements';
-import { eventually } from '../support/eventually';
-import { recordStatements, shareOfIndexRead } from '../support/query-plans';
-import { RACES_MS } from '../support/rounds';
+import { type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { failStatementsAfter } from '../support/faults/failing-statements';
+import { eventually } from '../support/runtime/eventually';
+import { recordStatements, shareOfIndexRead } from '../support/stores/query-plans';
+import { RACES_MS } from '../support/runtime/rounds';
 
 /** The number of sessions: `TEST_SESSIONS=100000 npx jest test/account/many-sessions`. */
 const SESSIONS = Number(process.env.TEST_SESSIONS ?? 5000);

@@ -7,14 +7,14 @@ import {
   type AuthModuleOptions,
   SessionEnded,
 } from '@svc/auth';
-import { type TestApp, claimsOf } from '../support/app';
-import { PausePoint } from '../support/pause-point';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { RACES_MS, rounds } from '../support/rounds';
-import { member, membersForFile } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
-import { userProvidersOf } from '../support/user-reads';
+import { type TestApp, claimsOf } from '../support/hosts/app';
+import { PausePoint } from '../support/faults/pause-point';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { member, membersForFile } from '../support/hosts/members';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 const AT_ONCE = 20;
 const POOL = { max: 5 };

@@ -1,13 +1,13 @@
 import { PasswordHasher, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { TestApp } from '../support/app';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/members';
-import { ORIGIN, PASSKEYS } from '../support/passkeys';
-import { routesOf } from '../support/routes';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { routesOf } from '../support/views/routes';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 class AuthorColumns {
   @PrimaryGeneratedColumn('identity', { type: 'int' })

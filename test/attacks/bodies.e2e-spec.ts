@@ -3,7 +3,7 @@ import { type Attack, AttackedHost } from './support/attacked-host';
 import { ROUTES, type Route } from './support/routes';
 import { partition } from './support/partition';
 import type { RawRequest } from './support/raw-client';
-import { describeWithRedis } from '../support/with-redis';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };

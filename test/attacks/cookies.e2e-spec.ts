@@ -2,7 +2,7 @@ import { type Attack, AttackedHost, type Visitor } from './support/attacked-host
 import { sendValidRequests } from './support/valid-requests';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
 import type { Answer } from './support/raw-client';
-import { describeWithRedis } from '../support/with-redis';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const PAGE = 'https://app.example.com';
 

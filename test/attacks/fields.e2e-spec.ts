@@ -4,8 +4,8 @@ import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
 import { partition } from './support/partition';
 import { CHALLENGE, purposeToken } from './support/jws';
 import { CREDENTIALS, NON_OBJECTS, NON_STRINGS, SEGMENTS, TEXTS, reachesPrototypes } from './support/hostile-values';
-import { MAX_PARAM_LENGTH, onFastify } from '../support/adapter';
-import { describeWithRedis } from '../support/with-redis';
+import { MAX_PARAM_LENGTH, onFastify } from '../support/hosts/adapter';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 describeWithRedis('a hostile value in a request', () => {
   let host: AttackedHost;

@@ -4,9 +4,9 @@ import { type Attack, AttackedHost, type Visitor } from './support/attacked-host
 import { ROUTES, credentials, routeNamed } from './support/routes';
 import { CHALLENGE, CONFIRMATION, claimsOf, confirmationTokenFor, purposeToken } from './support/jws';
 import type { Answer, RawRequest } from './support/raw-client';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { linkIn } from '../support/members';
-import { describeWithRedis } from '../support/with-redis';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { linkIn } from '../support/hosts/members';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const PASSWORDS = { password: 'plum-violin-harbour-7', password_confirmation: 'plum-violin-harbour-7' };
 

@@ -4,7 +4,7 @@ import { problemsOf } from './support/response-checks';
 import { ROUTES, credentials } from './support/routes';
 import { hostileBearers } from './support/tokens';
 import { sendValidRequests } from './support/valid-requests';
-import { describeWithRedis } from '../support/with-redis';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 // Only the dependencies that the package declares are there. The other files here attack the sources with every value.
 describeWithRedis.each<[string, AttackedHostOptions]>([

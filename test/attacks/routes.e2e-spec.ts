@@ -5,9 +5,9 @@ import { sendValidRequests } from './support/valid-requests';
 import { problemsOf } from './support/response-checks';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
 import { mapConcurrently } from './support/raw-client';
-import { onFastify } from '../support/adapter';
-import { API_URL, RESET_URL, linkIn } from '../support/members';
-import { describeWithRedis } from '../support/with-redis';
+import { onFastify } from '../support/hosts/adapter';
+import { API_URL, RESET_URL, linkIn } from '../support/hosts/members';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const EVIL = 'evil.example';
 /** Headers in which proxies send the client's address. None of them is trusted unless the host configures it. */

@@ -11,10 +11,10 @@ import {
   hostileToKeyPairs,
   refreshToken,
 } from './support/tokens';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { ENCRYPTION_KEY, UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/user-entities';
-import { describeWithRedis } from '../support/with-redis';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { ENCRYPTION_KEY, UNLIMITED } from '../support/hosts/host.module';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nothing');
 

@@ -8,14 +8,14 @@ import {
 } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { ADA, confirmPassword } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { forge } from '../support/forge';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { failStatements, failStatementsAfter, whileStatementsFail } from '../support/failing-statements';
+import { TestApp } from '../support/hosts/app';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { ADA, confirmPassword } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { forge } from '../support/clients/forge';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { failStatements, failStatementsAfter, whileStatementsFail } from '../support/faults/failing-statements';
 
 const NEXT = 'another horse entirely';
 const WRONG = {

@@ -1,8 +1,8 @@
-import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox } from '../support/browser';
-import { CLIENT_PASSWORD, type ClientTab, ClientVisitor } from '../support/client-page';
-import { eventually } from '../support/eventually';
-import { SampleVisit } from '../support/sample-page';
-import { codeAt, secretIn } from '../support/two-factor';
+import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox } from '../support/clients/browser';
+import { CLIENT_PASSWORD, type ClientTab, ClientVisitor } from '../support/clients/client-page';
+import { eventually } from '../support/runtime/eventually';
+import { SampleVisit } from '../support/sample/sample-page';
+import { codeAt, secretIn } from '../support/flows/two-factor';
 
 const LIMITS = {
   SVC_REGISTER_MAX_ATTEMPTS: '1000',

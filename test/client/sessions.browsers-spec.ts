@@ -1,7 +1,7 @@
-import { describeWithBrowser, openWithoutStorage } from '../support/browser';
-import { type ClientTab, CLIENT_PASSWORD, ClientVisitor } from '../support/client-page';
-import { eventually } from '../support/eventually';
-import { SampleVisit } from '../support/sample-page';
+import { describeWithBrowser, openWithoutStorage } from '../support/clients/browser';
+import { type ClientTab, CLIENT_PASSWORD, ClientVisitor } from '../support/clients/client-page';
+import { eventually } from '../support/runtime/eventually';
+import { SampleVisit } from '../support/sample/sample-page';
 
 const MINUTES_OF_LIFE = 15;
 const KEY = 'svc-auth:/auth';

@@ -1,8 +1,8 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Client } from 'pg';
-import { claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { ORIGIN, PasskeyApp } from '../support/passkeys';
+import { claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { ORIGIN, PasskeyApp } from '../support/flows/passkeys';
 
 describe('a passkey that is added while its session ends', () => {
   const app = PasskeyApp.forFile();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { randomAddress } from '../support/rate-limited-host';
-import { UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { randomAddress } from '../support/hosts/rate-limited-host';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { PASSWORD } from '../support/hosts/user-entities';
 import {
   type Answer,
   type HostProcess,
@@ -10,9 +10,9 @@ import {
   totalCounts,
   send,
   startProcesses,
-} from '../support/processes';
-import { RACES_MS, rounds } from '../support/rounds';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+} from '../support/hosts/processes';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 /** Cheap hashes and a long queue: this test is not about the hasher, and a full queue verifies nothing. */
 const HASHING = { memoryCost: 8, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 };

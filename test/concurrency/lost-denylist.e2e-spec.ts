@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as Postgres } from 'pg';
 import { SecurityStore } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { PausePoint } from '../support/pause-point';
-import { COMPLETE, LEASE, READS_BATCH, deniedKey, onStatement } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { send } from '../support/processes';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { RACES_MS, rounds } from '../support/rounds';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { PausePoint } from '../support/faults/pause-point';
+import { COMPLETE, LEASE, READS_BATCH, deniedKey, onStatement } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { send } from '../support/hosts/processes';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** A long timeout: even on a slow machine, a 503 is a wrong refusal and not a timeout. */
 const OPTIONS = { storeTimeoutMs: 20_000 };
@@ -133,8 +133,8 @@ describeWithOwnRedis('after Redis has lost the denylist', () => {
 
     async function launch(): Promise<Process> {
       const stores = { databaseUrl: t.databaseUrl, redisUrl: redis.url, options: OPTIONS };
-      const child = fork(join(__dirname, '../support/crashing-host-process.ts'), {
-        execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
+      const child = fork(join(__dirname, '../support/hosts/crashing-host-process.ts'), {
+        execArgv: ['--require', join(__dirname, '../support/runtime/register-ts.cjs')],
         env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
       });
       const [url] = (await once(child, 'message')) as [string];

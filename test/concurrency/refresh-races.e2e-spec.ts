@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { deniedKey } from '../support/denylist-state';
-import { PASSWORD } from '../support/user-entities';
-import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
-import { RACES_MS, rounds } from '../support/rounds';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { deniedKey } from '../support/stores/denylist-state';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { type Answer, type HostProcess, send, startProcesses } from '../support/hosts/processes';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 const PARALLEL = 50;
 const REFRESHES = rounds(2);

@@ -1,9 +1,9 @@
 import type { Response } from 'supertest';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tokens } from '../support/app';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { RACES_MS, rounds } from '../support/rounds';
+import type { Tokens } from '../support/hosts/app';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
 
 const ROUNDS = rounds(4);
 const AT_ONCE = 30;

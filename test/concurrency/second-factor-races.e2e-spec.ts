@@ -1,8 +1,8 @@
 import type { AuthModuleOptions } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { RACES_MS, rounds } from '../support/rounds';
-import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
-import { describeWithRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const ROUNDS = rounds(4);
 const AT_ONCE = 20;

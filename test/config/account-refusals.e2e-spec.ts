@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AuthModuleOptions } from '@svc/auth';
 import { DataSource } from 'typeorm';
-import { createDatabase } from '../support/database';
-import { HostModule } from '../support/host.module';
-import { API_URL, EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/members';
-import { Member, Person } from '../support/user-entities';
+import { createDatabase } from '../support/stores/database';
+import { HostModule } from '../support/hosts/host.module';
+import { API_URL, EMAIL_CHANGE, Mailbox, RESET_URL } from '../support/hosts/members';
+import { Member, Person } from '../support/hosts/user-entities';
 import {
   MinimalProvider,
   IdentifierProvider,
@@ -22,7 +22,7 @@ import {
   UniqueEmail,
   UniqueUnlessDeleted,
   USER_ENTITIES,
-} from '../support/incomplete-users';
+} from '../support/hosts/incomplete-users';
 
 describe('the module refuses to start', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;

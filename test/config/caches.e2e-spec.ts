@@ -1,7 +1,7 @@
 import { createCache } from 'cache-manager';
-import { createDatabase } from '../support/database';
-import { NullStore } from '../support/null-store';
-import { startOnce } from '../support/start-once';
+import { createDatabase } from '../support/stores/database';
+import { NullStore } from '../support/stores/null-store';
+import { startOnce } from '../support/hosts/start-once';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { Auth, AuthConfigError, type PublicGuardConfig } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { ADMIN_AUDIENCE, API_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/host.module';
+import { TestApp } from '../support/hosts/app';
+import { ADMIN_AUDIENCE, API_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/hosts/host.module';
 
 /** A host that shows its clients the part that they need. */
 @Controller('client-config')

@@ -15,11 +15,11 @@ import {
 } from '@svc/auth';
 import { type KeyPairKeyObjectResult, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { createDatabase } from '../support/database';
-import { HostModule, SECRET, hostOptions } from '../support/host.module';
-import { DuplicateEmails, IdentifierProvider } from '../support/incomplete-users';
-import { API_URL, Mailbox, RESET_URL } from '../support/members';
-import { Member, Operator, Person } from '../support/user-entities';
+import { createDatabase } from '../support/stores/database';
+import { HostModule, SECRET, hostOptions } from '../support/hosts/host.module';
+import { DuplicateEmails, IdentifierProvider } from '../support/hosts/incomplete-users';
+import { API_URL, Mailbox, RESET_URL } from '../support/hosts/members';
+import { Member, Operator, Person } from '../support/hosts/user-entities';
 
 type Options = Partial<AuthModuleOptions>;
 

@@ -6,12 +6,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { TestApp } from '../support/app';
-import { createDatabase, createEmptyDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { HostModule, SECRET } from '../support/host.module';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { createDatabase, createEmptyDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { HostModule, SECRET } from '../support/hosts/host.module';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const ADA = 'ada@example.com';
 const PASSWORD = 'hidden-password';
@@ -129,7 +129,7 @@ describeWithOwnRedis('the Redis of redis.url', () => {
       const refusing = { provide: 'refusing', inject: [Auth], useFactory: () => { throw new Error('refused'); } };
       const module = { module: class App {}, imports: [auth], providers: [refusing] };
       NestFactory.createApplicationContext(module, { logger: false, abortOnError: false }).catch((e) => console.log(e.message));`;
-    const loader = join(__dirname, '../support/register-ts.cjs');
+    const loader = join(__dirname, '../support/runtime/register-ts.cjs');
     const child = spawn(process.execPath, ['--require', loader, '--eval', code], {
       timeout: 240_000,
       env: { ...process.env, REDIS: redis.url.replace('//', `//:${PASSWORD}@`) },

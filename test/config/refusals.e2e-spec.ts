@@ -4,13 +4,13 @@ import { createCache } from 'cache-manager';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { createDatabase } from '../support/database';
-import { SECRET } from '../support/host.module';
-import { NullStore } from '../support/null-store';
-import { startOnce } from '../support/start-once';
-import { Operator, Person } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { createDatabase } from '../support/stores/database';
+import { SECRET } from '../support/hosts/host.module';
+import { NullStore } from '../support/stores/null-store';
+import { startOnce } from '../support/hosts/start-once';
+import { Operator, Person } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const pem = (key: { export(o: object): string | Buffer }, type: string): string =>
   String(key.export({ type, format: 'pem' }));

@@ -12,10 +12,10 @@ import { NestFactory, REQUEST } from '@nestjs/core';
 import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import { AuthModule, type AuthModuleOptions, Presenter, authEntities } from '@svc/auth';
 import { Pool } from 'pg';
-import { createDatabase } from '../support/database';
-import { SECRET, hostOptions } from '../support/host.module';
-import { IdentifierProvider } from '../support/incomplete-users';
-import { Operator, Person } from '../support/user-entities';
+import { createDatabase } from '../support/stores/database';
+import { SECRET, hostOptions } from '../support/hosts/host.module';
+import { IdentifierProvider } from '../support/hosts/incomplete-users';
+import { Operator, Person } from '../support/hosts/user-entities';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 

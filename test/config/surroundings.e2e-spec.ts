@@ -31,15 +31,15 @@ import {
 } from 'redis-5';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
-import { type AdapterOptions, startHost } from '../support/adapter';
-import { createDatabase } from '../support/database';
-import { HostModule, SECRET, hostOptions } from '../support/host.module';
-import { MinimalProvider } from '../support/incomplete-users';
-import { PASSKEYS } from '../support/passkeys';
-import { startOnce } from '../support/start-once';
-import { Operator, Person } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { type AdapterOptions, startHost } from '../support/hosts/adapter';
+import { createDatabase } from '../support/stores/database';
+import { HostModule, SECRET, hostOptions } from '../support/hosts/host.module';
+import { MinimalProvider } from '../support/hosts/incomplete-users';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { startOnce } from '../support/hosts/start-once';
+import { Operator, Person } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const CreateSvcSessions = authMigrations[0]!;
 

@@ -2,7 +2,7 @@ import { type KeyObject, createPrivateKey, createPublicKey, sign, verify } from 
 import { parseEnv } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { type AuthModuleOptions, authOptionsFromEnv } from '@svc/auth';
-import { TestApp, type Tokens } from '../support/app';
+import { TestApp, type Tokens } from '../support/hosts/app';
 import { WorkingDirectory } from './working-directory';
 
 const MESSAGE = Buffer.from('a message');

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { AuthConsoleModule } from '@svc/auth/console';
 import { Client } from 'pg';
-import { createEmptyDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { SECRET } from '../support/host.module';
-import { sharedRedisUrl } from '../support/with-redis';
+import { createEmptyDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { SECRET } from '../support/hosts/host.module';
+import { sharedRedisUrl } from '../support/stores/with-redis';
 import { runInProcess } from './in-process';
 import { WorkingDirectory } from './working-directory';
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { main } from '../../apps/sample/src/console';
 import { type Ended, runInProcess } from './in-process';
 
-const LOADER = resolve(__dirname, '../support/register-ts.cjs');
+const LOADER = resolve(__dirname, '../support/runtime/register-ts.cjs');
 const CONSOLE = resolve(__dirname, '../../apps/sample/src/console.ts');
 const AS_TERMINAL = resolve(__dirname, 'as-terminal.cjs');
 

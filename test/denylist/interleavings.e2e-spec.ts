@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { rounds } from '../support/rounds';
-import { COMPLETE, LEASE } from '../support/denylist-state';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { rounds } from '../support/runtime/rounds';
+import { COMPLETE, LEASE } from '../support/stores/denylist-state';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 interface Started {
   token: string;

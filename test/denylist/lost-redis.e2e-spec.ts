@@ -1,12 +1,12 @@
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { settled } from '../support/denylist-state';
-import { Deployment } from '../support/deployment';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { RedisSentinels } from '../support/redis-sentinels';
-import { RACES_MS, rounds } from '../support/rounds';
-import { VerifyingService } from '../support/verifying-service';
-import type { TokenPolling } from '../support/token-polling';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { settled } from '../support/stores/denylist-state';
+import { Deployment } from '../support/packages/deployment';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { RedisSentinels } from '../support/stores/redis-sentinels';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import type { TokenPolling } from '../support/clients/token-polling';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** The numbers of ended and of live sessions. */
 const [ENDED, LIVE] = [rounds(10), 5];

@@ -1,14 +1,14 @@
 import { type Limit, type AttemptOutcome, SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { LEASE, READS_BATCH, deniedKey, emptyRedisWithoutRebuild, onStatement } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { forge } from '../support/forge';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { VerifyingService } from '../support/verifying-service';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { LEASE, READS_BATCH, deniedKey, emptyRedisWithoutRebuild, onStatement } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { forge } from '../support/clients/forge';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const BOB = 'bob@example.com';
 

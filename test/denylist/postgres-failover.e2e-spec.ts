@@ -1,14 +1,14 @@
 import { RefreshTokenReused, SessionEnded, SessionRecovered } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { LEASE, emptyRedisWithoutRebuild, settled } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { PostgresPair } from '../support/postgres-pair';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { VerifyingService } from '../support/verifying-service';
-import { TokenPolling, statusCheck } from '../support/token-polling';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { LEASE, emptyRedisWithoutRebuild, settled } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { PostgresPair } from '../support/stores/postgres-pair';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { TokenPolling, statusCheck } from '../support/clients/token-polling';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** The number of refreshes, and of logouts, that the standby does not receive. */
 const LOST = 10;

@@ -1,15 +1,15 @@
 import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { COMPLETE, READS_BATCH, deniedKey, onStatement, settled, storeEnded } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { forge } from '../support/forge';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { RACES_MS, rounds } from '../support/rounds';
-import { type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
-import { VerifyingService } from '../support/verifying-service';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { COMPLETE, READS_BATCH, deniedKey, onStatement, settled, storeEnded } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { forge } from '../support/clients/forge';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** The number of sessions that ended in the last minutes. A million with `TEST_ROUNDS=50`. */
 const ENDED = rounds(20_000);

@@ -1,14 +1,14 @@
 import { SecurityStore } from '@svc/auth';
 import { clusterStore } from '@svc/auth/redis-cluster';
-import { claimsOf } from '../support/app';
-import { Deployment } from '../support/deployment';
-import { eventually } from '../support/eventually';
-import { type ClusterClient, RedisCluster } from '../support/redis-cluster';
-import { RACES_MS } from '../support/rounds';
-import type { TokenPolling } from '../support/token-polling';
-import { VerifyingService } from '../support/verifying-service';
-import { completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { claimsOf } from '../support/hosts/app';
+import { Deployment } from '../support/packages/deployment';
+import { eventually } from '../support/runtime/eventually';
+import { type ClusterClient, RedisCluster } from '../support/stores/redis-cluster';
+import { RACES_MS } from '../support/runtime/rounds';
+import type { TokenPolling } from '../support/clients/token-polling';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** The numbers of ended and of live sessions. */
 const [ENDED, LIVE] = [100, 20];

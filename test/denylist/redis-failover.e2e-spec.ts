@@ -2,13 +2,13 @@ import { Logger } from '@nestjs/common';
 import { AuthHealth, type AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { deniedKey } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { RedisServer } from '../support/redis';
-import { TcpProxy } from '../support/tcp-proxy';
-import { VerifyingService } from '../support/verifying-service';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { deniedKey } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { RedisServer } from '../support/stores/redis';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const ADA = 'ada@example.com';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { COMPLETE, deniedKey } from '../support/denylist-state';
-import { forge } from '../support/forge';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { VerifyingService } from '../support/verifying-service';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { COMPLETE, deniedKey } from '../support/stores/denylist-state';
+import { forge } from '../support/clients/forge';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** The state of the session in the PostgreSQL of the service. */
 type Row = 'no database' | 'no row' | 'live' | 'ended';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Stage } from '../support/dockerfile';
-import { eventually } from '../support/eventually';
+import type { Stage } from '../support/packages/dockerfile';
+import { eventually } from '../support/runtime/eventually';
 
 /** A command in a built image: with the working directory, the variables and, for root, the user of the image. */
 export class ContainerProcess {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import * as ts from 'typescript';
 import { judgeVariable } from '../docs/shell';
 import { sampleRoutes } from '../docs/known-names';
-import { DEPLOY, type Manifest, podOf, readCompose, readManifests } from '../support/deploy';
-import { ignoreRules, instructionsOf } from '../support/dockerfile';
-import { ROOT } from '../support/package';
+import { DEPLOY, type Manifest, podOf, readCompose, readManifests } from '../support/packages/deploy';
+import { ignoreRules, instructionsOf } from '../support/packages/dockerfile';
+import { ROOT } from '../support/packages/package';
 
 const manifests = readManifests();
 const the = (kind: string): Manifest => manifests.find((manifest) => manifest.kind === kind)!;
@@ -180,7 +180,14 @@ describe('the Dockerfile', () => {
   it('gets the sources, and no secret, data, test or output of a build', () => {
     const isSent = ignoreRules(readFileSync(join(ROOT, '.dockerignore'), 'utf8'));
     const sent = ['package.json', 'apps/sample/src/main.ts', 'libs/auth/src/index.ts', 'libs/auth/tsconfig.lib.json'];
-    const kept = ['.env', '.git/config', 'deploy/.env', 'deploy/tls/key.pem', 'test/support/app.ts', 'dist/main.js'];
+    const kept = [
+      '.env',
+      '.git/config',
+      'deploy/.env',
+      'deploy/tls/key.pem',
+      'test/support/hosts/app.ts',
+      'dist/main.js',
+    ];
     const inside = ['apps/sample/.env', 'apps/.data/secret', 'libs/auth/src/auth.spec.ts', 'libs/auth/dist/index.js'];
     expect(sent.filter((path) => !isSent(path))).toEqual([]);
     const built = ['apps/sample/src/web/app/auth-client.js', 'apps/sample/src/web/app/auth-account.js'];

@@ -1,10 +1,10 @@
 import { AuthEvents, Registered } from '@svc/auth';
 import { BrokenNode } from '../faults/scenarios/broken-node';
-import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/account-flows';
-import { TestApp } from '../support/app';
-import { Mailbox } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { describeWithRedis } from '../support/with-redis';
+import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
+import { TestApp } from '../support/hosts/app';
+import { Mailbox } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const FORM = { name: 'Ada', password: PASSWORD, password_confirmation: PASSWORD };
 

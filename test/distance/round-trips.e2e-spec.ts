@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/account-flows';
-import { TestApp } from '../support/app';
-import { Mailbox, hangingMails } from '../support/members';
-import { RoundTrips } from '../support/round-trips';
+import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
+import { TestApp } from '../support/hosts/app';
+import { Mailbox, hangingMails } from '../support/hosts/members';
+import { RoundTrips } from '../support/stores/round-trips';
 
 const PAGE = readFileSync(join(__dirname, '../../docs/deployment.md'), 'utf8');
 

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import * as ts from 'typescript';
-import { createDatabase } from '../support/database';
+import { createDatabase } from '../support/stores/database';
 import { type Block, PAGES, SHOWN, blocksOf, codeAt, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DevModule } from '../../apps/sample/src/dev/dev.module';
 import { readEnvironment } from '../../apps/sample/src/environment';
-import { routesOfRouter } from '../support/adapter';
-import { createEmptyDatabase } from '../support/database';
+import { routesOfRouter } from '../support/hosts/adapter';
+import { createEmptyDatabase } from '../support/stores/database';
 
 /** The routes that the sample mounts with its default settings: `POST /auth/login`. */
 export async function sampleRoutes(): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as ts from 'typescript';
-import { LIBRARY, ROOT, manifestOf } from '../support/package';
+import { LIBRARY, ROOT, manifestOf } from '../support/packages/package';
 
 /** The packages that the design names. */
 const DESIGN =

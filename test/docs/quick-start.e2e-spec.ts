@@ -10,10 +10,10 @@ import { AuthConsoleModule } from '@svc/auth/console';
 import * as ts from 'typescript';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { runInProcess } from '../console/in-process';
-import { createEmptyDatabase } from '../support/database';
-import { send } from '../support/processes';
-import { describeWithOwnRedis } from '../support/with-redis';
-import { RedisServer } from '../support/redis';
+import { createEmptyDatabase } from '../support/stores/database';
+import { send } from '../support/hosts/processes';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
+import { RedisServer } from '../support/stores/redis';
 import { ROOT, blocksOf, fileOf } from './blocks';
 import { unformatted } from './formatted';
 
@@ -112,7 +112,7 @@ describe('the files that a page shows for a new application', () => {
 });
 
 /** The package name resolves to the source of the library. */
-const LOADER = join(ROOT, 'test/support/register-ts.cjs');
+const LOADER = join(ROOT, 'test/support/runtime/register-ts.cjs');
 
 describeWithOwnRedis('the application of the quick start', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;

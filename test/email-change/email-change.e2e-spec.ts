@@ -1,9 +1,9 @@
 import { EmailChangeRequested, EmailChanged, SessionEnded, UserProvider, Verified } from '@svc/auth';
 import { hash } from 'node:crypto';
-import { EmailChangeApp, NEW } from '../support/email-change';
-import { EMAIL_CHANGE, linkIn, member } from '../support/members';
-import { ADA, confirmationTokenOf } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { EmailChangeApp, NEW } from '../support/flows/email-change';
+import { EMAIL_CHANGE, linkIn, member } from '../support/hosts/members';
+import { ADA, confirmationTokenOf } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 const FAILED = {

@@ -1,10 +1,10 @@
 import { PasswordHasher, SecurityStore, StoreUnavailable, UserProvider } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { EmailChangeApp, NEW } from '../support/email-change';
-import { eventually } from '../support/eventually';
-import { whileStatementsFail } from '../support/failing-statements';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
+import { EmailChangeApp, NEW } from '../support/flows/email-change';
+import { eventually } from '../support/runtime/eventually';
+import { whileStatementsFail } from '../support/faults/failing-statements';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA, CONFIRMATION_HEADER } from '../support/flows/step-up';
 
 const NEXT = 'another horse entirely';
 

@@ -1,10 +1,10 @@
 import { type AuthModuleOptions, SecurityStore } from '@svc/auth';
 import type { Response } from 'supertest';
-import { EmailChangeApp, NEW } from '../support/email-change';
-import { WAITING, hangingMails, member, membersForFile } from '../support/members';
-import { isInRequest, requestStatements } from '../support/request-statements';
-import { ADA } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { EmailChangeApp, NEW } from '../support/flows/email-change';
+import { WAITING, hangingMails, member, membersForFile } from '../support/hosts/members';
+import { isInRequest, requestStatements } from '../support/stores/request-statements';
+import { ADA } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 /** The parts of an answer by which a client could distinguish it. */
 const shape = ({ status, text, headers: { date: _, 'x-ratelimit-remaining': __, ...headers } }: Response) => ({

@@ -1,9 +1,9 @@
 import { EmailChangeUndone, EmailChanged } from '@svc/auth';
-import { EmailChangeApp } from '../support/email-change';
-import { linkIn, member } from '../support/members';
-import { RACES_MS, rounds } from '../support/rounds';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { EmailChangeApp } from '../support/flows/email-change';
+import { linkIn, member } from '../support/hosts/members';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const ROUNDS = rounds(3);
 

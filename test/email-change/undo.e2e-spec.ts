@@ -8,12 +8,12 @@ import {
   TwoFactorDisabled,
 } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { EmailChangeApp, NEW } from '../support/email-change';
-import { linkIn, member } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA } from '../support/step-up';
-import { codeOf, enrol } from '../support/two-factor';
-import { PASSWORD } from '../support/user-entities';
+import { EmailChangeApp, NEW } from '../support/flows/email-change';
+import { linkIn, member } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA } from '../support/flows/step-up';
+import { codeOf, enrol } from '../support/flows/two-factor';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 const THIRD = 'ada@third.example';

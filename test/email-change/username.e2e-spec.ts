@@ -1,11 +1,11 @@
 import { type AuthModuleOptions, PasswordHasher, UsernameChanged, withAuthColumns } from '@svc/auth';
 import { userProviderContract } from '@svc/auth/testing';
 import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { TestApp } from '../support/app';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/members';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { EMAIL_CHANGE, Mailbox, RESET_URL, linkIn } from '../support/hosts/members';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 class WriterColumns {
   @PrimaryGeneratedColumn('identity', { type: 'int' })

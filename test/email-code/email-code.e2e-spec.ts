@@ -6,13 +6,13 @@ import {
   SessionStarted,
   type TokenBody,
 } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
-import { REFUSED, codeIn, mailedCode, otherCode, requestCode, sendCode } from '../support/email-code';
-import { RESET_URL, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { codeOf, completeChallenge, enrol } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { REFUSED, codeIn, mailedCode, otherCode, requestCode, sendCode } from '../support/flows/email-code';
+import { RESET_URL, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const verified = { emailVerifiedAt: new Date() };
 const NEXT = 'another horse entirely';

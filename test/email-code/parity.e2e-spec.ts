@@ -1,13 +1,13 @@
 import { type AuthModuleOptions, PasswordHasher, SecurityStore } from '@svc/auth';
 import * as fc from 'fast-check';
 import type { Response } from 'supertest';
-import type { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { mailedCode, requestCode, sendCode } from '../support/email-code';
-import { hangingMails, member, membersForFile } from '../support/members';
-import { rounds } from '../support/rounds';
-import { isInRequest, requestStatements } from '../support/request-statements';
-import { ADA } from '../support/user-entities';
+import type { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { mailedCode, requestCode, sendCode } from '../support/flows/email-code';
+import { hangingMails, member, membersForFile } from '../support/hosts/members';
+import { rounds } from '../support/runtime/rounds';
+import { isInRequest, requestStatements } from '../support/stores/request-statements';
+import { ADA } from '../support/hosts/user-entities';
 
 const UNKNOWN = 'unknown@example.com';
 const verified = { emailVerifiedAt: new Date() };

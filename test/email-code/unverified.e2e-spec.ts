@@ -1,9 +1,9 @@
 import { PasswordReset, SessionEnded, Verified } from '@svc/auth';
-import { claimsOf } from '../support/app';
-import { mailedCode, requestCode, sendCode } from '../support/email-code';
-import { member, membersForFile } from '../support/members';
-import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../support/unverified-account';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { claimsOf } from '../support/hosts/app';
+import { mailedCode, requestCode, sendCode } from '../support/flows/email-code';
+import { member, membersForFile } from '../support/hosts/members';
+import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../support/hosts/unverified-account';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 describe('a mailed code of an account with an unverified address', () => {
   const account = UnverifiedAccount.forFile({ features: { emailCode: true } });

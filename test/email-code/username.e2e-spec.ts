@@ -1,11 +1,11 @@
 import { type AuthModuleOptions, PasswordHasher, withAuthColumns } from '@svc/auth';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { TestApp } from '../support/app';
-import { mailedCode, requestCode, sendCode } from '../support/email-code';
-import { ENCRYPTION_KEY, UNLIMITED } from '../support/host.module';
-import { Mailbox, RESET_URL, linkIn } from '../support/members';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { mailedCode, requestCode, sendCode } from '../support/flows/email-code';
+import { ENCRYPTION_KEY, UNLIMITED } from '../support/hosts/host.module';
+import { Mailbox, RESET_URL, linkIn } from '../support/hosts/members';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 @Entity('readers')
 class Reader extends withAuthColumns() {

@@ -1,12 +1,12 @@
 import { EmailVerificationFlow, Verified } from '@svc/auth';
-import { mailedCode, sendCode } from '../support/email-code';
-import { API_URL, EMAIL_CHANGE, linkIn, member } from '../support/members';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { rounds } from '../support/rounds';
-import { codeOf, completeChallenge } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
-import { NEW_PASSWORD, SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../support/unverified-account';
-import { whileStatementsFail } from '../support/failing-statements';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { API_URL, EMAIL_CHANGE, linkIn, member } from '../support/hosts/members';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { rounds } from '../support/runtime/rounds';
+import { codeOf, completeChallenge } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
+import { NEW_PASSWORD, SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../support/hosts/unverified-account';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 
 const PAGE = 'https://app.example.test/verified';
 

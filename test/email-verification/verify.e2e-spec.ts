@@ -1,8 +1,8 @@
 import { UserProvider, Verified } from '@svc/auth';
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { API_URL, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { ADA, Member } from '../support/user-entities';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { API_URL, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { ADA, Member } from '../support/hosts/user-entities';
 
 const FRONTEND = 'https://app.example.test/verified?from=mail';
 

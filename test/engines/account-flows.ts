@@ -1,8 +1,8 @@
 import { EmailChangeUndone, EmailChanged } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import type { Tokens } from '../support/app';
-import { EMAIL_CHANGE, RESET_URL, linkIn } from '../support/members';
-import { ORIGIN } from '../support/passkeys';
+import type { Tokens } from '../support/hosts/app';
+import { EMAIL_CHANGE, RESET_URL, linkIn } from '../support/hosts/members';
+import { ORIGIN } from '../support/flows/passkeys';
 import { type Flow, NEXT, chosen, statuses } from './flow';
 import { Account, type Call, type Node } from './nodes';
 

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tokens } from '../support/app';
-import { linkIn } from '../support/members';
-import type { Answer } from '../support/processes';
-import { codeAt, secretIn, stepOf } from '../support/totp';
+import type { Tokens } from '../support/hosts/app';
+import { linkIn } from '../support/hosts/members';
+import type { Answer } from '../support/hosts/processes';
+import { codeAt, secretIn, stepOf } from '../support/flows/totp';
 import type { Load } from './load';
 import { Account, type Call, type Node, refreshOf } from './nodes';
 

@@ -2,8 +2,8 @@ import { createClient } from 'redis-5';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import type { AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { createDatabase } from '../support/database';
-import { sharedRedisUrl } from '../support/with-redis';
+import { createDatabase } from '../support/stores/database';
+import { sharedRedisUrl } from '../support/stores/with-redis';
 
 /** A connection of one node to the shared store: the value of the option `cache`. */
 export interface StoreConnection {

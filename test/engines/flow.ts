@@ -1,6 +1,6 @@
-import type { Tokens } from '../support/app';
-import type { Answer } from '../support/processes';
-import { codeAt, secretIn, stepOf } from '../support/totp';
+import type { Tokens } from '../support/hosts/app';
+import type { Answer } from '../support/hosts/processes';
+import { codeAt, secretIn, stepOf } from '../support/flows/totp';
 import { Account, type Call, type Node, TwoNodes } from './nodes';
 
 export const NEXT = 'another horse entirely';

@@ -1,6 +1,6 @@
 import { SessionEnded } from '@svc/auth';
-import type { Tokens } from '../support/app';
-import { REPORT_URL } from '../support/known-devices';
+import type { Tokens } from '../support/hosts/app';
+import { REPORT_URL } from '../support/flows/known-devices';
 import { accountFlows } from './account-flows';
 import type { Engine } from './engine';
 import { Flow, STAFF, statuses } from './flow';

@@ -1,6 +1,6 @@
 import { RefreshTokenReused } from '@svc/auth';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/runtime/eventually';
 import { Customer } from './customer';
 import type { Engine, KillableEngine } from './engine';
 import { Load } from './load';

@@ -1,14 +1,14 @@
 import { type AuthModuleOptions, type Mail, SecurityStore } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { TestApp, type Tokens } from '../support/app';
-import { eventually } from '../support/eventually';
-import { DEVICE_HEADER } from '../support/known-devices';
-import { Mailbox, member, memberOptions } from '../support/members';
-import { PASSKEYS } from '../support/passkeys';
-import { type Answer, send } from '../support/processes';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { type Member, PASSWORD } from '../support/user-entities';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { DEVICE_HEADER } from '../support/flows/known-devices';
+import { Mailbox, member, memberOptions } from '../support/hosts/members';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { type Answer, send } from '../support/hosts/processes';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { type Member, PASSWORD } from '../support/hosts/user-entities';
 import type { RunningEngine, StoreConnection } from './engine';
 
 /** A request to a node. */

@@ -1,7 +1,7 @@
-import { createDatabase } from '../support/database';
-import { PgBouncer, pgbouncerBinary } from '../support/pgbouncer';
-import { TcpProxy } from '../support/tcp-proxy';
-import { sharedRedisUrl } from '../support/with-redis';
+import { createDatabase } from '../support/stores/database';
+import { PgBouncer, pgbouncerBinary } from '../support/stores/pgbouncer';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { sharedRedisUrl } from '../support/stores/with-redis';
 import { type KillableEngine, onSharedRedis } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

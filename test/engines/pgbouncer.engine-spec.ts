@@ -1,12 +1,12 @@
 import { AuthConfigError, type AuthModuleOptions, Pruning } from '@svc/auth';
 import { Client } from 'pg';
-import { TestApp, type Tokens } from '../support/app';
-import { type TestDatabase, createDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { PgBouncer, type PgBouncerOptions, pgbouncerBinary } from '../support/pgbouncer';
-import { PostgresServer } from '../support/postgres';
-import { TcpProxy } from '../support/tcp-proxy';
-import { ADA } from '../support/user-entities';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { type TestDatabase, createDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { PgBouncer, type PgBouncerOptions, pgbouncerBinary } from '../support/stores/pgbouncer';
+import { PostgresServer } from '../support/stores/postgres';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { ADA } from '../support/hosts/user-entities';
 
 // Debian's PgBouncer is 1.18, which does not support prepared statements in transaction mode.
 const describeWithPgBouncer = pgbouncerBinary ? describe : describe.skip;

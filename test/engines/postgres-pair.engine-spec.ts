@@ -1,5 +1,5 @@
-import { PostgresPair } from '../support/postgres-pair';
-import { sharedRedisUrl } from '../support/with-redis';
+import { PostgresPair } from '../support/stores/postgres-pair';
+import { sharedRedisUrl } from '../support/stores/with-redis';
 import { type KillableEngine, onSharedRedis } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PostgresServer } from '../support/postgres';
-import { sharedRedisUrl } from '../support/with-redis';
+import { PostgresServer } from '../support/stores/postgres';
+import { sharedRedisUrl } from '../support/stores/with-redis';
 import { type KillableEngine, onSharedRedis } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

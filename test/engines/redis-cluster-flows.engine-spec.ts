@@ -1,6 +1,6 @@
 import { clusterStore } from '@svc/auth/redis-cluster';
-import { redisBinary } from '../support/redis';
-import { RedisCluster } from '../support/redis-cluster';
+import { redisBinary } from '../support/stores/redis';
+import { RedisCluster } from '../support/stores/redis-cluster';
 import { type KillableEngine, onSharedPostgres } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RedisServer, redisBinary } from '../support/redis';
+import { RedisServer, redisBinary } from '../support/stores/redis';
 import { type KillableEngine, nodeRedis4, nodeRedis5, onSharedPostgres } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

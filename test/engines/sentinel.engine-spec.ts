@@ -1,5 +1,5 @@
-import { redisBinary } from '../support/redis';
-import { RedisSentinels } from '../support/redis-sentinels';
+import { redisBinary } from '../support/stores/redis';
+import { RedisSentinels } from '../support/stores/redis-sentinels';
 import { type KillableEngine, onSharedPostgres } from './engine';
 import { flows } from './flows';
 import { killMatrix } from './kill-matrix';

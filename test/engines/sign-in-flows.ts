@@ -1,11 +1,11 @@
 import { SignInReported } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { type Tokens, claimsOf } from '../support/app';
-import { codeIn, otherCode } from '../support/email-code';
-import { REPORT_URL } from '../support/known-devices';
-import { RESET_URL, linkIn } from '../support/members';
-import { ORIGIN } from '../support/passkeys';
-import { secretIn } from '../support/totp';
+import { type Tokens, claimsOf } from '../support/hosts/app';
+import { codeIn, otherCode } from '../support/flows/email-code';
+import { REPORT_URL } from '../support/flows/known-devices';
+import { RESET_URL, linkIn } from '../support/hosts/members';
+import { ORIGIN } from '../support/flows/passkeys';
+import { secretIn } from '../support/flows/totp';
 import { type Flow, NEXT, STAFF, chosen, statuses } from './flow';
 import type { Account, Call, Node } from './nodes';
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { describeWithBrowser, openBrowser } from '../support/browser';
-import { type RunningExample, start } from '../support/example';
-import { send } from '../support/processes';
+import { describeWithBrowser, openBrowser } from '../support/clients/browser';
+import { type RunningExample, start } from '../support/packages/example';
+import { send } from '../support/hosts/processes';
 import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn, statusAt } from './life-of-a-session';
 
 const ADA = { email: 'ada@example.com', password: 'a horse with wings' };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, blocksOf, fileOf } from '../docs/blocks';
-import { type RunningExample, start } from '../support/example';
+import { type RunningExample, start } from '../support/packages/example';
 
 const ADA = 'ada@example.com';
 

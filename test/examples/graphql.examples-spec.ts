@@ -1,7 +1,7 @@
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { eventually } from '../support/eventually';
-import { type RunningExample, start } from '../support/example';
+import { eventually } from '../support/runtime/eventually';
+import { type RunningExample, start } from '../support/packages/example';
 import { offersRoutesOf } from './life-of-a-session';
 
 interface Failure {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../support/package';
-import { send } from '../support/processes';
+import { ROOT } from '../support/packages/package';
+import { send } from '../support/hosts/processes';
 
 /** Where a session lives: the routes of the library, and a route that needs an access token. */
 export interface Place {

@@ -3,12 +3,12 @@ import { totpCode } from '@svc/auth/testing';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestDatabase, createEmptyDatabase, executed } from '../support/database';
-import { type RunningExample, start } from '../support/example';
-import { installExample } from '../support/example-process';
-import { run } from '../support/package';
-import { send } from '../support/processes';
-import { TcpProxy } from '../support/tcp-proxy';
+import { type TestDatabase, createEmptyDatabase, executed } from '../support/stores/database';
+import { type RunningExample, start } from '../support/packages/example';
+import { installExample } from '../support/packages/example-process';
+import { run } from '../support/packages/package';
+import { send } from '../support/hosts/processes';
+import { TcpProxy } from '../support/faults/tcp-proxy';
 import { livesAndEnds, refusesGarbage, signIn, statusAt } from './life-of-a-session';
 
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };

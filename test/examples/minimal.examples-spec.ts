@@ -1,5 +1,5 @@
-import { type RunningExample, start } from '../support/example';
-import { send } from '../support/processes';
+import { type RunningExample, start } from '../support/packages/example';
+import { send } from '../support/hosts/processes';
 import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn } from './life-of-a-session';
 
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };

@@ -17,12 +17,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
-import { createEmptyDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { closureOf, unionOf } from '../support/closure';
-import { examples, installExample } from '../support/example-process';
-import { ROOT, fillOnce, run } from '../support/package';
-import { sharedRedisUrl } from '../support/shared-redis';
+import { createEmptyDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { closureOf, unionOf } from '../support/packages/closure';
+import { examples, installExample } from '../support/packages/example-process';
+import { ROOT, fillOnce, run } from '../support/packages/package';
+import { sharedRedisUrl } from '../support/stores/shared-redis';
 
 /** Runs `node examples/run.mjs` without the stores of the tests. */
 function runner(args: readonly string[], variables: Record<string, string> = {}) {

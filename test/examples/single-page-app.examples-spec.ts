@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { describeWithBrowser, openBrowser } from '../support/browser';
-import { type RunningExample, start } from '../support/example';
+import { describeWithBrowser, openBrowser } from '../support/clients/browser';
+import { type RunningExample, start } from '../support/packages/example';
 import { offersRoutesOf } from './life-of-a-session';
 
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };

@@ -1,6 +1,6 @@
-import { type RunningExample, start } from '../support/example';
-import { send } from '../support/processes';
-import { describeWithRedis } from '../support/with-redis';
+import { type RunningExample, start } from '../support/packages/example';
+import { send } from '../support/hosts/processes';
+import { describeWithRedis } from '../support/stores/with-redis';
 import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn, statusAt } from './life-of-a-session';
 
 const ADA = { email: 'ada@example.com', password: 'a horse with wings' };

@@ -1,9 +1,9 @@
 import { SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApp } from '../support/app';
-import { TcpProxy } from '../support/tcp-proxy';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 describeWithRedis('a connection to Redis that breaks', () => {
   let proxy: TcpProxy;

@@ -1,8 +1,8 @@
 import { RefreshTokenReused } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, claimsOf } from '../support/app';
-import { startChallenge, codeOf, completeChallenge, enrolledForFile } from '../support/two-factor';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { startChallenge, codeOf, completeChallenge, enrolledForFile } from '../support/flows/two-factor';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 /** The difference between the clocks of the two nodes in seconds. */
 const APART = 60;

@@ -2,12 +2,12 @@ import { AccountDeleted, SessionEnded, SessionStarted, UserProvider } from '@svc
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource, type EntityManager, type EntitySubscriberInterface } from 'typeorm';
-import { claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { type Conflicts, causeConflicts } from '../support/failing-statements';
-import { linkIn, member, membersForFile } from '../support/members';
-import { confirmationTokenOf } from '../support/step-up';
-import { ADA, Member, PASSWORD } from '../support/user-entities';
+import { claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { type Conflicts, causeConflicts } from '../support/faults/failing-statements';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { confirmationTokenOf } from '../support/flows/step-up';
+import { ADA, Member, PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 const NEWCOMER = {

@@ -1,12 +1,12 @@
 import { AccountDeleted, AccountDeleting, type AuthModuleOptions, PasswordVerifier, Presenter } from '@svc/auth';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { eventually } from '../support/eventually';
-import { HostTimeouts } from '../support/host-timeouts';
-import { member, membersForFile } from '../support/members';
-import { PASSKEYS } from '../support/passkeys';
-import { PausePoint } from '../support/pause-point';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { eventually } from '../support/runtime/eventually';
+import { HostTimeouts } from '../support/faults/host-timeouts';
+import { member, membersForFile } from '../support/hosts/members';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { PausePoint } from '../support/faults/pause-point';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 /** The code of the host that does not settle; null for none. */
 let hanging: string | null = null;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestApp, Tokens } from '../support/app';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { type Mailbox, linkIn, member, startMembers } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
-import { RACES_MS, rounds } from '../support/rounds';
-import { asConfirmed, codeOf, secretIn } from '../support/two-factor';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import type { TestApp, Tokens } from '../support/hosts/app';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { type Mailbox, linkIn, member, startMembers } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { type Answer, type HostProcess, send, startProcesses } from '../support/hosts/processes';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { asConfirmed, codeOf, secretIn } from '../support/flows/two-factor';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 const NEXT = 'another horse entirely';
 const CHOSEN = { password: NEXT, password_confirmation: NEXT };

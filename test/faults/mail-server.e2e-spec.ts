@@ -1,10 +1,10 @@
 import { MailFailed, nodemailerMailer } from '@svc/auth';
-import type { TestApp } from '../support/app';
-import { ADA } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { MailServer } from '../support/mail-server';
-import { member, startMembers } from '../support/members';
-import { TcpProxy } from '../support/tcp-proxy';
+import type { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { MailServer } from '../support/mail/mail-server';
+import { member, startMembers } from '../support/hosts/members';
+import { TcpProxy } from '../support/faults/tcp-proxy';
 
 describe('a mail server', () => {
   const server = new MailServer();

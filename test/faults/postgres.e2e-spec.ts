@@ -1,15 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { RefreshTokenReused, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { PausePoint } from '../support/pause-point';
-import { createDatabase } from '../support/database';
-import { onStatement } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
-import { PostgresServer } from '../support/postgres';
-import { describeWithRedis } from '../support/with-redis';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { PausePoint } from '../support/faults/pause-point';
+import { createDatabase } from '../support/stores/database';
+import { onStatement } from '../support/stores/denylist-state';
+import { eventually } from '../support/runtime/eventually';
+import { PostgresServer } from '../support/stores/postgres';
+import { describeWithRedis } from '../support/stores/with-redis';
 import { BrokenNode } from './scenarios/broken-node';
-import { ADA } from '../support/user-entities';
+import { ADA } from '../support/hosts/user-entities';
 
 /** The store timeout where requests wait for a PostgreSQL that does not answer. Afterwards requests are repeated. */
 const SILENT_MS = 5000;

@@ -1,9 +1,9 @@
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp, type Tokens } from '../support/app';
-import { eventually } from '../support/eventually';
-import { type RedisClient, RedisServer } from '../support/redis';
-import { TcpProxy } from '../support/tcp-proxy';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { type RedisClient, RedisServer } from '../support/stores/redis';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const STORE_TIMEOUT_MS = 10_000;
 

@@ -1,5 +1,5 @@
-import { TestApp } from '../support/app';
-import { describeWithRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { describeWithRedis } from '../support/stores/with-redis';
 import { BrokenNode } from './scenarios/broken-node';
 import { sendThroughFaults } from './scenarios/faulty-requests';
 import { killRefreshes } from './scenarios/killed-refreshes';

@@ -1,9 +1,9 @@
-import { eventually } from '../support/eventually';
-import { TestApp, type Tokens } from '../support/app';
-import { createDatabase } from '../support/database';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { TcpProxy } from '../support/tcp-proxy';
-import { ADA } from '../support/user-entities';
+import { eventually } from '../support/runtime/eventually';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { createDatabase } from '../support/stores/database';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { ADA } from '../support/hosts/user-entities';
 
 const BOB = 'bob@example.com';
 

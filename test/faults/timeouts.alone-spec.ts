@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { type Mailbox, linkIn, member, startMembers } from '../support/members';
-import { PASSKEYS } from '../support/passkeys';
-import { PASSWORD } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { routesOf } from '../support/routes';
-import { HELD_MS, SLOW_ANSWER_MS, StoreTimeouts, whenTimedOut } from '../support/store-timeouts';
-import { describeWithOwnRedis, describeWithRedis } from '../support/with-redis';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { type Mailbox, linkIn, member, startMembers } from '../support/hosts/members';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { routesOf } from '../support/views/routes';
+import { HELD_MS, SLOW_ANSWER_MS, StoreTimeouts, whenTimedOut } from '../support/faults/store-timeouts';
+import { describeWithOwnRedis, describeWithRedis } from '../support/stores/with-redis';
 import { BrokenNode, type Timed } from './scenarios/broken-node';
 
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };

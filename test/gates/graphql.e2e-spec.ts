@@ -8,11 +8,11 @@ import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { AccessTokenGuard, type AuthModuleOptions, Authenticated, Public, SecurityStore } from '@svc/auth';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { TestApp } from '../support/app';
-import { randomAddress } from '../support/rate-limited-host';
-import { textWith } from '../support/raw-headers';
-import { NotesResolver, gateOptions } from '../support/notes.resolver';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { randomAddress } from '../support/hosts/rate-limited-host';
+import { textWith } from '../support/clients/raw-headers';
+import { NotesResolver, gateOptions } from '../support/hosts/notes.resolver';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 import { openWs } from './socket-clients';
 
 const apollo = (more: object = {}): DynamicModule =>

@@ -18,11 +18,11 @@ import {
   VerifiedEmailGuard,
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { forge } from '../support/forge';
-import { expectGateOrder } from '../support/gate-order';
-import { CONFIRMATION_HEADER, confirmPassword, startStepUp, stepUpForFile } from '../support/step-up';
-import { VerifiablePerson } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { expectGateOrder } from '../support/views/gate-order';
+import { CONFIRMATION_HEADER, confirmPassword, startStepUp, stepUpForFile } from '../support/flows/step-up';
+import { VerifiablePerson } from '../support/hosts/user-entities';
 
 @Controller('by-guard')
 class ByGuard {

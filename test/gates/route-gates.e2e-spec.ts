@@ -15,12 +15,12 @@ import {
   VerifiedEmailGuard,
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { expectGateOrder } from '../support/gate-order';
-import { startStepUp } from '../support/step-up';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
-import { VerifiablePerson } from '../support/user-entities';
+import { TestApp, type TestAppOptions } from '../support/hosts/app';
+import { expectGateOrder } from '../support/views/gate-order';
+import { startStepUp } from '../support/flows/step-up';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE, HostModule } from '../support/hosts/host.module';
+import { VerifiablePerson } from '../support/hosts/user-entities';
 
 /** Wraps a handler and copies its metadata, as tracing and transaction decorators do. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {

@@ -10,17 +10,17 @@ import {
 } from '@svc/auth';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { startHost } from '../support/adapter';
-import type { TestApp } from '../support/app';
-import { LEASE, emptyRedisWithoutRebuild } from '../support/denylist-state';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { publicKey, startIssuer } from '../support/issuer';
-import { RedisServer } from '../support/redis';
-import { eventually } from '../support/eventually';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
-import { describeWithOwnRedis } from '../support/with-redis';
-import { PASSWORD } from '../support/user-entities';
-import { SubjectProvider } from '../support/verifying-service';
+import { startHost } from '../support/hosts/adapter';
+import type { TestApp } from '../support/hosts/app';
+import { LEASE, emptyRedisWithoutRebuild } from '../support/stores/denylist-state';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { publicKey, startIssuer } from '../support/hosts/issuer';
+import { RedisServer } from '../support/stores/redis';
+import { eventually } from '../support/runtime/eventually';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { SubjectProvider } from '../support/hosts/verifying-service';
 
 /** Far above the time of a refusal, and far below the time limit of a test. */
 const STORE_TIMEOUT_MS = HELD_MS;

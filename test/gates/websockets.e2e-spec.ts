@@ -18,9 +18,9 @@ import {
   tokenCan,
 } from '@svc/auth';
 import type { WebSocket } from 'ws';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { gateOptions, callerText } from '../support/notes.resolver';
-import { ADA, PASSWORD, type Person } from '../support/user-entities';
+import { TestApp, type TestAppOptions } from '../support/hosts/app';
+import { gateOptions, callerText } from '../support/hosts/notes.resolver';
+import { ADA, PASSWORD, type Person } from '../support/hosts/user-entities';
 import { type Connection, type OpenConnection, openSocketIo, openWs } from './socket-clients';
 
 const BOB = 'bob@example.com';

@@ -4,13 +4,13 @@ import { Test } from '@nestjs/testing';
 import { generateKeyPairSync } from 'node:crypto';
 import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp } from '../support/app';
-import { createDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { HealthModule, UP, down, healthOf, isUp, newHealthOf } from '../support/health';
-import { recordStatements } from '../support/query-plans';
-import { TcpProxy } from '../support/tcp-proxy';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { createDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { HealthModule, UP, down, healthOf, isUp, newHealthOf } from '../support/views/health';
+import { recordStatements } from '../support/stores/query-plans';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 const reasonOf = async (t: TestApp): Promise<unknown> =>
   ((await newHealthOf(t)).details.auth_postgres as { reason?: string }).reason;

@@ -1,9 +1,9 @@
-import { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { HealthModule, UP, down, isUp, newHealthOf } from '../support/health';
-import { RedisServer } from '../support/redis';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { HealthModule, UP, down, isUp, newHealthOf } from '../support/views/health';
+import { RedisServer } from '../support/stores/redis';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 describeWithOwnRedis('the health of the security store', () => {
   let redis: RedisServer;

@@ -15,9 +15,9 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { CACHE_MANAGER, CacheInterceptor, CacheModule } from '@nestjs/cache-manager';
 import { type Cache } from 'cache-manager';
 import { type Observable, EMPTY, catchError, map, merge, of, take } from 'rxjs';
-import { TestApp } from '../support/app';
-import { HostController } from '../support/host.module';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
+import { TestApp } from '../support/hosts/app';
+import { HostController } from '../support/hosts/host.module';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 
 const BOB = 'bob@example.com';
 

@@ -29,13 +29,13 @@ import {
 import { merge, of, take } from 'rxjs';
 import agent from 'supertest';
 import { DataSource } from 'typeorm';
-import { onFastify, startHost } from '../support/adapter';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { createDatabase } from '../support/database';
-import { forge } from '../support/forge';
-import { hostOptions } from '../support/host.module';
-import { routesOf } from '../support/routes';
-import { Operator, PASSWORD, Person } from '../support/user-entities';
+import { onFastify, startHost } from '../support/hosts/adapter';
+import { TestApp, type TestAppOptions } from '../support/hosts/app';
+import { createDatabase } from '../support/stores/database';
+import { forge } from '../support/clients/forge';
+import { hostOptions } from '../support/hosts/host.module';
+import { routesOf } from '../support/views/routes';
+import { Operator, PASSWORD, Person } from '../support/hosts/user-entities';
 
 @Catch(HttpException)
 class ProblemFilter implements ExceptionFilter {

@@ -1,7 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
 import { Authenticated, ForceJson } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { HostController } from '../support/host.module';
+import { TestApp } from '../support/hosts/app';
+import { HostController } from '../support/hosts/host.module';
 
 @Controller('forms')
 @ForceJson()

@@ -1,11 +1,11 @@
 import { Injectable, Module } from '@nestjs/common';
 import { type LoginChallenge, type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp } from '../support/app';
-import { Mailbox, linkIn, memberOptions } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { codeOf, enrol } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { Mailbox, linkIn, memberOptions } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { codeOf, enrol } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 @Injectable()
 class Greeting {

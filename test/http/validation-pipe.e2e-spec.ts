@@ -15,8 +15,8 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { onFastify } from '../support/adapter';
-import { TestApp } from '../support/app';
+import { onFastify } from '../support/hosts/adapter';
+import { TestApp } from '../support/hosts/app';
 
 class Phone {
   @IsString()

@@ -11,7 +11,7 @@ const FOLDERS = [
 ];
 
 /** What a test imports that depends on the adapter or on the bytes of a request, and the attributes of cookies. */
-const DEPENDS_ON_ADAPTER = /support\/(?:adapter|raw-headers)'|HttpOnly|Max-Age|SameSite/;
+const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|HttpOnly|Max-Age|SameSite/;
 
 /** The sample always runs on Express, in its own process. */
 const ON_EXPRESS = 'test/sample/';

@@ -1,3 +1,3 @@
 // Jest does not map module names for this file, so our own loader runs it.
-require('../support/register-ts.cjs');
+require('../support/runtime/register-ts.cjs');
 module.exports = require('./global-setup.ts').default;

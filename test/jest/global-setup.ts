@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
-import { createTemplate } from '../support/database';
-import { buildClientOfPage } from '../support/page-client';
-import { RedisServer, redisBinary } from '../support/redis';
+import { createTemplate } from '../support/stores/database';
+import { buildClientOfPage } from '../support/clients/page-client';
+import { RedisServer, redisBinary } from '../support/stores/redis';
 
 declare global {
   var startedAt: number;

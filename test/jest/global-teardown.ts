@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { processorTime } from '../support/processor-time';
+import { processorTime } from '../support/runtime/processor-time';
 
 /** Stops the stores, and prints what the run cost: the tests, their processes, and the stores. */
 export default async function globalTeardown(): Promise<void> {

@@ -1,6 +1,6 @@
 const { availableParallelism } = require('node:os');
 const { join } = require('node:path');
-const { swcOptions } = require('../support/swc-options.cjs');
+const { swcOptions } = require('../support/runtime/swc-options.cjs');
 
 const rootDir = join(__dirname, '../..');
 

@@ -1,7 +1,7 @@
 const { createRequire, isBuiltin } = require('node:module');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
-require('../support/other-versions.cjs');
+require('../support/runtime/other-versions.cjs');
 const { sharedModule } = require('./shared-modules.cjs');
 
 const OURS = /^(?:[./]|@svc\/auth)/;

@@ -1,6 +1,6 @@
 const { existsSync } = require('node:fs');
 const { dirname, isAbsolute, join, resolve } = require('node:path');
-const { ALIASES } = require('../support/register-ts.cjs');
+const { ALIASES } = require('../support/runtime/register-ts.cjs');
 
 const LIBRARY = join(__dirname, '../../libs/auth/src/');
 const OF_TESTS = /\.(?:testkit|[\w-]*spec)\.ts$/;

@@ -2,15 +2,22 @@ import { SessionStarted } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { hash } from 'node:crypto';
 import type { Response } from 'supertest';
-import { claimsOf } from '../support/app';
-import { mailedCode, sendCode } from '../support/email-code';
-import { eventually } from '../support/eventually';
-import { DEVICE_HEADER, REPORT_URL, deviceRows, knownDeviceOptions, newDevice, report } from '../support/known-devices';
-import { linkIn, member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { NEW_PASSWORD, UnverifiedAccount } from '../support/unverified-account';
-import { ADA } from '../support/user-entities';
+import { claimsOf } from '../support/hosts/app';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { eventually } from '../support/runtime/eventually';
+import {
+  DEVICE_HEADER,
+  REPORT_URL,
+  deviceRows,
+  knownDeviceOptions,
+  newDevice,
+  report,
+} from '../support/flows/known-devices';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { NEW_PASSWORD, UnverifiedAccount } from '../support/hosts/unverified-account';
+import { ADA } from '../support/hosts/user-entities';
 
 const verified = { emailVerifiedAt: new Date() };
 

@@ -1,9 +1,9 @@
 import { PasswordHasher, SessionStarted } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { hash } from 'node:crypto';
-import { claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { whileStatementsFail } from '../support/failing-statements';
+import { claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 import {
   DEVICE_HEADER,
   FIREFOX,
@@ -12,13 +12,13 @@ import {
   newDevice,
   report,
   signInOn,
-} from '../support/known-devices';
-import { linkIn, member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { SecurityLines } from '../support/security-lines';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
-import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
+} from '../support/flows/known-devices';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { SecurityLines } from '../support/views/security-lines';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
+import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
 
 const BOB = 'bob@example.com';
 const sha256 = (text: string): string => hash('sha256', text, 'hex');

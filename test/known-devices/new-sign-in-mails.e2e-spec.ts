@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { MailFailed, SecurityStore, SessionEnded, SignInReported, StoreUnavailable } from '@svc/auth';
 import { hash } from 'node:crypto';
-import type { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { whileStatementsFail } from '../support/failing-statements';
+import type { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 import {
   DEVICE_HEADER,
   FIREFOX,
@@ -13,10 +13,10 @@ import {
   newDevice,
   report,
   signInOn,
-} from '../support/known-devices';
-import { type Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/members';
-import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+} from '../support/flows/known-devices';
+import { type Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/hosts/members';
+import { codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const REPORTED = { status: 'sign-in-reported' };

@@ -10,10 +10,10 @@ import {
 import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { rounds } from '../support/rounds';
-import { confirmPassword } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp, type TestAppOptions } from '../support/hosts/app';
+import { rounds } from '../support/runtime/rounds';
+import { confirmPassword } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 const locking = (lockout: AuthModuleOptions['lockout'], more: Partial<AuthModuleOptions> = {}): TestAppOptions => ({

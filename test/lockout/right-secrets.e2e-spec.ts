@@ -1,11 +1,11 @@
 import type { Response } from 'supertest';
-import { mailedCode, sendCode } from '../support/email-code';
-import { eventually } from '../support/eventually';
-import { whileStatementsFail } from '../support/failing-statements';
-import { member, membersForFile } from '../support/members';
-import { confirmPassword } from '../support/step-up';
-import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { eventually } from '../support/runtime/eventually';
+import { whileStatementsFail } from '../support/faults/failing-statements';
+import { member, membersForFile } from '../support/hosts/members';
+import { confirmPassword } from '../support/flows/step-up';
+import { codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const NEXT = 'another horse entirely';

@@ -1,11 +1,11 @@
 import { RecoveryCodeUsed, SecurityStore, StoreUnavailable, withAuthColumns } from '@svc/auth';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { TestApp, claimsOf } from '../support/app';
-import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE } from '../support/host.module';
-import { member, startMembers } from '../support/members';
-import { Operator, Person } from '../support/user-entities';
-import { routesOf } from '../support/routes';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE } from '../support/hosts/host.module';
+import { member, startMembers } from '../support/hosts/members';
+import { Operator, Person } from '../support/hosts/user-entities';
+import { routesOf } from '../support/views/routes';
 import {
   ADA,
   asConfirmed,
@@ -17,7 +17,7 @@ import {
   secretIn,
   startTwoFactor,
   twoFactorForFile,
-} from '../support/two-factor';
+} from '../support/flows/two-factor';
 
 const ROOT = 'root@example.com';
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };

@@ -1,15 +1,15 @@
 import { SecurityStore, StoreUnavailable, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { createHash } from 'node:crypto';
-import { TestApp, claimsOf } from '../support/app';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const NEXT = 'another horse entirely';
 const BAD = /"challenge_token":\[/;

@@ -8,15 +8,15 @@ import {
 } from '@svc/auth';
 import { Controller, Get } from '@nestjs/common';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp, claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { tablesContaining } from '../support/find-texts';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { recordStatements, shareOfIndexRead } from '../support/query-plans';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { tablesContaining } from '../support/views/find-texts';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { recordStatements, shareOfIndexRead } from '../support/stores/query-plans';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const OTHER_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';

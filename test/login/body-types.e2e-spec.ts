@@ -1,8 +1,8 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Agent, request } from 'node:http';
-import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const ADA = 'ada@example.com';
 const CREDENTIALS = JSON.stringify({ email: ADA, password: PASSWORD });

@@ -1,10 +1,10 @@
 import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
-import type { TestApp } from '../support/app';
-import { randomAddress, startRateLimited } from '../support/rate-limited-host';
-import { eventually } from '../support/eventually';
-import { UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/user-entities';
-import { requestStatements } from '../support/request-statements';
+import type { TestApp } from '../support/hosts/app';
+import { randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { eventually } from '../support/runtime/eventually';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { requestStatements } from '../support/stores/request-statements';
 
 const WRONG = 'wrong-horse-battery';
 const BUSY = { message: 'The service is busy. Please try again in 2 seconds.' };

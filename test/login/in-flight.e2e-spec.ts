@@ -1,11 +1,11 @@
 import { type AuthModuleOptions, PasswordHasher, UserProvider, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
-import type { TestApp } from '../support/app';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { tablesContaining } from '../support/find-texts';
-import { PASSWORD } from '../support/user-entities';
+import type { TestApp } from '../support/hosts/app';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { tablesContaining } from '../support/views/find-texts';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 

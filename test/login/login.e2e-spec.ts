@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { PasswordHasher } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
-import { member } from '../support/members';
-import { ADA, Member, PASSWORD } from '../support/user-entities';
-import { userProvidersOf } from '../support/user-reads';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { member } from '../support/hosts/members';
+import { ADA, Member, PASSWORD } from '../support/hosts/user-entities';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 describe('POST /login', () => {
   const t = TestApp.forFile();

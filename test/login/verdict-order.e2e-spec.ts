@@ -1,7 +1,7 @@
-import { mailedCode, sendCode } from '../support/email-code';
-import { member, membersForFile } from '../support/members';
-import { enrol } from '../support/two-factor';
-import { ADA } from '../support/user-entities';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { member, membersForFile } from '../support/hosts/members';
+import { enrol } from '../support/flows/two-factor';
+import { ADA } from '../support/hosts/user-entities';
 
 describe('a user whom several rules stop at a sign-in', () => {
   let admits = true;

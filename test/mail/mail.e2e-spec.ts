@@ -2,11 +2,11 @@ import { Logger } from '@nestjs/common';
 import { MailFailed, type MailTemplates, nodemailerMailer } from '@svc/auth';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { Mailbox, WAITING, hangingMails, member, membersForFile } from '../support/members';
-import { tablesContaining } from '../support/find-texts';
-import { Member } from '../support/user-entities';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { Mailbox, WAITING, hangingMails, member, membersForFile } from '../support/hosts/members';
+import { tablesContaining } from '../support/views/find-texts';
+import { Member } from '../support/hosts/user-entities';
 
 const MAIL = { to: 'ada@example.com', subject: 'Hello', text: 'A text', html: '<p>A text</p>' };
 const FORGOT = '/auth/forgot-password';

@@ -1,12 +1,19 @@
 import { Logger } from '@nestjs/common';
 import { AccountLocked, type AuthModuleOptions, type Mail, type MailKind } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { Mailbox, WAITING, hangingMails, linkIn, member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge, twoFactorForFile } from '../support/two-factor';
-import { Member, PASSWORD } from '../support/user-entities';
-import type { TestApp } from '../support/app';
+import { Mailbox, WAITING, hangingMails, linkIn, member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import {
+  asConfirmed,
+  codeOf,
+  completeChallenge,
+  enrol,
+  startChallenge,
+  twoFactorForFile,
+} from '../support/flows/two-factor';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
+import type { TestApp } from '../support/hosts/app';
 
 const verified = { emailVerifiedAt: new Date(0) };
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';

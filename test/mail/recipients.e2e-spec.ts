@@ -1,11 +1,11 @@
 import { type AuthModuleOptions, SecurityStore } from '@svc/auth';
-import type { TestApp } from '../support/app';
-import { mailedCode, requestCode, sendCode } from '../support/email-code';
-import { REPORT_URL, knownDeviceOptions, newDevice, signInOn } from '../support/known-devices';
-import { Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/members';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { enrol } from '../support/two-factor';
-import { PASSWORD } from '../support/user-entities';
+import type { TestApp } from '../support/hosts/app';
+import { mailedCode, requestCode, sendCode } from '../support/flows/email-code';
+import { REPORT_URL, knownDeviceOptions, newDevice, signInOn } from '../support/flows/known-devices';
+import { Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/hosts/members';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { enrol } from '../support/flows/two-factor';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const VICTIM = 'victim@example.com';
 const NEXT = 'another horse entirely';

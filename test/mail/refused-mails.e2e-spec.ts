@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { MailFailed } from '@svc/auth';
 import { setImmediate as tick } from 'node:timers/promises';
-import { EmailChangeApp, NEW } from '../support/email-change';
-import { knownDeviceOptions, newDevice, report, signInOn } from '../support/known-devices';
-import { Mailbox, linkIn, member, membersForFile } from '../support/members';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
+import { EmailChangeApp, NEW } from '../support/flows/email-change';
+import { knownDeviceOptions, newDevice, report, signInOn } from '../support/flows/known-devices';
+import { Mailbox, linkIn, member, membersForFile } from '../support/hosts/members';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 
 /** The first retry follows after this time. */
 const RETRY_MS = 30_000;

@@ -1,6 +1,6 @@
 import type { MailTemplates } from '@svc/auth';
-import { Mailbox, linkIn, member, membersForFile } from '../support/members';
-import { ADA } from '../support/step-up';
+import { Mailbox, linkIn, member, membersForFile } from '../support/hosts/members';
+import { ADA } from '../support/flows/step-up';
 
 describe('a template of the host', () => {
   const mailbox = new Mailbox();

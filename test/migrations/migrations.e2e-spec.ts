@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { createEmptyDatabase } from '../support/database';
+import { createEmptyDatabase } from '../support/stores/database';
 
-const { folderOf } = require('../support/other-versions.cjs') as { folderOf: (name: string) => string };
+const { folderOf } = require('../support/runtime/other-versions.cjs') as { folderOf: (name: string) => string };
 
 const ROOT = join(__dirname, '../..');
 const TABLES = [
@@ -159,7 +159,7 @@ describe('the migrations of the library', () => {
            require(cli);
          })();`,
       );
-      const register = join(ROOT, 'test/support/register-ts.cjs');
+      const register = join(ROOT, 'test/support/runtime/register-ts.cjs');
       const script = join(folder, 'commands.cjs');
       const args = [script, cli, join(folder, 'data-source.ts'), results, ...commands];
       const child = spawn(process.execPath, ['--require', register, ...args], {

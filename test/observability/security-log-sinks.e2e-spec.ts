@@ -1,10 +1,10 @@
 import { type LoggerService } from '@nestjs/common';
 import { PasswordHasher } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
-import { hasherBusy } from '../support/hasher-busy';
-import { randomAddress, startRateLimited } from '../support/rate-limited-host';
-import { PASSWORD } from '../support/user-entities';
-import { SecurityLines } from '../support/security-lines';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { hasherBusy } from '../support/faults/hasher-busy';
+import { randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { SecurityLines } from '../support/views/security-lines';
 
 /** A logger of a host that records every call. */
 function recordingLogger() {

@@ -1,19 +1,19 @@
 import { ForbiddenException } from '@nestjs/common';
 import { PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp, claimsOf } from '../support/app';
-import { hasherBusy } from '../support/hasher-busy';
-import { eventually } from '../support/eventually';
-import { mailedCode, requestCode, sendCode } from '../support/email-code';
-import { API_URL, linkIn, member } from '../support/members';
-import { forge } from '../support/forge';
-import { ORIGIN, PasskeyApp } from '../support/passkeys';
-import { PASSWORD } from '../support/user-entities';
-import { confirmationTokenOf } from '../support/step-up';
-import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
-import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { hasherBusy } from '../support/faults/hasher-busy';
+import { eventually } from '../support/runtime/eventually';
+import { mailedCode, requestCode, sendCode } from '../support/flows/email-code';
+import { API_URL, linkIn, member } from '../support/hosts/members';
+import { forge } from '../support/clients/forge';
+import { ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { confirmationTokenOf } from '../support/flows/step-up';
+import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/views/security-lines';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
+import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 
 const WRONG = 'wrong-horse-battery';
 

@@ -15,10 +15,10 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { AuthEvents, MailFailed, PasswordHasher } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { hasherBusy } from '../support/hasher-busy';
-import { PASSWORD } from '../support/user-entities';
-import { startChallenge, codeOf, completeChallenge, enrol, startTwoFactor } from '../support/two-factor';
+import { TestApp } from '../support/hosts/app';
+import { hasherBusy } from '../support/faults/hasher-busy';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { startChallenge, codeOf, completeChallenge, enrol, startTwoFactor } from '../support/flows/two-factor';
 
 const spans = new InMemorySpanExporter();
 const exported = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);

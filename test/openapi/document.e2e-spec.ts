@@ -3,11 +3,11 @@ import { Controller, Get, RequestMethod } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { AuthModuleOptions } from '@svc/auth';
 import { describeAuth } from '@svc/auth/openapi';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { membersForFile, startMembers } from '../support/members';
-import { PASSKEYS } from '../support/passkeys';
-import { Member } from '../support/user-entities';
-import { routesOf } from '../support/routes';
+import { TestApp, type TestAppOptions } from '../support/hosts/app';
+import { membersForFile, startMembers } from '../support/hosts/members';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { Member } from '../support/hosts/user-entities';
+import { routesOf } from '../support/views/routes';
 import { DocumentChecker, documentOf } from './support/document-checker';
 
 const EVERYTHING: Partial<AuthModuleOptions> = {

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packed } from '../support/example-process';
-import { ROOT, manifestOf, run } from '../support/package';
+import { packed } from '../support/packages/example-process';
+import { ROOT, manifestOf, run } from '../support/packages/package';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
 

@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createDatabase } from '../support/database';
-import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
-import { send } from '../support/processes';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { createDatabase } from '../support/stores/database';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/packages/package';
+import { send } from '../support/hosts/processes';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 import { HOSTS, installed, listedByNpm, resolvedWith, start, typeErrors } from './installed';
 
 const manifest = manifestOf(LIBRARY);

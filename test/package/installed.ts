@@ -6,8 +6,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as ts from 'typescript';
-import { installedIn, linkPackages } from '../support/closure';
-import { INSTALL, LIBRARY, ROOT, fillOnce, manifestOf, packLibrary, replaceLibrary, run } from '../support/package';
+import { installedIn, linkPackages } from '../support/packages/closure';
+import {
+  INSTALL,
+  LIBRARY,
+  ROOT,
+  fillOnce,
+  manifestOf,
+  packLibrary,
+  replaceLibrary,
+  run,
+} from '../support/packages/package';
 import { installedWorkspace } from './workspace';
 
 const exec = promisify(execFile);
@@ -124,7 +133,7 @@ export function listedByNpm(folder: string, ...flags: string[]): Record<string, 
 }
 
 function compile(folder: string, { format }: HostKind): void {
-  const { swcOptions: options } = require('../support/swc-options.cjs');
+  const { swcOptions: options } = require('../support/runtime/swc-options.cjs');
   const source = readFileSync(MAIN, 'utf8');
   const { code } = transformSync(source, {
     ...options,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { ROOT, run } from '../support/package';
+import { ROOT, run } from '../support/packages/package';
 
-const REGISTER = join(ROOT, 'test/support/register-ts.cjs');
+const REGISTER = join(ROOT, 'test/support/runtime/register-ts.cjs');
 
 /** Packages that take memory and time to load, each with its purpose. */
 const LATE = {

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { type TestDatabase, createEmptyDatabase } from '../support/database';
-import { ROOT, manifestOf, run } from '../support/package';
-import { SampleProcess } from '../support/sample';
+import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
+import { ROOT, manifestOf, run } from '../support/packages/package';
+import { SampleProcess } from '../support/sample/sample';
 
 interface Project {
   root: string;

@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
-import { type TestDatabase, createEmptyDatabase, executed } from '../support/database';
-import { run } from '../support/package';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { type TestDatabase, createEmptyDatabase, executed } from '../support/stores/database';
+import { run } from '../support/packages/package';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 import { NEST_11 } from './installed';
 import { compiledWorkspace } from './workspace';
 

@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { blocksOf, fileOf } from '../docs/blocks';
-import { INSTALL, LIBRARY, ROOT, fillOnce, manifestOf, packLibrary, replaceLibrary, run } from '../support/package';
+import {
+  INSTALL,
+  LIBRARY,
+  ROOT,
+  fillOnce,
+  manifestOf,
+  packLibrary,
+  replaceLibrary,
+  run,
+} from '../support/packages/package';
 
 const PAGE = 'docs/recipes/monorepo.md';
 const blocks = blocksOf(PAGE);

@@ -1,11 +1,11 @@
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { PasskeyCloneDetected, SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { type Cbor, cbor } from '../support/cbor';
-import { eventually } from '../support/eventually';
-import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { rounds } from '../support/rounds';
+import { TestApp } from '../support/hosts/app';
+import { type Cbor, cbor } from '../support/flows/cbor';
+import { eventually } from '../support/runtime/eventually';
+import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { rounds } from '../support/runtime/rounds';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import file from '../vectors/webauthn-l3/test_vectors.json';
 

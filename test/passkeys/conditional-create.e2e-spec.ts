@@ -1,8 +1,8 @@
 import { PasskeyAdded } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { type Tokens, claimsOf } from '../support/app';
-import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { ADA } from '../support/user-entities';
+import { type Tokens, claimsOf } from '../support/hosts/app';
+import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { ADA } from '../support/hosts/user-entities';
 
 /** As the authenticator creates a passkey without a question: the user is neither present nor verified. */
 const SILENT = { up: false, uv: false };

@@ -1,9 +1,9 @@
 import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { onFastify } from '../support/adapter';
-import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { onFastify } from '../support/hosts/adapter';
+import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
 import { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
-import { coseKeyOf } from '../support/cose-key';
+import { coseKeyOf } from '../support/flows/cose-key';
 import {
   INVALID_VALUES,
   MISSING_FIELDS,
@@ -15,7 +15,7 @@ import {
   withFlippedBit,
   mutationsWith,
   uncheckedBits,
-} from '../support/malformed-credentials';
+} from '../support/clients/malformed-credentials';
 
 /** Changes that invalidate both a registration and an assertion. */
 const CHANGES: [string, Change][] = [

@@ -1,9 +1,9 @@
 import { PasskeyRemoved } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Client } from 'pg';
-import { eventually } from '../support/eventually';
-import { ORIGIN, type Confirmed, PasskeyApp } from '../support/passkeys';
-import { ADA } from '../support/user-entities';
+import { eventually } from '../support/runtime/eventually';
+import { ORIGIN, type Confirmed, PasskeyApp } from '../support/flows/passkeys';
+import { ADA } from '../support/hosts/user-entities';
 
 const LAST = { message: 'This is your only way to sign in. Set a password or add another passkey first.' };
 

@@ -1,14 +1,14 @@
 import { AccountReleased, type AuthModuleOptions } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { UNLIMITED } from '../support/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { routesOf } from '../support/routes';
-import { rounds } from '../support/rounds';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { routesOf } from '../support/views/routes';
+import { rounds } from '../support/runtime/rounds';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
-import { VerifiablePerson } from '../support/user-entities';
-import { userProvidersOf } from '../support/user-reads';
+import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
+import { VerifiablePerson } from '../support/hosts/user-entities';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };
 

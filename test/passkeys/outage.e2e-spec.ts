@@ -1,8 +1,8 @@
-import { TestApp } from '../support/app';
-import { PASSKEYS } from '../support/passkeys';
-import { RedisServer } from '../support/redis';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { RedisServer } from '../support/stores/redis';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 describeWithOwnRedis('without an answer from Redis', () => {
   it('no ceremony starts or ends', async () => {

@@ -1,9 +1,9 @@
 import { PasskeyRemoved, SessionEnded } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { claimsOf } from '../support/app';
-import { whileStatementsFail } from '../support/failing-statements';
-import { type Confirmed, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { completeChallenge, startChallenge } from '../support/two-factor';
+import { claimsOf } from '../support/hosts/app';
+import { whileStatementsFail } from '../support/faults/failing-statements';
+import { type Confirmed, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { completeChallenge, startChallenge } from '../support/flows/two-factor';
 
 describe('the removal of a passkey', () => {
   const app = PasskeyApp.forFile({ passkeys: { required: true } });

@@ -1,9 +1,9 @@
 import { PasskeyAdded, PasskeyRemoved } from '@svc/auth';
-import { claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { UNLIMITED } from '../support/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 
 const NO_STORE = 'no-store, private';

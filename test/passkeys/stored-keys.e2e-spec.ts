@@ -1,10 +1,10 @@
 import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { VerifiablePerson } from '../support/user-entities';
-import { userProvidersOf } from '../support/user-reads';
+import { VerifiablePerson } from '../support/hosts/user-entities';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 describe('the stored key of a passkey', () => {
   const app = PasskeyApp.forFile();

@@ -1,10 +1,10 @@
 import { PasswordReset, StoreUnavailable, UserProvider, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
-import { ADA } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { whileStatementsFail } from '../support/failing-statements';
+import { ADA } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 
 const NEXT = 'another horse entirely';
 

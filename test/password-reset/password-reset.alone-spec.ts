@@ -1,11 +1,11 @@
 import { UserProvider } from '@svc/auth';
-import { ADA } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { ADA } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const NEXT = 'another horse entirely';
 

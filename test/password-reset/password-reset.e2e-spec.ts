@@ -2,12 +2,20 @@ import { Logger } from '@nestjs/common';
 import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, StoreUnavailable, UserProvider } from '@svc/auth';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
-import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { RESET_URL, WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
-import { requestStatements } from '../support/request-statements';
-import { whileStatementsFail } from '../support/failing-statements';
+import { ADA, CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import {
+  RESET_URL,
+  WAITING,
+  hangingMails,
+  linkIn,
+  member,
+  membersForFile,
+  startMembers,
+} from '../support/hosts/members';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
+import { requestStatements } from '../support/stores/request-statements';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 
 const NEXT = 'another horse entirely';
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PasskeyRemoved, TwoFactorDisabled, Verified } from '@svc/auth';
-import { ADA, confirmationTokenOf } from '../support/step-up';
-import { rounds } from '../support/rounds';
-import { member } from '../support/members';
-import { NOT_VERIFIED, ORIGIN } from '../support/passkeys';
-import { whileStatementsFail } from '../support/failing-statements';
+import { ADA, confirmationTokenOf } from '../support/flows/step-up';
+import { rounds } from '../support/runtime/rounds';
+import { member } from '../support/hosts/members';
+import { NOT_VERIFIED, ORIGIN } from '../support/flows/passkeys';
+import { whileStatementsFail } from '../support/faults/failing-statements';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { asConfirmed, codeOf, completeChallenge } from '../support/two-factor';
-import { SECOND_FACTOR_REMOVED, NEW_PASSWORD, UnverifiedAccount } from '../support/unverified-account';
+import { asConfirmed, codeOf, completeChallenge } from '../support/flows/two-factor';
+import { SECOND_FACTOR_REMOVED, NEW_PASSWORD, UnverifiedAccount } from '../support/hosts/unverified-account';
 
 describe('a reset of the password of an account', () => {
   describe('with an unverified email', () => {

@@ -1,8 +1,8 @@
 import { type AuthModuleOptions, Pruning } from '@svc/auth';
-import { eventually } from '../support/eventually';
-import { TestApp } from '../support/app';
-import { ADA, PASSWORD } from '../support/user-entities';
-import { Mailbox, linkIn, member, memberOptions } from '../support/members';
+import { eventually } from '../support/runtime/eventually';
+import { TestApp } from '../support/hosts/app';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
+import { Mailbox, linkIn, member, memberOptions } from '../support/hosts/members';
 
 const NEXT = 'another horse entirely';
 

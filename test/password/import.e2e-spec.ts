@@ -7,10 +7,10 @@ import {
   scryptVerifier,
 } from '@svc/auth';
 import { createCipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { ADA, confirmPassword } from '../support/step-up';
-import { requestStatements } from '../support/request-statements';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ADA, confirmPassword } from '../support/flows/step-up';
+import { requestStatements } from '../support/stores/request-statements';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const SALT = Buffer.from('0123456789abcdef');

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { TestApp } from '../support/app';
-import { ADA } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const listed = (name: string): string[] =>
   readFileSync(join(__dirname, '../vectors/passwords', name), 'utf8')

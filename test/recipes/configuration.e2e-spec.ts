@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { modulesOf } from '../docs/page-modules';
-import { startHost } from '../support/adapter';
-import { claimsOf } from '../support/app';
-import { type TestDatabase, createDatabase, executed } from '../support/database';
-import { Member } from '../support/user-entities';
+import { startHost } from '../support/hosts/adapter';
+import { claimsOf } from '../support/hosts/app';
+import { type TestDatabase, createDatabase, executed } from '../support/stores/database';
+import { Member } from '../support/hosts/user-entities';
 
 const SECRET = 'a-secret-of-the-recipe-0123456789-abcdef';
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };

@@ -5,8 +5,8 @@ import { MercuriusDriver } from '@nestjs/mercurius';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { randomUUID } from 'node:crypto';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp } from '../support/app';
-import { ADA } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/hosts/user-entities';
 
 const pages = modulesOf('docs/recipes/throttler-graphql.md');
 const NewsResolver: Type = pages['src/news.resolver.ts'].NewsResolver;

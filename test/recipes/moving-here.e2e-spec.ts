@@ -11,11 +11,11 @@ import { hashSync } from 'bcryptjs';
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp } from '../support/app';
-import { createEmptyDatabase } from '../support/database';
-import { HostModule } from '../support/host.module';
-import { codeOf, completeChallenge } from '../support/two-factor';
-import { Member } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { createEmptyDatabase } from '../support/stores/database';
+import { HostModule } from '../support/hosts/host.module';
+import { codeOf, completeChallenge } from '../support/flows/two-factor';
+import { Member } from '../support/hosts/user-entities';
 
 const modules = modulesOf('docs/recipes/moving-here.md', { './users.js': { User: Member } });
 const { importUsers } = modules['src/import-users.ts'];

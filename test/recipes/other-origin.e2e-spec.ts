@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { blocksOf } from '../docs/blocks';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp } from '../support/app';
-import { describeWithBrowser, openBrowser } from '../support/browser';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { describeWithBrowser, openBrowser } from '../support/clients/browser';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const RECIPE = 'docs/recipes/cookie-mode-other-origin.md';
 const CREDENTIALS = { 'Access-Control-Allow-Credentials': 'true' };

@@ -3,11 +3,11 @@ import { GraphQLModule } from '@nestjs/graphql';
 import { ApolloDriver } from '@nestjs/apollo';
 import { MercuriusDriver } from '@nestjs/mercurius';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp, claimsOf } from '../support/app';
-import { Mailbox, linkIn, memberOptions } from '../support/members';
-import { CONFIRMATION_HEADER } from '../support/step-up';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { Mailbox, linkIn, memberOptions } from '../support/hosts/members';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
 import { totpCode } from '@svc/auth/testing';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another-battery-staple';
 const FIELDS = { name: 'Ada', email: ADA, password: PASSWORD };

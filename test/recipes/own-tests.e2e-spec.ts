@@ -1,7 +1,7 @@
 import { modulesOf } from '../docs/page-modules';
-import { type TestDatabase, createEmptyDatabase } from '../support/database';
-import { sharedRedisUrl } from '../support/shared-redis';
-import { describeWithRedis } from '../support/with-redis';
+import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
+import { sharedRedisUrl } from '../support/stores/shared-redis';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 /** The user table of the quick start, with its migration. */
 const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'] };

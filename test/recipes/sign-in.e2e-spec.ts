@@ -4,12 +4,12 @@ import { Authenticated, type Caller, CurrentCaller } from '@svc/auth';
 import request from 'supertest';
 import { blocksOf } from '../docs/blocks';
 import { modulesOf, scriptOf } from '../docs/page-modules';
-import { TestApp, claimsOf } from '../support/app';
-import { startIssuer } from '../support/issuer';
-import { member } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { startIssuer } from '../support/hosts/issuer';
+import { member } from '../support/hosts/members';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const COOKIE = /^__Host-refresh=[\w-]{71}/;
 

@@ -2,10 +2,10 @@ import { Controller, Delete, Get, HttpCode, Logger, Post } from '@nestjs/common'
 import { Abilities, type Caller, CurrentCaller, RequireConfirmation } from '@svc/auth';
 import jwt from 'jsonwebtoken';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmPassword, confirmationTokenOf, startStepUp } from '../support/step-up';
-import { SECRET } from '../support/host.module';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmPassword, confirmationTokenOf, startStepUp } from '../support/flows/step-up';
+import { SECRET } from '../support/hosts/host.module';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const FORMER = 'the-secret-of-the-former-application';
 

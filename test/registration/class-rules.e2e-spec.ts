@@ -20,9 +20,9 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { documentOf } from '../openapi/support/document-checker';
-import { membersForFile, startMembers } from '../support/members';
-import { ORIGIN, PASSKEYS } from '../support/passkeys';
-import { Member, PASSWORD } from '../support/user-entities';
+import { membersForFile, startMembers } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
 
 class Geo {
   @IsInt()

@@ -1,11 +1,11 @@
 import { Pruning } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import type { Response } from 'supertest';
-import { hangingMails, linkIn, member, membersForFile } from '../support/members';
-import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS } from '../support/passkeys';
-import { requestStatements } from '../support/request-statements';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { ADA } from '../support/user-entities';
+import { hangingMails, linkIn, member, membersForFile } from '../support/hosts/members';
+import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { requestStatements } from '../support/stores/request-statements';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { ADA } from '../support/hosts/user-entities';
 
 const NEW = 'grace@example.com';
 const DAY = 86_400;

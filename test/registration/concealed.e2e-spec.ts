@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { type AuthModuleOptions, type Mail, PasswordHasher, Presenter, Registered, type TokenBody } from '@svc/auth';
 import type { Response } from 'supertest';
-import { UNLIMITED } from '../support/host.module';
-import { CompleteProvider } from '../support/incomplete-users';
-import { WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { requestStatements } from '../support/request-statements';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { CompleteProvider } from '../support/hosts/incomplete-users';
+import { WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { requestStatements } from '../support/stores/request-statements';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const NEW = 'grace@example.com';
 const RECEIVED = { status: 'registration-received' };

@@ -1,8 +1,8 @@
 import { type AuthHooks, type MailTemplates, PasswordHasher, Registered, type RegistrationRules } from '@svc/auth';
 import { Client } from 'pg';
-import { claimsOf } from '../support/app';
-import { Mailbox, member, membersForFile } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
+import { claimsOf } from '../support/hosts/app';
+import { Mailbox, member, membersForFile } from '../support/hosts/members';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
 
 const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 const EVE = { name: 'Eve', email: 'eve@example.com', password: 'another horse, wingless' };

@@ -1,8 +1,8 @@
 import type { RegistrationRules } from '@svc/auth';
 import { documentOf } from '../openapi/support/document-checker';
-import { onFastify } from '../support/adapter';
-import { membersForFile } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
+import { onFastify } from '../support/hosts/adapter';
+import { membersForFile } from '../support/hosts/members';
+import { Member, PASSWORD } from '../support/hosts/user-entities';
 
 const ACCOUNT = { email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 const ADDRESS = { street: 'St James Square', city: 'London', geo: null };

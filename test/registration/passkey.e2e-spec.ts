@@ -1,12 +1,12 @@
 import { Auth, type AuthModuleOptions, PasskeyAdded, PasswordHasher, Registered, UserProvider } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
-import { type Tokens, claimsOf } from '../support/app';
-import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { NOT_REGISTERED, ORIGIN, PASSKEYS, storePasskey } from '../support/passkeys';
-import { recordStatements } from '../support/query-plans';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { type Tokens, claimsOf } from '../support/hosts/app';
+import { linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { NOT_REGISTERED, ORIGIN, PASSKEYS, storePasskey } from '../support/flows/passkeys';
+import { recordStatements } from '../support/stores/query-plans';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 @Entity('members')
 class WithPassword {

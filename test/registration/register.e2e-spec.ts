@@ -1,10 +1,10 @@
 import { type AuthModuleOptions, Registered } from '@svc/auth';
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { onFastify } from '../support/adapter';
-import { type TestApp, claimsOf } from '../support/app';
-import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { rounds } from '../support/rounds';
-import { PASSWORD } from '../support/user-entities';
+import { onFastify } from '../support/hosts/adapter';
+import { type TestApp, claimsOf } from '../support/hosts/app';
+import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { rounds } from '../support/runtime/rounds';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 

@@ -1,11 +1,11 @@
 import { type NewAccount, UserProvider } from '@svc/auth';
 import { Client } from 'pg';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { ADA } from '../support/step-up';
-import { linkIn, member, membersForFile } from '../support/members';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 

@@ -1,9 +1,9 @@
 import { Pruning } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { deviceRows, knownDeviceOptions, newDevice } from '../support/known-devices';
-import { member, membersForFile, startMembers } from '../support/members';
-import type { TestApp } from '../support/app';
-import { ADA } from '../support/user-entities';
+import { deviceRows, knownDeviceOptions, newDevice } from '../support/flows/known-devices';
+import { member, membersForFile, startMembers } from '../support/hosts/members';
+import type { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/hosts/user-entities';
 
 const DAY = 86_400;
 

@@ -2,10 +2,10 @@ import { type AuthModuleOptions, Pruning } from '@svc/auth';
 import { AuthConsoleModule } from '@svc/auth/console';
 import { CommandFactory } from 'nest-commander';
 import { runInProcess } from '../console/in-process';
-import { TestApp } from '../support/app';
-import { storePasskey } from '../support/passkeys';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { userProvidersOf } from '../support/user-reads';
+import { TestApp } from '../support/hosts/app';
+import { storePasskey } from '../support/flows/passkeys';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 const NONE = {
   sessions: 0,

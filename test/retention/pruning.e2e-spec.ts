@@ -1,12 +1,12 @@
 import { type AuthModuleOptions, Pruning, PruningFailed, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
-import { TestApp, claimsOf } from '../support/app';
-import { ADA } from '../support/step-up';
-import { storePasskey } from '../support/passkeys';
-import { PASSWORD } from '../support/user-entities';
-import { measureAccesses, recordStatements } from '../support/query-plans';
-import { failStatements } from '../support/failing-statements';
-import { userProvidersOf } from '../support/user-reads';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { storePasskey } from '../support/flows/passkeys';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { measureAccesses, recordStatements } from '../support/stores/query-plans';
+import { failStatements } from '../support/faults/failing-statements';
+import { userProvidersOf } from '../support/stores/user-reads';
 
 const DAY = 86_400;
 /** The time in seconds during which an access token may be accepted, with leeway and the margin for clocks. */

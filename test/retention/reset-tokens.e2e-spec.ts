@@ -1,9 +1,9 @@
 import { Pruning } from '@svc/auth';
 import { createHash } from 'node:crypto';
-import { TestApp } from '../support/app';
-import { ADA } from '../support/step-up';
-import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { Member } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ADA } from '../support/flows/step-up';
+import { linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { Member } from '../support/hosts/user-entities';
 
 /** The time in seconds during which an access token may be accepted, with leeway and the margin for clocks. */
 const LIFE = 900 + 5 + 60;

@@ -2,10 +2,10 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { type AuthModuleOptions, Pruning, authOptionsFromEnv } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { createDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { HostModule, hostOptions } from '../support/host.module';
+import { TestApp } from '../support/hosts/app';
+import { createDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { HostModule, hostOptions } from '../support/hosts/host.module';
 
 const EVERY_SECOND = { schedule: '* * * * * *' };
 

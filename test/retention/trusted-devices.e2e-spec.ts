@@ -1,5 +1,5 @@
 import { Pruning } from '@svc/auth';
-import { TestApp } from '../support/app';
+import { TestApp } from '../support/hosts/app';
 
 const prune = (t: TestApp) => t.app.get(Pruning).run();
 const countOf = async (t: TestApp, table: string): Promise<number> =>

@@ -1,6 +1,6 @@
-import { PHONE, findingsIn } from '../support/accessibility';
-import { describeWithBrowser, inFirefox, savedDuring } from '../support/browser';
-import { SampleVisit, type Tab } from '../support/sample-page';
+import { PHONE, findingsIn } from '../support/clients/accessibility';
+import { describeWithBrowser, inFirefox, savedDuring } from '../support/clients/browser';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
 const ADA = 'ada@example.com';
 const [FIRST, SECOND, THIRD] = ['a horse with wings', 'another horse entirely', 'a third one, of wood'];

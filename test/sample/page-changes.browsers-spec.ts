@@ -1,7 +1,7 @@
-import { PHONE, findingsIn } from '../support/accessibility';
-import { describeWithBrowser } from '../support/browser';
-import { SampleAccount } from '../support/sample-account';
-import { SampleVisit, type Tab } from '../support/sample-page';
+import { PHONE, findingsIn } from '../support/clients/accessibility';
+import { describeWithBrowser } from '../support/clients/browser';
+import { SampleAccount } from '../support/sample/sample-account';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
 const LIMITS = {
   SVC_REGISTER_MAX_ATTEMPTS: '1000',

@@ -1,9 +1,9 @@
-import { findingsIn } from '../support/accessibility';
-import { VirtualAuthenticator, describeWithBrowser, inFirefox } from '../support/browser';
-import { eventually } from '../support/eventually';
-import { SampleAccount } from '../support/sample-account';
-import { SampleVisit, type Tab } from '../support/sample-page';
-import { codeAt, secretIn } from '../support/totp';
+import { findingsIn } from '../support/clients/accessibility';
+import { VirtualAuthenticator, describeWithBrowser, inFirefox } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
+import { SampleAccount } from '../support/sample/sample-account';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
+import { codeAt, secretIn } from '../support/flows/totp';
 
 const LIMITS = { SVC_REGISTER_MAX_ATTEMPTS: '1000', SVC_CODE_MAX_ATTEMPTS: '1000' };
 const DAY = 86_400_000;

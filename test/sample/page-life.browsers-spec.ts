@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findingsIn } from '../support/accessibility';
-import { describeWithBrowser } from '../support/browser';
-import { ROOT } from '../support/package';
-import { SampleVisit, Tab } from '../support/sample-page';
+import { findingsIn } from '../support/clients/accessibility';
+import { describeWithBrowser } from '../support/clients/browser';
+import { ROOT } from '../support/packages/package';
+import { SampleVisit, Tab } from '../support/sample/sample-page';
 
 const IN_TIME = 'Replay the old token';
 /** How the time is filled in which the access token would have been valid. */

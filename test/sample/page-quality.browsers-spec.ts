@@ -1,6 +1,6 @@
-import { describeWithBrowser } from '../support/browser';
-import { CHECK_NAMES, LOOKS, ObservedPage } from '../support/page-quality';
-import { REFUSALS, SampleVisit, Tab } from '../support/sample-page';
+import { describeWithBrowser } from '../support/clients/browser';
+import { CHECK_NAMES, LOOKS, ObservedPage } from '../support/clients/page-quality';
+import { REFUSALS, SampleVisit, Tab } from '../support/sample/sample-page';
 
 /** For a document with all views, without compression: the sample leaves that to a proxy. */
 const BUDGET = { pictures: 4000, others: 220_000 };

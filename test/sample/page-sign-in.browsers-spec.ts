@@ -1,10 +1,16 @@
 import generate from 'qrcode-generator';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
-import { PHONE, findingsIn } from '../support/accessibility';
-import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox, savedDuring } from '../support/browser';
-import { eventually } from '../support/eventually';
-import { SampleVisit, type Tab } from '../support/sample-page';
-import { codeAt, secretIn } from '../support/two-factor';
+import { PHONE, findingsIn } from '../support/clients/accessibility';
+import {
+  VirtualAuthenticator,
+  choosePasskey,
+  describeWithBrowser,
+  inFirefox,
+  savedDuring,
+} from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
+import { codeAt, secretIn } from '../support/flows/two-factor';
 
 const CANCELLED = 'The passkey was not used: the request was cancelled, or took too long.';
 

@@ -1,7 +1,7 @@
 import type { BrowserContext, Request } from 'playwright-core';
-import { describeWithBrowser } from '../support/browser';
-import { eventually } from '../support/eventually';
-import { SampleVisit, type Tab } from '../support/sample-page';
+import { describeWithBrowser } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
 
 const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
 

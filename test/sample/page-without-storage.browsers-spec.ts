@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright-core';
-import { describeWithBrowser, openWithoutStorage } from '../support/browser';
-import { SampleVisit } from '../support/sample-page';
+import { describeWithBrowser, openWithoutStorage } from '../support/clients/browser';
+import { SampleVisit } from '../support/sample/sample-page';
 
 describeWithBrowser('the page of the sample, in a browser that stores nothing', () => {
   const visit = SampleVisit.forFile();

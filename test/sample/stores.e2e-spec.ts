@@ -7,11 +7,11 @@ import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { readEnvironment } from '../../apps/sample/src/environment';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { waitForStores } from '../../apps/sample/src/stores';
-import { eventually } from '../support/eventually';
-import { PostgresServer } from '../support/postgres';
-import { RedisServer } from '../support/redis';
-import { SampleProcess } from '../support/sample';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { eventually } from '../support/runtime/eventually';
+import { PostgresServer } from '../support/stores/postgres';
+import { RedisServer } from '../support/stores/redis';
+import { SampleProcess } from '../support/sample/sample';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** Blocks the event loop, as a busy machine does. */
 const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

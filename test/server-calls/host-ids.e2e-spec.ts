@@ -1,6 +1,6 @@
 import type { Auth } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
+import { TestApp } from '../support/hosts/app';
 
 /** What a host passes by mistake, for example the id of a user that it did not find. */
 const NO_IDS: readonly [name: string, id: unknown][] = [

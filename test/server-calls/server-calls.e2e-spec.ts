@@ -18,14 +18,14 @@ import {
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestApp, claimsOf } from '../support/app';
+import { TestApp, claimsOf } from '../support/hosts/app';
 import { ROOT } from '../docs/blocks';
-import { forge } from '../support/forge';
-import { member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS } from '../support/passkeys';
-import { randomAddress, rateLimitedForFile } from '../support/rate-limited-host';
-import { SecurityLines } from '../support/security-lines';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { forge } from '../support/clients/forge';
+import { member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { randomAddress, rateLimitedForFile } from '../support/hosts/rate-limited-host';
+import { SecurityLines } from '../support/views/security-lines';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const CLIENT: CallSource = { ip: '203.0.113.7', userAgent: 'a job' };
 

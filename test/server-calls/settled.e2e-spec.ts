@@ -1,13 +1,13 @@
 import { EventEmitter2, EventEmitterModule } from '@nestjs/event-emitter';
 import { PasswordChanged, type SecurityLine, SessionStarted, nodemailerMailer } from '@svc/auth';
-import { eventually } from '../support/eventually';
-import { failStatements } from '../support/failing-statements';
-import { MailServer } from '../support/mail-server';
-import { member, memberOptions } from '../support/members';
-import { PausePoint } from '../support/pause-point';
-import { TcpProxy } from '../support/tcp-proxy';
-import { TestApp } from '../support/app';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { eventually } from '../support/runtime/eventually';
+import { failStatements } from '../support/faults/failing-statements';
+import { MailServer } from '../support/mail/mail-server';
+import { member, memberOptions } from '../support/hosts/members';
+import { PausePoint } from '../support/faults/pause-point';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { TestApp } from '../support/hosts/app';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'plum-violin-harbour-7';
 const CHANGE = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };

@@ -1,12 +1,12 @@
 import { SecurityStore, SessionEnded, StoreUnavailable, Unauthenticated, withAuthColumns } from '@svc/auth';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { Entity, PrimaryColumn } from 'typeorm';
-import { TestApp } from '../support/app';
-import { memberOptions, Mailbox, member } from '../support/members';
-import { ORIGIN, PasskeyApp } from '../support/passkeys';
-import { recordStatements, shareOfIndexRead } from '../support/query-plans';
-import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { ADA, Member, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { memberOptions, Mailbox, member } from '../support/hosts/members';
+import { ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { recordStatements, shareOfIndexRead } from '../support/stores/query-plans';
+import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { ADA, Member, PASSWORD } from '../support/hosts/user-entities';
 
 /** Ids as some services generate them: more digits than a number of JavaScript can represent. */
 @Entity('big_ids')

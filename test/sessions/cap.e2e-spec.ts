@@ -1,5 +1,5 @@
 import { SessionEnded, SessionStarted } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
+import { TestApp, claimsOf } from '../support/hosts/app';
 
 interface Started {
   accessToken: string;

@@ -1,6 +1,6 @@
-import { TestApp, claimsOf } from '../support/app';
-import { requestWith } from '../support/raw-headers';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { requestWith } from '../support/clients/raw-headers';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const cookieOf = (headers: Record<string, unknown>): string | undefined =>
   (headers['set-cookie'] as string[] | undefined)?.[0];

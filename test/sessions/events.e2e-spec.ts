@@ -1,8 +1,8 @@
 import { Pruning, SessionEnded, SessionStarted } from '@svc/auth';
-import { type Tokens, claimsOf } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
+import { type Tokens, claimsOf } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 const CHOSEN = { password: NEXT, password_confirmation: NEXT };

@@ -1,7 +1,7 @@
 import { Pruning, SessionEnded } from '@svc/auth';
 import { NestFactory } from '@nestjs/core';
-import { TestApp, claimsOf } from '../support/app';
-import { HostModule } from '../support/host.module';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { HostModule } from '../support/hosts/host.module';
 
 const IDLE = 1800;
 const REFRESH_TTL = 86_400;

@@ -1,8 +1,8 @@
 import { RefreshFamilyForked, RefreshTokenReused, SessionEnded, SessionRecovered, SessionStarted } from '@svc/auth';
 import * as fc from 'fast-check';
-import { TestApp, claimsOf } from '../support/app';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { RACES_MS, rounds } from '../support/rounds';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
 
 const GUARDS = ['api', 'admin'] as const;
 type Guard = (typeof GUARDS)[number];

@@ -1,6 +1,6 @@
 import { RefreshTokenReused, SessionEnded, SessionRecovered } from '@svc/auth';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ENCRYPTION_KEY } from '../support/host.module';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
 
 const NEW_KEY = 'another-key-of-encryption-at-rest-0123456789';
 

@@ -1,8 +1,8 @@
-import { TestApp, type Tokens } from '../support/app';
-import { VerifyingService } from '../support/verifying-service';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
-import { forge } from '../support/forge';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { VerifyingService } from '../support/hosts/verifying-service';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
+import { forge } from '../support/clients/forge';
 
 const [LONG, SHORT] = [3600, 300];
 /** The default leeway plus the margin for clocks. */

@@ -1,5 +1,5 @@
-import { TestApp, claimsOf } from '../support/app';
-import { send } from '../support/processes';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { send } from '../support/hosts/processes';
 
 /** Several times as many as a row records. */
 const REFRESHES = 300;

@@ -1,7 +1,7 @@
 import { Pruning } from '@svc/auth';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestApp, claimsOf } from '../support/app';
+import { TestApp, claimsOf } from '../support/hosts/app';
 
 const PAGE = readFileSync(join(__dirname, '../../docs/scale.md'), 'utf8');
 const [, STATEMENTS = ''] = /```sql\n(-- svc_sessions in 16 partitions\n[^`]+)```/.exec(PAGE) ?? [];

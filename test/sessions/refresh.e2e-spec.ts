@@ -1,5 +1,5 @@
 import { RefreshFamilyForked, RefreshTokenReused } from '@svc/auth';
-import { TestApp, claimsOf } from '../support/app';
+import { TestApp, claimsOf } from '../support/hosts/app';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 

@@ -1,10 +1,10 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp, claimsOf } from '../support/app';
-import { mailedCode, sendCode } from '../support/email-code';
-import { member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, codeOf, completeChallenge, enrol, enrolledForFile } from '../support/two-factor';
-import { PASSWORD } from '../support/user-entities';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA, codeOf, completeChallenge, enrol, enrolledForFile } from '../support/flows/two-factor';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const DAY = 86_400;
 const MONTH = 30 * DAY;

@@ -1,7 +1,7 @@
 import { SessionStarted } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { forge } from '../support/forge';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
 
 const t = TestApp.forFile();
 beforeEach(async () => {

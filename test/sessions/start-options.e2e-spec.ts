@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { AuthConfigError, type AuthHooks, type AuthModuleOptions, RefreshTokenReused } from '@svc/auth';
 import { actAs } from '@svc/auth/testing';
-import { TestApp, claimsOf } from '../support/app';
-import { PausePoint, whilePaused } from '../support/pause-point';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
 
 let hooks: AuthHooks = {};
 const t = TestApp.forFile({

@@ -1,9 +1,9 @@
 import { PasswordHasher, SecurityStore } from '@svc/auth';
 import { Client } from 'pg';
-import { TestApp, type Tokens } from '../support/app';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { type PlanKind, type Statement, plannedAccesses, recordStatements } from '../support/query-plans';
-import { isInRequest, markRequests } from '../support/request-statements';
+import { TestApp, type Tokens } from '../support/hosts/app';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { type PlanKind, type Statement, plannedAccesses, recordStatements } from '../support/stores/query-plans';
+import { isInRequest, markRequests } from '../support/stores/request-statements';
 
 /** Records the statements and security store calls of requests. */
 function counters(t: TestApp) {

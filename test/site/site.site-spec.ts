@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PAGES } from '../docs/blocks';
-import { PHONE } from '../support/accessibility';
-import { describeWithBrowser, openBrowser } from '../support/browser';
-import { eventually } from '../support/eventually';
-import { ROOT } from '../support/package';
-import { LOOKS, ObservedPage } from '../support/page-quality';
-import { BuiltSite } from '../support/site';
+import { PHONE } from '../support/clients/accessibility';
+import { describeWithBrowser, openBrowser } from '../support/clients/browser';
+import { eventually } from '../support/runtime/eventually';
+import { ROOT } from '../support/packages/package';
+import { LOOKS, ObservedPage } from '../support/clients/page-quality';
+import { BuiltSite } from '../support/packages/site';
 
 /** The part of a page that the compiler of the tests does not know. */
 interface Styles {

@@ -1,5 +1,5 @@
-import { TestApp } from '../support/app';
-import { describeWithRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { describeWithRedis } from '../support/stores/with-redis';
 import { BrokenNode } from '../faults/scenarios/broken-node';
 import { sendThroughFaults } from '../faults/scenarios/faulty-requests';
 import { killRefreshes } from '../faults/scenarios/killed-refreshes';

@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/user-entities';
-import { type HostProcess, send, startProcesses } from '../support/processes';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { type HostProcess, send, startProcesses } from '../support/hosts/processes';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const SECONDS = Number(process.env.SOAK_SECONDS) || 30;
 const PER_SECOND = 200;

@@ -1,9 +1,9 @@
 import { Controller, Get, Post, UseGuards } from '@nestjs/common';
 import { AuthConfigError, Authenticated, RecentLoginGuard, RequireConfirmation, RequireRecentLogin } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { forge } from '../support/forge';
-import { stepUpForFile } from '../support/step-up';
-import { ADA } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { stepUpForFile } from '../support/flows/step-up';
+import { ADA } from '../support/hosts/user-entities';
 
 const HOUR = 3600;
 

@@ -1,11 +1,11 @@
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { Authenticated, FactorGuard, RequireConfirmation, RequireFactor } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp } from '../support/app';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { routesOf } from '../support/routes';
-import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { ADA } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { routesOf } from '../support/views/routes';
+import { codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { ADA } from '../support/hosts/user-entities';
 
 @Controller('factors')
 class FactorController {

@@ -3,7 +3,7 @@ import { AuthGuard } from '@nestjs/passport';
 import { AccountReleased, Authenticated, PasswordHasher, RequireConfirmation, SecurityStore } from '@svc/auth';
 import { hash as digestOf, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { type TestApp, claimsOf } from '../support/app';
+import { type TestApp, claimsOf } from '../support/hosts/app';
 import {
   ADA,
   CONFIRMATION_HEADER,
@@ -11,11 +11,11 @@ import {
   stepUpForFile,
   confirmationTokenOf,
   startStepUp,
-} from '../support/step-up';
-import { type Forgery, forge } from '../support/forge';
-import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { PASSWORD } from '../support/user-entities';
+} from '../support/flows/step-up';
+import { type Forgery, forge } from '../support/clients/forge';
+import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/hosts/host.module';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 

@@ -1,11 +1,11 @@
 import { AccountReleased, type AuthModuleOptions } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp } from '../support/app';
-import { UNLIMITED } from '../support/host.module';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { CONFIRMATION_HEADER, confirmPassword } from '../support/step-up';
-import { codeOf } from '../support/two-factor';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { UNLIMITED } from '../support/hosts/host.module';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { CONFIRMATION_HEADER, confirmPassword } from '../support/flows/step-up';
+import { codeOf } from '../support/flows/two-factor';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const REQUIRED = { message: 'The code field is required.', errors: { code: ['The code field is required.'] } };

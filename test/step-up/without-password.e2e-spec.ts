@@ -10,10 +10,10 @@ import {
 } from '@svc/auth';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
-import { TestApp, claimsOf } from '../support/app';
-import { ORIGIN, PASSKEYS } from '../support/passkeys';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 /** Confirms the identity in a way of the host, for example with a social provider. */
 @Controller('host-proof')

@@ -3,21 +3,21 @@ import { SoftAuthenticator } from '@svc/auth/testing';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { mailedCode, sendCode } from '../support/email-code';
-import { LIBRARY_STATEMENTS } from '../support/library-statements';
-import { REPORT_URL, report } from '../support/known-devices';
-import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
-import { recordStatements } from '../support/query-plans';
-import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
-import { type StatementKeys, loadParser, statementKeys } from '../support/statement-keys';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { PASSWORD } from '../support/user-entities';
-import { SubjectProvider } from '../support/verifying-service';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { mailedCode, sendCode } from '../support/flows/email-code';
+import { LIBRARY_STATEMENTS } from '../support/stores/library-statements';
+import { REPORT_URL, report } from '../support/flows/known-devices';
+import { API_URL, EMAIL_CHANGE, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/flows/passkeys';
+import { recordStatements } from '../support/stores/query-plans';
+import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
+import { type StatementKeys, loadParser, statementKeys } from '../support/stores/statement-keys';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { SubjectProvider } from '../support/hosts/verifying-service';
+import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 /** The columns by which the rows of a table are found. Each alternative determines all rows that a statement means. */
 const KEYS: Record<string, readonly (readonly string[])[]> = {

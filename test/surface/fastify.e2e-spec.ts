@@ -1,7 +1,7 @@
 import type { Config } from 'jest';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../support/package';
+import { ROOT } from '../support/packages/package';
 
 const { FOLDERS, MOST_TESTS, runsOnFastify } = require('../jest/fastify-files.cjs');
 const CountingReporter = require('../jest/counting-reporter.cjs');
@@ -51,7 +51,7 @@ describe('npm run test:fastify', () => {
   it('runs each file that distinguishes the adapters, sends bytes, or checks the attributes of a cookie, and no other', () => {
     const inFolders = (file: string): boolean => FOLDERS.some((folder: string) => file.startsWith(`${folder}/`));
     const depends = ALL.filter((file) =>
-      /from '[^']*support\/(adapter|raw-headers)'|HttpOnly|SameSite|Max-Age/.test(textOf(file)),
+      /from '[^']*support\/(hosts\/adapter|clients\/raw-headers)'|HttpOnly|SameSite|Max-Age/.test(textOf(file)),
     );
     const expected = ALL.filter((file) => inFolders(file) || depends.includes(file));
     // This file names the attributes. The sample runs on Express.

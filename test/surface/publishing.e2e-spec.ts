@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { LIBRARY, ROOT, manifestOf, run } from '../support/package';
+import { LIBRARY, ROOT, manifestOf, run } from '../support/packages/package';
 
 const WORKFLOWS = join(ROOT, '.github/workflows');
 const FORMS = join(ROOT, '.github/ISSUE_TEMPLATE');

@@ -1,9 +1,9 @@
-import { onFastify } from '../support/adapter';
+import { onFastify } from '../support/hosts/adapter';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
-import { ADA } from '../support/step-up';
-import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
+import { ADA } from '../support/flows/step-up';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 const SRC = join(__dirname, '../../libs/auth/src/');
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestApp } from '../support/app';
-import { PASSKEYS } from '../support/passkeys';
-import { startMembers } from '../support/members';
-import { routesOf } from '../support/routes';
+import { TestApp } from '../support/hosts/app';
+import { PASSKEYS } from '../support/flows/passkeys';
+import { startMembers } from '../support/hosts/members';
+import { routesOf } from '../support/views/routes';
 
 const OF_EVERY_GUARD = [
   'DELETE sessions',

@@ -24,8 +24,8 @@ import {
 } from '@svc/auth/testing';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
-import { createDatabase } from '../support/database';
-import { Operator } from '../support/user-entities';
+import { createDatabase } from '../support/stores/database';
+import { Operator } from '../support/hosts/user-entities';
 import { AppModule as Host, User } from './host';
 
 const PASSWORD = 'correct-horse-battery';

@@ -12,8 +12,8 @@ import {
   withTwoFactorColumns,
 } from '@svc/auth';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { ADMIN_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/host.module';
-import { Operator } from '../support/user-entities';
+import { ADMIN_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/hosts/host.module';
+import { Operator } from '../support/hosts/user-entities';
 
 /** The table of members with the columns that this host uses. */
 @Entity('members')

@@ -21,9 +21,9 @@ import {
 import { Agent } from 'node:http';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
-import { TestApp } from '../support/app';
-import { HostController } from '../support/host.module';
-import { ADA, PASSWORD } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { HostController } from '../support/hosts/host.module';
+import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
 const ONCE = { maxAttempts: 1, decaySeconds: 3600 };
 

@@ -6,12 +6,12 @@ import { Authenticated, Public, SharedThrottlerStorage, Throttled } from '@svc/a
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { startHost } from '../support/adapter';
-import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
-import { createDatabase } from '../support/database';
-import { HostController, HostModule, hostOptions } from '../support/host.module';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { startHost } from '../support/hosts/adapter';
+import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { createDatabase } from '../support/stores/database';
+import { HostController, HostModule, hostOptions } from '../support/hosts/host.module';
+import { RedisServer } from '../support/stores/redis';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 @Controller('limited')
 @Throttled('by-class')

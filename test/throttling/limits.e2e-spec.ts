@@ -2,10 +2,10 @@ import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/a
 import * as fc from 'fast-check';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
-import { rounds } from '../support/rounds';
-import { member, memberOptions, Mailbox } from '../support/members';
-import { PASSWORD } from '../support/user-entities';
+import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/hosts/rate-limited-host';
+import { rounds } from '../support/runtime/rounds';
+import { member, memberOptions, Mailbox } from '../support/hosts/members';
+import { PASSWORD } from '../support/hosts/user-entities';
 
 /** The seconds since a time, with one for the rounding of the server. */
 const sinceSeconds = (began: number): number => (performance.now() - began) / 1000 + 1;

@@ -1,9 +1,9 @@
 import vectors from '../vectors/rfc-jose/rfc7515_appendix_a.json';
-import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { type Forgery, forge, unsigned } from '../support/forge';
-import { ADMIN_AUDIENCE } from '../support/host.module';
-import { requestWith } from '../support/raw-headers';
-import { countUserReads } from '../support/user-reads';
+import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { type Forgery, forge, unsigned } from '../support/clients/forge';
+import { ADMIN_AUDIENCE } from '../support/hosts/host.module';
+import { requestWith } from '../support/clients/raw-headers';
+import { countUserReads } from '../support/stores/user-reads';
 
 const now = (): number => Math.floor(Date.now() / 1000);
 

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { JwtModule, JwtService } from '@nestjs/jwt';
-import { TestApp, claimsOf } from '../support/app';
-import { HostController } from '../support/host.module';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { HostController } from '../support/hosts/host.module';
 
 const HOST = { secret: 'a-secret-of-the-host-for-its-own-links-0123456789', algorithm: 'HS512' } as const;
 

@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { sign } from 'jsonwebtoken';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TestApp, claimsOf } from '../support/app';
-import { forge } from '../support/forge';
-import { SECRET } from '../support/host.module';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { forge } from '../support/clients/forge';
+import { SECRET } from '../support/hosts/host.module';
 
 const keyPair = (type: 'rsa' | 'ec') =>
   generateKeyPairSync(

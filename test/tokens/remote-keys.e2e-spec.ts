@@ -16,11 +16,11 @@ import type { ServerResponse } from 'node:http';
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
 import request from 'supertest';
-import { httpAdapter } from '../support/adapter';
-import { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { KeyServer, type SigningKey, signingKey } from '../support/key-server';
-import { SubjectProvider } from '../support/verifying-service';
+import { httpAdapter } from '../support/hosts/adapter';
+import { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { KeyServer, type SigningKey, signingKey } from '../support/hosts/key-server';
+import { SubjectProvider } from '../support/hosts/verifying-service';
 
 /** Much longer than an answer takes. */
 const STORE_TIMEOUT_MS = 30_000;

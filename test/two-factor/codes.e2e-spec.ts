@@ -1,8 +1,8 @@
 import { PasswordHasher, RecoveryCodesReplaced, SecurityStore, TwoFactorUnusable } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { HealthModule, UP, healthOf } from '../support/health';
-import { ENCRYPTION_KEY } from '../support/host.module';
-import { SecurityLines } from '../support/security-lines';
+import { TestApp } from '../support/hosts/app';
+import { HealthModule, UP, healthOf } from '../support/views/health';
+import { ENCRYPTION_KEY } from '../support/hosts/host.module';
+import { SecurityLines } from '../support/views/security-lines';
 import {
   ADA,
   type Enrolled,
@@ -16,7 +16,7 @@ import {
   startTwoFactor,
   twoFactorForFile,
   currentStep,
-} from '../support/two-factor';
+} from '../support/flows/two-factor';
 
 const NEW_KEY = 'a-new-key-of-encryption-at-rest-0123456789';
 

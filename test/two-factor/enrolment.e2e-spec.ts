@@ -1,7 +1,7 @@
 import { PasswordHasher, SecurityStore, TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
-import { confirmationTokenOf } from '../support/step-up';
-import { eventually } from '../support/eventually';
-import { PASSWORD } from '../support/user-entities';
+import { confirmationTokenOf } from '../support/flows/step-up';
+import { eventually } from '../support/runtime/eventually';
+import { PASSWORD } from '../support/hosts/user-entities';
 import {
   ADA,
   type Enrolled,
@@ -12,7 +12,7 @@ import {
   enrol,
   secretIn,
   twoFactorForFile,
-} from '../support/two-factor';
+} from '../support/flows/two-factor';
 
 describe('enrolment', () => {
   const t = twoFactorForFile({ appName: 'Acme & Söhne: Shop', twoFactor: { recoveryCodes: 3 } });

@@ -1,7 +1,7 @@
 import { AccountLocked, AccountReleased, type AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import type { TestApp } from '../support/app';
-import { UNLIMITED } from '../support/host.module';
+import type { TestApp } from '../support/hosts/app';
+import { UNLIMITED } from '../support/hosts/host.module';
 import {
   type Enrolled,
   asConfirmed,
@@ -12,7 +12,7 @@ import {
   enrolledForFile,
   secretIn,
   startTwoFactor,
-} from '../support/two-factor';
+} from '../support/flows/two-factor';
 
 const LOCKED = 'This account is locked. Please contact support.';
 const LOCK = { purpose: 'two_factor', subject: '1', guard: 'api' };

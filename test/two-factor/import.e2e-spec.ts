@@ -12,7 +12,7 @@ import {
 } from '@svc/auth';
 import { hashSync } from 'bcryptjs';
 import { createHash, pbkdf2Sync, scryptSync } from 'node:crypto';
-import { TestApp } from '../support/app';
+import { TestApp } from '../support/hosts/app';
 import {
   ADA,
   asConfirmed,
@@ -25,8 +25,8 @@ import {
   secretIn,
   startChallenge,
   twoFactorForFile,
-} from '../support/two-factor';
-import { confirmationTokenOf } from '../support/step-up';
+} from '../support/flows/two-factor';
+import { confirmationTokenOf } from '../support/flows/step-up';
 
 const BITS_80 = 'GEZDGNBVGY3TQOJQ';
 const BITS_160 = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

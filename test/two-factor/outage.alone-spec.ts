@@ -1,8 +1,8 @@
 import { UserProvider } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { eventually } from '../support/eventually';
-import { RedisServer } from '../support/redis';
-import { HELD_MS, StoreTimeouts } from '../support/store-timeouts';
+import { TestApp } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { RedisServer } from '../support/stores/redis';
+import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
 import {
   ADA,
   type Enrolled,
@@ -12,8 +12,8 @@ import {
   completeChallenge,
   enrol,
   enrolledForFile,
-} from '../support/two-factor';
-import { describeWithOwnRedis } from '../support/with-redis';
+} from '../support/flows/two-factor';
+import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 /** Expects an answer after one timeout for all store calls of the request. */
 const inTime = <T>(t: TestApp, work: () => PromiseLike<T>): Promise<T> => StoreTimeouts.of(t.app).during(work);

@@ -1,12 +1,12 @@
 import { type AuthModuleOptions } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp } from '../support/app';
-import { startMembers } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
-import { RACES_MS, rounds } from '../support/rounds';
-import { routesOf } from '../support/routes';
-import { ADA, PASSWORD, Person } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { startMembers } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { routesOf } from '../support/views/routes';
+import { ADA, PASSWORD, Person } from '../support/hosts/user-entities';
 
 /** What `twoFactor.required` answers. */
 let answer: (user: { email: string }, context: { guard: string }) => unknown = () => true;

@@ -8,15 +8,15 @@ import {
   TwoFactorEnabled,
 } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { claimsOf } from '../support/app';
-import { eventually } from '../support/eventually';
-import { ORIGIN, PasskeyApp } from '../support/passkeys';
-import { PausePoint, whilePaused } from '../support/pause-point';
-import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/required-factor';
-import { RACES_MS, rounds } from '../support/rounds';
-import { CONFIRMATION_HEADER } from '../support/step-up';
-import { codeOf, completeChallenge, startChallenge } from '../support/two-factor';
-import { ADA, Operator, PASSWORD } from '../support/user-entities';
+import { claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
+import { ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { PausePoint, whilePaused } from '../support/faults/pause-point';
+import { confirmEnrolment, enrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
+import { RACES_MS, rounds } from '../support/runtime/rounds';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
+import { ADA, Operator, PASSWORD } from '../support/hosts/user-entities';
 
 const TEXT = 'This sign-in has expired, or a second factor was set up. Please start again.';
 const BAD = { message: TEXT, errors: { enrolment_token: [TEXT] } };

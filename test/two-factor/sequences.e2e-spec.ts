@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { TestApp } from '../support/app';
-import { rounds } from '../support/rounds';
+import type { TestApp } from '../support/hosts/app';
+import { rounds } from '../support/runtime/rounds';
 import {
   startChallenge,
   codeAt,
@@ -8,7 +8,7 @@ import {
   secretIn,
   startTwoFactor,
   currentStep,
-} from '../support/two-factor';
+} from '../support/flows/two-factor';
 
 const WINDOW = 1;
 const TOTAL = 3;

@@ -1,5 +1,5 @@
-import type { TestApp } from '../support/app';
-import { member, membersForFile } from '../support/members';
+import type { TestApp } from '../support/hosts/app';
+import { member, membersForFile } from '../support/hosts/members';
 
 describe('a guarded request', () => {
   const { t } = membersForFile();

@@ -1,8 +1,8 @@
 import { UserProvider } from '@svc/auth';
 import { AfterLoad, DeleteQueryBuilder, Entity, SelectQueryBuilder, UpdateQueryBuilder } from 'typeorm';
-import { forge } from '../support/forge';
-import { member, membersForFile } from '../support/members';
-import { ADA, Member, PASSWORD } from '../support/user-entities';
+import { forge } from '../support/clients/forge';
+import { member, membersForFile } from '../support/hosts/members';
+import { ADA, Member, PASSWORD } from '../support/hosts/user-entities';
 
 /** TypeORM itself reads an entity with a listener, instead of a statement of the library. */
 @Entity('members')

@@ -1,13 +1,13 @@
 import { Pruning } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { types } from 'pg';
-import type { Tokens } from '../support/app';
-import { enrol, codeOf, completeChallenge, startChallenge } from '../support/two-factor';
-import { knownDeviceOptions } from '../support/known-devices';
-import { linkIn, member, membersForFile } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { describeWithRedis } from '../support/with-redis';
+import type { Tokens } from '../support/hosts/app';
+import { enrol, codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
+import { knownDeviceOptions } from '../support/flows/known-devices';
+import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 const NEXT = 'plum-violin-harbour-7';
 

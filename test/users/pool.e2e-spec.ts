@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { Entity } from 'typeorm';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
-import { startHost } from '../support/adapter';
-import { createDatabase, createEmptyDatabase } from '../support/database';
-import { eventually } from '../support/eventually';
-import { CUSTOMERS, PoolHost } from '../support/pool-host';
-import { send } from '../support/processes';
-import { TcpProxy } from '../support/tcp-proxy';
-import { Person } from '../support/user-entities';
+import { startHost } from '../support/hosts/adapter';
+import { createDatabase, createEmptyDatabase } from '../support/stores/database';
+import { eventually } from '../support/runtime/eventually';
+import { CUSTOMERS, PoolHost } from '../support/hosts/pool-host';
+import { send } from '../support/hosts/processes';
+import { TcpProxy } from '../support/faults/tcp-proxy';
+import { Person } from '../support/hosts/user-entities';
 
 const ROOT = join(__dirname, '../..');
 const PASSWORD = 'a horse with wings';
@@ -295,7 +295,7 @@ describe('a host without the package @nestjs/typeorm', () => {
     console.log(JSON.stringify([attempt({ users }), attempt({ users, pool }), attempt({ users, routes: false })]));`;
 
   it('declares the module with a pool, or without routes, and otherwise gets the cure', () => {
-    const register = join(ROOT, 'test/support/register-ts.cjs');
+    const register = join(ROOT, 'test/support/runtime/register-ts.cjs');
     const { stdout } = spawnSync(process.execPath, ['--require', register, '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual([
       expect.stringMatching(/npm install @nestjs\/typeorm typeorm pg\. Without TypeORM, set the option pool/),

@@ -13,10 +13,10 @@ import {
   ViewColumn,
   ViewEntity,
 } from 'typeorm';
-import { TestApp } from '../support/app';
-import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/step-up';
-import { PASSWORD } from '../support/user-entities';
-import { describeWithRedis } from '../support/with-redis';
+import { TestApp } from '../support/hosts/app';
+import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/flows/step-up';
+import { PASSWORD } from '../support/hosts/user-entities';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 @Entity('tenants')
 class Tenant {

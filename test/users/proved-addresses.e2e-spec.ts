@@ -1,13 +1,13 @@
 import { type AuthModuleOptions, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { linkIn, member, memberOptions, Mailbox } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA } from '../support/step-up';
-import { TestApp } from '../support/app';
-import { enrol } from '../support/two-factor';
-import { Member } from '../support/user-entities';
-import { describeWithRedis } from '../support/with-redis';
+import { linkIn, member, memberOptions, Mailbox } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA } from '../support/flows/step-up';
+import { TestApp } from '../support/hosts/app';
+import { enrol } from '../support/flows/two-factor';
+import { Member } from '../support/hosts/user-entities';
+import { describeWithRedis } from '../support/stores/with-redis';
 
 /** The same users, read without the state of their address. */
 @Entity('members')

@@ -1,12 +1,12 @@
 import { AuthHealth, Pruning } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { AfterLoad, Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
-import { type TestDatabase, createEmptyDatabase } from '../support/database';
-import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
-import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
-import { Member } from '../support/user-entities';
+import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
+import { linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
+import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
+import { Member } from '../support/hosts/user-entities';
 
 @Entity('notes')
 class Note {

@@ -19,9 +19,9 @@ import {
   authEntities,
 } from '@svc/auth';
 import { DataSource } from 'typeorm';
-import { TestApp } from '../support/app';
-import { storePasskey } from '../support/passkeys';
-import { PASSWORD, Person } from '../support/user-entities';
+import { TestApp } from '../support/hosts/app';
+import { storePasskey } from '../support/flows/passkeys';
+import { PASSWORD, Person } from '../support/hosts/user-entities';
 
 const ADA = 'ada@example.com';
 const SECRETS = { twoFactorSecret: 'SECRET-OF-ADA', twoFactorRecoveryCodes: '["CODE-OF-ADA"]' };

@@ -1,5 +1,5 @@
 import { AuthConfigError } from '@svc/auth';
-import { TestApp } from '../../../test/support/app';
+import { TestApp } from '../../../test/support/hosts/app';
 import { FEATURES } from './features';
 import { type Feature, defineFeature } from './foundation/realm/feature';
 

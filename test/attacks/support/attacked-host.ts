@@ -3,15 +3,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { onFastify } from '../../support/adapter';
-import { createDatabase } from '../../support/database';
-import { eventually } from '../../support/eventually';
-import { UNLIMITED } from '../../support/host.module';
-import { REPORT_URL } from '../../support/known-devices';
-import { API_URL, EMAIL_CHANGE, RESET_URL } from '../../support/members';
-import { PASSKEYS } from '../../support/passkeys';
-import { PASSWORD } from '../../support/user-entities';
-import { sharedRedisUrl } from '../../support/with-redis';
+import { onFastify } from '../../support/hosts/adapter';
+import { createDatabase } from '../../support/stores/database';
+import { eventually } from '../../support/runtime/eventually';
+import { UNLIMITED } from '../../support/hosts/host.module';
+import { REPORT_URL } from '../../support/flows/known-devices';
+import { API_URL, EMAIL_CHANGE, RESET_URL } from '../../support/hosts/members';
+import { PASSKEYS } from '../../support/flows/passkeys';
+import { PASSWORD } from '../../support/hosts/user-entities';
+import { sharedRedisUrl } from '../../support/stores/with-redis';
 import { type Expected, problemsOf, problemsOfLog } from './response-checks';
 import { type Answer, type RawRequest, RawClient, mapConcurrently } from './raw-client';
 
@@ -61,7 +61,7 @@ export interface HostProgram {
 
 const FROM_SOURCES: HostProgram = {
   file: join(__dirname, 'host-process.ts'),
-  execArgv: ['--require', join(__dirname, '../../support/register-ts.cjs')],
+  execArgv: ['--require', join(__dirname, '../../support/runtime/register-ts.cjs')],
 };
 
 const FEATURES: AuthModuleOptions['features'] = {

@@ -9,9 +9,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
-import { httpAdapter, routesOfRouter } from '../../support/adapter';
-import { HostModule } from '../../support/host.module';
-import { Member, Operator, PASSWORD } from '../../support/user-entities';
+import { httpAdapter, routesOfRouter } from '../../support/hosts/adapter';
+import { HostModule } from '../../support/hosts/host.module';
+import { Member, Operator, PASSWORD } from '../../support/hosts/user-entities';
 import type { HostQuestions, StartQuestion, Visitor } from './attacked-host';
 
 interface Work {

@@ -1,5 +1,5 @@
 import { type KeyObject, createHmac, hash as digestOf, randomUUID, sign as signWith } from 'node:crypto';
-import { ADMIN_AUDIENCE, API_AUDIENCE, SECRET } from '../../support/host.module';
+import { ADMIN_AUDIENCE, API_AUDIENCE, SECRET } from '../../support/hosts/host.module';
 import type { Visitor } from './attacked-host';
 
 export type Json = Record<string, unknown>;

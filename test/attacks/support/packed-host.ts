@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from '@swc/core';
-import { LIBRARY, ROOT, fingerprint, manifestOf, fillOnce, packLibrary, run } from '../../support/package';
+import { LIBRARY, ROOT, fingerprint, manifestOf, fillOnce, packLibrary, run } from '../../support/packages/package';
 
 /** The files of the host, besides the package. */
 const HOST = [
   'test/attacks/support/host-process.ts',
-  'test/support/adapter.ts',
-  'test/support/host.module.ts',
-  'test/support/user-entities.ts',
+  'test/support/hosts/adapter.ts',
+  'test/support/hosts/host.module.ts',
+  'test/support/hosts/user-entities.ts',
 ];
 const HOST_SOURCES = [...HOST, 'apps/sample/src/redis-cache.ts'];
 /** The packages that the host itself needs. Everything else must be declared by the package. */
@@ -51,7 +51,7 @@ function install(work: string): void {
 }
 
 function compile(file: string, work: string): void {
-  const { swcOptions } = require('../../support/swc-options.cjs');
+  const { swcOptions } = require('../../support/runtime/swc-options.cjs');
   const { code } = transformSync(readFileSync(join(ROOT, file), 'utf8'), {
     filename: file,
     ...swcOptions,

@@ -1,5 +1,5 @@
-import { ENCRYPTION_KEY, SECRET } from '../../support/host.module';
-import { PASSWORD } from '../../support/user-entities';
+import { ENCRYPTION_KEY, SECRET } from '../../support/hosts/host.module';
+import { PASSWORD } from '../../support/hosts/user-entities';
 import type { Answer } from './raw-client';
 
 /** Secrets that no response and no log may contain. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Visitor } from './attacked-host';
-import { CONFIRMATION_HEADER } from '../../support/step-up';
-import { PASSWORD } from '../../support/user-entities';
+import { CONFIRMATION_HEADER } from '../../support/flows/step-up';
+import { PASSWORD } from '../../support/hosts/user-entities';
 import { confirmationTokenFor } from './jws';
 
 /** What the attacks use of a route. */

@@ -1,5 +1,5 @@
 import { type KeyObject, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
-import { ENCRYPTION_KEY, SECRET } from '../../support/host.module';
+import { ENCRYPTION_KEY, SECRET } from '../../support/hosts/host.module';
 import type { Visitor } from './attacked-host';
 import {
   CHALLENGE,

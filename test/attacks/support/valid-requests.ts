@@ -1,9 +1,9 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { createHash } from 'node:crypto';
-import { linkIn } from '../../support/members';
-import { ORIGIN } from '../../support/passkeys';
-import { PASSWORD } from '../../support/user-entities';
-import { codeAt, secretIn } from '../../support/two-factor';
+import { linkIn } from '../../support/hosts/members';
+import { ORIGIN } from '../../support/flows/passkeys';
+import { PASSWORD } from '../../support/hosts/user-entities';
+import { codeAt, secretIn } from '../../support/flows/two-factor';
 import type { AttackedHost, Visitor } from './attacked-host';
 import { type Route, credentials, routeNamed } from './routes';
 import { claimsOf } from './jws';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestApp, TestAppOptions, Tokens } from '../../support/app';
-import { createDatabase } from '../../support/database';
-import { type Answer, send } from '../../support/processes';
-import { TcpProxy } from '../../support/tcp-proxy';
-import { sharedRedisUrl } from '../../support/with-redis';
+import type { TestApp, TestAppOptions, Tokens } from '../../support/hosts/app';
+import { createDatabase } from '../../support/stores/database';
+import { type Answer, send } from '../../support/hosts/processes';
+import { TcpProxy } from '../../support/faults/tcp-proxy';
+import { sharedRedisUrl } from '../../support/stores/with-redis';
 
 /** A response and its duration in milliseconds. */
 export interface Timed extends Answer {

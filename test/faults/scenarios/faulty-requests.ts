@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PASSWORD } from '../../support/user-entities';
-import type { TcpProxy } from '../../support/tcp-proxy';
+import { PASSWORD } from '../../support/hosts/user-entities';
+import type { TcpProxy } from '../../support/faults/tcp-proxy';
 import type { BrokenNode, Timed } from './broken-node';
 
 /** The result of a run. Times in milliseconds. */

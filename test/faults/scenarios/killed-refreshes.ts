@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TestApp, type Tokens, claimsOf } from '../../support/app';
-import { type Answer, type HostProcess, send, startProcesses } from '../../support/processes';
-import { sharedRedisUrl } from '../../support/with-redis';
+import { type TestApp, type Tokens, claimsOf } from '../../support/hosts/app';
+import { type Answer, type HostProcess, send, startProcesses } from '../../support/hosts/processes';
+import { sharedRedisUrl } from '../../support/stores/with-redis';
 
 /** The result of a run. */
 export interface KilledRefreshes {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
-import type { Tokens } from '../../support/app';
-import { type Mailbox, member, startMembers } from '../../support/members';
-import { PASSKEYS } from '../../support/passkeys';
-import { PASSWORD } from '../../support/user-entities';
-import { sharedRedisUrl } from '../../support/with-redis';
+import type { Tokens } from '../../support/hosts/app';
+import { type Mailbox, member, startMembers } from '../../support/hosts/members';
+import { PASSKEYS } from '../../support/flows/passkeys';
+import { PASSWORD } from '../../support/hosts/user-entities';
+import { sharedRedisUrl } from '../../support/stores/with-redis';
 import { BrokenNode } from './broken-node';
 
 /** The result of a run. */

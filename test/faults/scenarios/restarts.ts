@@ -1,9 +1,9 @@
 import { RefreshTokenReused } from '@svc/auth';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TestApp, type Tokens } from '../../support/app';
-import { eventually } from '../../support/eventually';
-import { PostgresServer } from '../../support/postgres';
-import { send } from '../../support/processes';
+import { TestApp, type Tokens } from '../../support/hosts/app';
+import { eventually } from '../../support/runtime/eventually';
+import { PostgresServer } from '../../support/stores/postgres';
+import { send } from '../../support/hosts/processes';
 
 /** The result of a run. */
 export interface Restarts {

@@ -5,8 +5,8 @@ import { describeAuth } from '@svc/auth/openapi';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Response, Test } from 'supertest';
-import { onFastify } from '../../support/adapter';
-import type { TestApp } from '../../support/app';
+import { onFastify } from '../../support/hosts/adapter';
+import type { TestApp } from '../../support/hosts/app';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
-import type { TestApp } from '../../support/app';
-import { forge } from '../../support/forge';
-import { ADMIN_AUDIENCE } from '../../support/host.module';
-import { PASSWORD } from '../../support/user-entities';
-import { codeOf, secretIn } from '../../support/two-factor';
+import type { TestApp } from '../../support/hosts/app';
+import { forge } from '../../support/clients/forge';
+import { ADMIN_AUDIENCE } from '../../support/hosts/host.module';
+import { PASSWORD } from '../../support/hosts/user-entities';
+import { codeOf, secretIn } from '../../support/flows/two-factor';
 import type { DocumentChecker } from './document-checker';
 import { UNKNOWN_PARAMS } from './refusals';
 

@@ -1,7 +1,7 @@
 import { type AuthModuleOptions, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { onFastify } from '../../support/adapter';
-import type { TestApp } from '../../support/app';
+import { onFastify } from '../../support/hosts/adapter';
+import type { TestApp } from '../../support/hosts/app';
 import type { DocumentChecker, DescribedOperation } from './document-checker';
 
 /** Path parameters that match no record. */

@@ -1,11 +1,11 @@
 import { AccountDeleting, MailFailed } from '@svc/auth';
-import { PausePoint } from '../../../../../test/support/pause-point';
-import { rounds } from '../../../../../test/support/rounds';
-import { eventually } from '../../../../../test/support/eventually';
-import { member } from '../../../../../test/support/members';
-import { ORIGIN } from '../../../../../test/support/passkeys';
+import { PausePoint } from '../../../../../test/support/faults/pause-point';
+import { rounds } from '../../../../../test/support/runtime/rounds';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { member } from '../../../../../test/support/hosts/members';
+import { ORIGIN } from '../../../../../test/support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
+import { UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountDataStore } from './account-rows.store';

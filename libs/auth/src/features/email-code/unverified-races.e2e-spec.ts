@@ -1,6 +1,6 @@
-import { mailedCode, sendCode } from '../../../../../test/support/email-code';
-import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
-import { ADA, PASSWORD } from '../../../../../test/support/user-entities';
+import { mailedCode, sendCode } from '../../../../../test/support/flows/email-code';
+import { UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
+import { ADA, PASSWORD } from '../../../../../test/support/hosts/user-entities';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { PasswordReset } from '../password-reset/password-reset';
 import { Sessions } from '../sessions/sessions';

@@ -1,12 +1,12 @@
 import type { Type } from '@nestjs/common';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Client } from 'pg';
-import { eventually } from '../../../../../test/support/eventually';
-import { forge } from '../../../../../test/support/forge';
-import { type Confirmed, ORIGIN, PasskeyApp } from '../../../../../test/support/passkeys';
-import { PausePoint, whilePaused } from '../../../../../test/support/pause-point';
-import { Person } from '../../../../../test/support/user-entities';
-import { confirmationTokenOf } from '../../../../../test/support/step-up';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { forge } from '../../../../../test/support/clients/forge';
+import { type Confirmed, ORIGIN, PasskeyApp } from '../../../../../test/support/flows/passkeys';
+import { PausePoint, whilePaused } from '../../../../../test/support/faults/pause-point';
+import { Person } from '../../../../../test/support/hosts/user-entities';
+import { confirmationTokenOf } from '../../../../../test/support/flows/step-up';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { PasskeyStore } from './passkey.store';

@@ -11,7 +11,7 @@ import {
   withFlippedBit,
   mutationsWith,
   uncheckedBits,
-} from '../../../../../test/support/malformed-credentials';
+} from '../../../../../test/support/clients/malformed-credentials';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Realm } from '../../foundation/realm/realm';
 import { AssertionVerifier } from './webauthn/verify-assertion';

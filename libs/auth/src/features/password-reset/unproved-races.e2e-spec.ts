@@ -4,11 +4,11 @@ import { Sessions } from '../sessions/sessions';
 import { SessionPrecondition } from '../sessions/sign-in';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
 import { UsedCodes } from '../two-factor/totp';
-import { confirmationTokenOf } from '../../../../../test/support/step-up';
-import { eventually } from '../../../../../test/support/eventually';
-import { PausePoint, whilePaused } from '../../../../../test/support/pause-point';
-import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/two-factor';
-import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../../../../../test/support/unverified-account';
+import { confirmationTokenOf } from '../../../../../test/support/flows/step-up';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { PausePoint, whilePaused } from '../../../../../test/support/faults/pause-point';
+import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/flows/two-factor';
+import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
 
 describe('the password reset of an account with an unverified email', () => {
   const checkpoint = PausePoint.disabled();

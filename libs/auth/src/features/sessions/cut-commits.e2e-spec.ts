@@ -1,17 +1,17 @@
 import { SessionEnded } from '@svc/auth';
 import { StoredDenylist } from '../../identity/denylist/denylist';
-import { type TestApp, type Tokens, claimsOf } from '../../../../../test/support/app';
-import { createDatabase } from '../../../../../test/support/database';
-import { deniedKey } from '../../../../../test/support/denylist-state';
-import { eventually } from '../../../../../test/support/eventually';
-import { whileStatementsFail } from '../../../../../test/support/failing-statements';
-import { type Mailbox, linkIn, member, startMembers } from '../../../../../test/support/members';
+import { type TestApp, type Tokens, claimsOf } from '../../../../../test/support/hosts/app';
+import { createDatabase } from '../../../../../test/support/stores/database';
+import { deniedKey } from '../../../../../test/support/stores/denylist-state';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { whileStatementsFail } from '../../../../../test/support/faults/failing-statements';
+import { type Mailbox, linkIn, member, startMembers } from '../../../../../test/support/hosts/members';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
-import { RedisServer, type RedisClient } from '../../../../../test/support/redis';
-import { ADA } from '../../../../../test/support/step-up';
-import { TcpProxy } from '../../../../../test/support/tcp-proxy';
-import { PASSWORD } from '../../../../../test/support/user-entities';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { RedisServer, type RedisClient } from '../../../../../test/support/stores/redis';
+import { ADA } from '../../../../../test/support/flows/step-up';
+import { TcpProxy } from '../../../../../test/support/faults/tcp-proxy';
+import { PASSWORD } from '../../../../../test/support/hosts/user-entities';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 
 const NEXT = 'another horse entirely';
 const GRACE = 30;

@@ -5,7 +5,7 @@ import { type FoundSession, SessionStore } from './session.store';
 import { Database } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
-import { TestApp, claimsOf } from '../../../../../test/support/app';
+import { TestApp, claimsOf } from '../../../../../test/support/hosts/app';
 
 const t = TestApp.forFile({
   options: { graceSeconds: GRACE, sessions: { idleTimeout: IDLE_TIMEOUT }, guards: { admin: { graceSeconds: 0 } } },

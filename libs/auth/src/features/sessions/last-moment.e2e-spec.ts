@@ -1,4 +1,4 @@
-import { TestApp } from '../../../../../test/support/app';
+import { TestApp } from '../../../../../test/support/hosts/app';
 import { SessionEnded } from './sessions.events';
 import { SessionStore } from './session.store';
 

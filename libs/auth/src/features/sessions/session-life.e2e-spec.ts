@@ -11,9 +11,9 @@ import { Sessions } from './sessions';
 import { SignIn } from './sign-in';
 import { InvalidRefreshToken } from './sessions.errors';
 import { SessionEnded } from './sessions.events';
-import { eventually } from '../../../../../test/support/eventually';
-import { TestApp, claimsOf } from '../../../../../test/support/app';
-import { RACES_MS, rounds } from '../../../../../test/support/rounds';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { TestApp, claimsOf } from '../../../../../test/support/hosts/app';
+import { RACES_MS, rounds } from '../../../../../test/support/runtime/rounds';
 
 /**
  * Times in seconds. The clock moves by multiples of 100, so that no step comes near these boundaries, although real time passes,

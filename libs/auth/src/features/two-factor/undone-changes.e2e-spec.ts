@@ -1,4 +1,4 @@
-import { confirmationTokenOf } from '../../../../../test/support/step-up';
+import { confirmationTokenOf } from '../../../../../test/support/flows/step-up';
 import {
   asConfirmed,
   codeOf,
@@ -7,7 +7,7 @@ import {
   secretIn,
   startChallenge,
   twoFactorForFile,
-} from '../../../../../test/support/two-factor';
+} from '../../../../../test/support/flows/two-factor';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Sessions } from '../sessions/sessions';
 import { TwoFactorEnabled } from './two-factor.events';

@@ -1,4 +1,4 @@
-import { ADA, codeOf, completeChallenge, twoFactorForFile } from '../../../../../test/support/two-factor';
+import { ADA, codeOf, completeChallenge, twoFactorForFile } from '../../../../../test/support/flows/two-factor';
 import { SecondFactors } from './stored-factors';
 
 describe('a stored secret that decrypts', () => {

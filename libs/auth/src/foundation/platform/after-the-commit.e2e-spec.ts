@@ -3,12 +3,12 @@ import { RequestDeadline } from './deadline';
 import { SessionStore } from '../../features/sessions/session.store';
 import { StoreUnavailable } from './errors';
 import { Realms } from '../realm/realm';
-import { claimsOf } from '../../../../../test/support/app';
-import { eventually } from '../../../../../test/support/eventually';
-import { failStatements } from '../../../../../test/support/failing-statements';
-import { linkIn, member, membersForFile } from '../../../../../test/support/members';
-import { ADA } from '../../../../../test/support/step-up';
-import { PASSWORD } from '../../../../../test/support/user-entities';
+import { claimsOf } from '../../../../../test/support/hosts/app';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { failStatements } from '../../../../../test/support/faults/failing-statements';
+import { linkIn, member, membersForFile } from '../../../../../test/support/hosts/members';
+import { ADA } from '../../../../../test/support/flows/step-up';
+import { PASSWORD } from '../../../../../test/support/hosts/user-entities';
 
 const NEXT = 'another horse entirely';
 

@@ -1,6 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { PausePoint } from '../../../../../test/support/pause-point';
-import { createDatabase } from '../../../../../test/support/database';
+import { PausePoint } from '../../../../../test/support/faults/pause-point';
+import { createDatabase } from '../../../../../test/support/stores/database';
 import { StoreUnavailable } from './errors';
 import { unitOfWork } from './host-transaction';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '../../../../../test/support/eventually';
+import { eventually } from '../../../../../test/support/runtime/eventually';
 import type { SecurityStore } from './security-store';
 import type { TestedStore } from './stores.testkit';
 

@@ -1,4 +1,4 @@
-import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/stores/with-redis';
 import { counting, expectLikeMemory, windows, withoutBlock } from './counters.testkit';
 import { type TestedStore, describeStores, throughCacheManager, throughClient } from './stores.testkit';
 

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { createClient } from 'redis-5';
-import { RedisServer } from '../../../../../test/support/redis';
-import { eventually } from '../../../../../test/support/eventually';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { RedisServer } from '../../../../../test/support/stores/redis';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { StoreUnavailable } from '../platform/errors';
 import { redisClientOf } from './first-connection';
 import { RedisSecurityStore } from './redis-security-store';

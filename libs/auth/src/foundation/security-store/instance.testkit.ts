@@ -1,4 +1,4 @@
-import { eventually } from '../../../../../test/support/eventually';
+import { eventually } from '../../../../../test/support/runtime/eventually';
 import type { SecurityStore } from './security-store';
 
 /** Waits until the store has a name for its server, and returns it. */

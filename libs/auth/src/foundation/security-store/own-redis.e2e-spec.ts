@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import * as redis4 from '@redis/client';
 import * as redis5 from 'redis-5';
-import { eventually } from '../../../../../test/support/eventually';
-import { RedisServer } from '../../../../../test/support/redis';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { RedisServer } from '../../../../../test/support/stores/redis';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { OwnRedis } from './own-redis';
 import { RedisSecurityStore } from './redis-security-store';

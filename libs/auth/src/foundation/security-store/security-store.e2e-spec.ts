@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createClientPool } from 'redis-5';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
-import { MovableClock } from '../../../../../test/support/app';
-import { eventually } from '../../../../../test/support/eventually';
-import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+import { MovableClock } from '../../../../../test/support/hosts/app';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/stores/with-redis';
 import { allOf, atomicWrites, contract } from './contract.testkit';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './first-connection';

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
-import { eventually } from '../../../../../test/support/eventually';
-import { HELD_MS, whenTimedOut } from '../../../../../test/support/store-timeouts';
-import { TcpProxy } from '../../../../../test/support/tcp-proxy';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { RedisSentinels } from '../../../../../test/support/stores/redis-sentinels';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { HELD_MS, whenTimedOut } from '../../../../../test/support/faults/store-timeouts';
+import { TcpProxy } from '../../../../../test/support/faults/tcp-proxy';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { StoreUnavailable } from '../platform/errors';
 import { Reader, nameOf } from './instance.testkit';
 import type { RedisSecurityStore } from './redis-security-store';

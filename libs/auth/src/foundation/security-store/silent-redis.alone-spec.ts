@@ -1,7 +1,7 @@
-import { RedisServer } from '../../../../../test/support/redis';
-import { eventually } from '../../../../../test/support/eventually';
-import { HELD_MS, whenTimedOut } from '../../../../../test/support/store-timeouts';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { RedisServer } from '../../../../../test/support/stores/redis';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { HELD_MS, whenTimedOut } from '../../../../../test/support/faults/store-timeouts';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { StoreUnavailable } from '../platform/errors';
 import type { RedisClient } from './redis-client';
 import {

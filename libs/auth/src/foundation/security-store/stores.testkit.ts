@@ -5,9 +5,9 @@ import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './first-connection';
 import { RedisSecurityStore } from './redis-security-store';
 import type { Bucket, Limit, AttemptOutcome, SecurityStore, Tally } from './security-store';
-import { MovableClock } from '../../../../../test/support/app';
-import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
-import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+import { MovableClock } from '../../../../../test/support/hosts/app';
+import { RedisSentinels } from '../../../../../test/support/stores/redis-sentinels';
+import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/stores/with-redis';
 
 export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
 

@@ -6,10 +6,10 @@ import {
   deniedKey,
   onStatement,
   storeEnded,
-} from '../../../../../test/support/denylist-state';
-import { eventually } from '../../../../../test/support/eventually';
-import { recordStatements, shareOfIndexRead } from '../../../../../test/support/query-plans';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+} from '../../../../../test/support/stores/denylist-state';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { recordStatements, shareOfIndexRead } from '../../../../../test/support/stores/query-plans';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { BATCH, Nodes, keysOf } from './nodes.testkit';
 
 /** Seconds that an access token of the test host may be presented, with leeway and a minute for clock differences. */

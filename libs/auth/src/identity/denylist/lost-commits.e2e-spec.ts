@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { LEASE, deniedKey, storeEnded } from '../../../../../test/support/denylist-state';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { LEASE, deniedKey, storeEnded } from '../../../../../test/support/stores/denylist-state';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { Database } from '../../foundation/platform/database';
 import { BATCH, Nodes } from './nodes.testkit';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
-import { TestApp } from '../../../../../test/support/app';
-import { deniedKey } from '../../../../../test/support/denylist-state';
-import { eventually } from '../../../../../test/support/eventually';
-import { type RedisClient, RedisServer } from '../../../../../test/support/redis';
+import { TestApp } from '../../../../../test/support/hosts/app';
+import { deniedKey } from '../../../../../test/support/stores/denylist-state';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { type RedisClient, RedisServer } from '../../../../../test/support/stores/redis';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';

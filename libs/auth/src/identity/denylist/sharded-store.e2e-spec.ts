@@ -1,4 +1,4 @@
-import { MovableClock } from '../../../../../test/support/app';
+import { MovableClock } from '../../../../../test/support/hosts/app';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Realm } from '../../foundation/realm/realm';

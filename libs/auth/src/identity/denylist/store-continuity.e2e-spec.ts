@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
-import { MovableClock } from '../../../../../test/support/app';
-import { eventually } from '../../../../../test/support/eventually';
-import { type RedisClient, RedisServer } from '../../../../../test/support/redis';
-import { TcpProxy } from '../../../../../test/support/tcp-proxy';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { MovableClock } from '../../../../../test/support/hosts/app';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { type RedisClient, RedisServer } from '../../../../../test/support/stores/redis';
+import { TcpProxy } from '../../../../../test/support/faults/tcp-proxy';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';

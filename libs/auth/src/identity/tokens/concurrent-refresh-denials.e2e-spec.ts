@@ -1,9 +1,9 @@
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { Realms } from '../../foundation/realm/realm';
 import { FAMILY_KEYS, Denylist } from '../denylist/denylist';
-import { TestApp, claimsOf } from '../../../../../test/support/app';
-import { RedisServer } from '../../../../../test/support/redis';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { TestApp, claimsOf } from '../../../../../test/support/hosts/app';
+import { RedisServer } from '../../../../../test/support/stores/redis';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 
 const SESSIONS = 12;
 

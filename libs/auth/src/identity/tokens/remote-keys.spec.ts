@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { type JsonWebKey, generateKeyPairSync } from 'node:crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { MovableClock } from '../../../../../test/support/app';
+import { MovableClock } from '../../../../../test/support/hosts/app';
 import { keySetSource, RemoteKeys } from './remote-keys';
 import { Keyring } from './keyring';
 

@@ -8,7 +8,7 @@ import {
   PrimaryGeneratedColumn,
   UpdateDateColumn,
 } from 'typeorm';
-import { createEmptyDatabase } from '../../../../../test/support/database';
+import { createEmptyDatabase } from '../../../../../test/support/stores/database';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 

@@ -1,7 +1,7 @@
 import { AuthConfigError } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { Column, DataSource, Entity, type ObjectLiteral, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { createEmptyDatabase } from '../../../../../test/support/database';
+import { createEmptyDatabase } from '../../../../../test/support/stores/database';
 import {
   ACCOUNTS,
   ByAlias,
@@ -11,7 +11,7 @@ import {
   ByUuid,
   Eager,
   Plain,
-} from '../../../../../test/support/user-entity-variants';
+} from '../../../../../test/support/hosts/user-entity-variants';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 

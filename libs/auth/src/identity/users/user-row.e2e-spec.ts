@@ -1,5 +1,5 @@
 import { DataSource, type EntitySubscriberInterface, EventSubscriber, type ObjectLiteral } from 'typeorm';
-import { createEmptyDatabase } from '../../../../../test/support/database';
+import { createEmptyDatabase } from '../../../../../test/support/stores/database';
 import {
   ACCOUNTS,
   Binary,
@@ -15,8 +15,8 @@ import {
   LazilyInTeam,
   Staff,
   Team,
-} from '../../../../../test/support/user-entity-variants';
-import { Mood, AllColumnTypes } from '../../../../../test/support/all-column-types';
+} from '../../../../../test/support/hosts/user-entity-variants';
+import { Mood, AllColumnTypes } from '../../../../../test/support/hosts/all-column-types';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 // Its statements with a stopped time must read rows as all others.

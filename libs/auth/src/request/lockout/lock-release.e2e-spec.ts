@@ -1,4 +1,4 @@
-import { member, startMembers } from '../../../../../test/support/members';
+import { member, startMembers } from '../../../../../test/support/hosts/members';
 import { LockRelease } from './lock-release';
 
 const UNVERIFIED = 'unverified@example.com';

@@ -1,7 +1,7 @@
-import { membersForFile } from '../../../../../test/support/members';
-import { PASSKEYS } from '../../../../../test/support/passkeys';
-import { routesOf } from '../../../../../test/support/routes';
-import { ALL_REASONS } from '../../../../../test/support/security-lines';
+import { membersForFile } from '../../../../../test/support/hosts/members';
+import { PASSKEYS } from '../../../../../test/support/flows/passkeys';
+import { routesOf } from '../../../../../test/support/views/routes';
+import { ALL_REASONS } from '../../../../../test/support/views/security-lines';
 import { declaredRoutes, statedReasons } from '../gates/declared-routes.testkit';
 
 const passwordless = { passkeyRegistration: true, conditionalCreate: true };

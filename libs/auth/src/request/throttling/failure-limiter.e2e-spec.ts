@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rateLimitedForFile } from '../../../../../test/support/rate-limited-host';
+import { rateLimitedForFile } from '../../../../../test/support/hosts/rate-limited-host';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';

@@ -1,8 +1,8 @@
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { claimsOf } from '../../../../../test/support/app';
-import { FullAccount } from '../../../../../test/support/full-account';
-import { UNLIMITED } from '../../../../../test/support/host.module';
-import { CONFIRMATION_HEADER, confirmationTokenOf } from '../../../../../test/support/step-up';
+import { claimsOf } from '../../../../../test/support/hosts/app';
+import { FullAccount } from '../../../../../test/support/hosts/full-account';
+import { UNLIMITED } from '../../../../../test/support/hosts/host.module';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../../../../../test/support/flows/step-up';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { declaredRoutes } from '../gates/declared-routes.testkit';
 import { declarationOf } from '../gates/request-log';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { SECRET } from '../../../../../test/support/host.module';
+import { SECRET } from '../../../../../test/support/hosts/host.module';
 import { runCli } from './commands';
 import type { Finding } from './config-checks';
 

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { type TestDatabase, createDatabase, executed } from '../../../../../test/support/database';
-import { SECRET } from '../../../../../test/support/host.module';
+import { type TestDatabase, createDatabase, executed } from '../../../../../test/support/stores/database';
+import { SECRET } from '../../../../../test/support/hosts/host.module';
 import { runCli } from './commands';
 import type { Finding } from './config-checks';
 
-const HOST = join(__dirname, '../../../../../test/support/host.module.ts');
+const HOST = join(__dirname, '../../../../../test/support/hosts/host.module.ts');
 
 describe('svc-auth doctor, on the tables', () => {
   let place: WorkingDirectory;

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { type TestDatabase, createDatabase, createEmptyDatabase } from '../../../../../test/support/database';
-import { ENCRYPTION_KEY, SECRET } from '../../../../../test/support/host.module';
-import { RedisServer } from '../../../../../test/support/redis';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { type TestDatabase, createDatabase, createEmptyDatabase } from '../../../../../test/support/stores/database';
+import { ENCRYPTION_KEY, SECRET } from '../../../../../test/support/hosts/host.module';
+import { RedisServer } from '../../../../../test/support/stores/redis';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import type { Finding } from './config-checks';
 import { runCli } from './commands';
 
-const HOST = join(__dirname, '../../../../../test/support/host.module.ts');
+const HOST = join(__dirname, '../../../../../test/support/hosts/host.module.ts');
 const CLUSTER = join(__dirname, '../redis-cluster/redis-cluster-store.ts');
 const PASSWORD = 'redis-password-0123';
 

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { SECRET } from '../../../../../test/support/host.module';
+import { SECRET } from '../../../../../test/support/hosts/host.module';
 
-const LOADER = join(__dirname, '../../../../../test/support/register-ts.cjs');
+const LOADER = join(__dirname, '../../../../../test/support/runtime/register-ts.cjs');
 
 interface Result {
   readonly status: number | null;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import { MovableClock } from '../../../../../test/support/app';
+import { MovableClock } from '../../../../../test/support/hosts/app';
 import { Clock } from '../../foundation/platform/clock';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm, RealmScope, Realms } from '../../foundation/realm/realm';

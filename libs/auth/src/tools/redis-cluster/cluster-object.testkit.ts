@@ -3,7 +3,7 @@ import { slotOf } from './cluster-topology';
 import type { RedisClient } from '../../foundation/security-store/redis-client';
 import type { RedisClusterNode } from './cluster-master';
 import { ANSWER_MS, onRedis, type TestedStore } from '../../foundation/security-store/stores.testkit';
-import type { RedisCluster } from '../../../../../test/support/redis-cluster';
+import type { RedisCluster } from '../../../../../test/support/stores/redis-cluster';
 import { clusterStore } from './redis-cluster-store';
 
 export type Words = readonly string[];

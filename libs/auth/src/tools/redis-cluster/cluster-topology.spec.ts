@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { eventually } from '../../../../../test/support/eventually';
-import { HELD_MS } from '../../../../../test/support/store-timeouts';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { HELD_MS } from '../../../../../test/support/faults/store-timeouts';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, FakeMaster, keyIn, never } from './cluster-object.testkit';
 import type { RedisClient } from '../../foundation/security-store/redis-client';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { eventually } from '../../../../../test/support/eventually';
+import { eventually } from '../../../../../test/support/runtime/eventually';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, never } from './cluster-object.testkit';
 import { importersIn } from './cluster-topology';

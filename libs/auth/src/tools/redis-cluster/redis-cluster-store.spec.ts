@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../../../../test/support/eventually';
-import { HELD_MS, whenTimedOut } from '../../../../../test/support/store-timeouts';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { HELD_MS, whenTimedOut } from '../../../../../test/support/faults/store-timeouts';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { A, B, C, D, FakeCluster, type Words, keyIn, never } from './cluster-object.testkit';
 import { slotOf } from './cluster-topology';

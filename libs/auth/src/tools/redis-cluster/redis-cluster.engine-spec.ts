@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { eventually } from '../../../../../test/support/eventually';
-import { RedisCluster } from '../../../../../test/support/redis-cluster';
-import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { eventually } from '../../../../../test/support/runtime/eventually';
+import { RedisCluster } from '../../../../../test/support/stores/redis-cluster';
+import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { type ClusterTopology, slotOf } from './cluster-topology';
 import { allOf, atomicWrites, contract } from '../../foundation/security-store/contract.testkit';

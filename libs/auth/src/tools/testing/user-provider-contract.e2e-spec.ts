@@ -5,16 +5,16 @@ import { batchPerTick } from '../../foundation/platform/batching';
 import { Database } from '../../foundation/platform/database';
 import { Realms } from '../../foundation/realm/realm';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { TestApp } from '../../../../../test/support/app';
-import { dataSourceOf } from '../../../../../test/support/database';
-import { ACCOUNT_MISTAKES } from '../../../../../test/support/provider-account-mistakes';
+import { TestApp } from '../../../../../test/support/hosts/app';
+import { dataSourceOf } from '../../../../../test/support/stores/database';
+import { ACCOUNT_MISTAKES } from '../../../../../test/support/faults/provider-account-mistakes';
 import {
   CREDENTIAL_MISTAKES,
   cached,
   comparesInSubquery,
   trueForIds,
-} from '../../../../../test/support/provider-mistakes';
-import { Member, VerifiablePerson } from '../../../../../test/support/user-entities';
+} from '../../../../../test/support/faults/provider-mistakes';
+import { Member, VerifiablePerson } from '../../../../../test/support/hosts/user-entities';
 
 const MISTAKES = { ...CREDENTIAL_MISTAKES, ...ACCOUNT_MISTAKES };
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { loadWebauthn, webauthnOnDemand } from './library';
 
-const REGISTER = join(__dirname, '../../../../../../test/support/register-ts.cjs');
+const REGISTER = join(__dirname, '../../../../../../test/support/runtime/register-ts.cjs');
 
 describe('the library that verifies passkeys', () => {
   it('is loaded at the first verification, and not by the check whether it is installed', () => {

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { freePort } from '../../../apps/sample/src/dev/embedded-postgres';
+import { redisCache } from '../../../apps/sample/src/redis-cache';
+import { createEmptyDatabase } from '../stores/database';
+import { ExampleProcess, installExample } from './example-process';
+import { sharedRedisUrl } from '../stores/shared-redis';
+
+/** A running host of `examples/`. */
+export interface RunningExample {
+  /** The address of the host, or of its first part. */
+  readonly url: string;
+  /** The address of each part: `urls.issuer` for the script `start:issuer`. */
+  readonly urls: Readonly<Record<string, string>>;
+  /** Everything that the host has printed. */
+  readonly logs: string;
+  /** Stops the host and drops its database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Installs an example from its manifest with the packed library, and starts it with an empty database, an empty Redis and
+ * a new secret.
+ *
+ * @param name the folder in `examples/`
+ * @param variables additional environment variables
+ * @throws Error with the output of the host if it does not start
+ */
+export async function start(name: string, variables: Record<string, string> = {}): Promise<RunningExample> {
+  const folder = installExample(name);
+  const [database, redisUrl] = [await createEmptyDatabase(), sharedRedisUrl()];
+  if (redisUrl) {
+    const { client } = await redisCache(redisUrl);
+    await client.flushDb();
+    await client.disconnect();
+  }
+  const stores = { DATABASE_URL: database.url, ...(redisUrl && { REDIS_URL: redisUrl }) };
+  const [secret, key] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+  try {
+    const host = await ExampleProcess.start(
+      folder,
+      { ...stores, SVC_SECRET: secret, SVC_ENCRYPTION_KEY: key, ...variables },
+      freePort,
+    );
+    return {
+      url: host.url,
+      urls: host.urls,
+      get logs() {
+        return host.logs;
+      },
+      stop: async () => {
+        await host.stop();
+        await database.drop();
+      },
+    };
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}

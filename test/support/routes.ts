@@ -1,9 +1,0 @@
-import type { AbstractHttpAdapter } from '@nestjs/core';
-import { routesOfRouter } from './adapter';
-import type { TestApp } from './app';
-
-/** The mounted routes of the library as `METHOD /path`, sorted. */
-export const routesOf = (t: TestApp): string[] =>
-  routesOfRouter(t.app.getHttpAdapter() as AbstractHttpAdapter)
-    .filter((route) => route.includes('/auth/'))
-    .toSorted();
