@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const SRC = join(__dirname, '../../libs/auth/src');
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => /\.ts$/.test(file) && !/(?:spec|testkit)\.ts$/.test(file),
+  (file) => file.endsWith('.ts') && !/(?:spec|testkit)\.ts$/.test(file),
 );
 
 /**

@@ -91,7 +91,11 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: (moment) => this.endOthers(caller, digest, moment),
+      // A session that has ended had no right to the change, so the sessions that began with its password end, too.
+      endSessions: async (moment) => {
+        const isBound = moment !== undefined && (await this.sessions.isAlive(familyId));
+        await this.endOthers(caller, digest, isBound ? moment : undefined);
+      },
       judge: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
       undo: async () => {

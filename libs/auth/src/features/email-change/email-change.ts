@@ -136,7 +136,6 @@ export class EmailChangeConfirmation {
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly accounts: Accounts,
-    private readonly resetTokens: ResetTokenStore,
     private readonly requestSessions: RequestSessions,
     private readonly verifiedEmails: VerifiedEmails,
     private readonly queue: MailQueue,
@@ -209,7 +208,7 @@ export class EmailChangeConfirmation {
     const { id, userId, sessionId, from, to } = found;
     if (from !== null) this.queue.add('emailChanged', () => this.draftFor(from, found, undoToken));
     await this.accounts.endOthers(userId, sessionId, 'email_change');
-    await this.resetTokens.removeAll(userId);
+    for (const tokens of this.accounts.services(ResetTokenStore)) await tokens.removeAll(userId);
     if (await this.changes.advance('settle', id))
       this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));
   }

@@ -45,9 +45,10 @@ export class ResetCleanup {
       moment,
     }: { revokeSessions?: boolean; moment?: number },
   ): Promise<void> {
-    if (revokeSessions) await this.accounts.endAll(userId, 'password_reset', moment);
+    // All sessions of an account of another person: a factor may have started one after the moment, and be removed since.
+    const bound = moment !== undefined && (await this.verifiedEmails.isProved(user)) ? moment : undefined;
+    if (revokeSessions) await this.accounts.endAll(userId, 'password_reset', bound);
     if (await this.verifiedEmails.isProved(user)) return;
-    // Without the moment: a factor of the other person may have started a session until it was removed.
     const endAgain = (): Promise<void> => this.accounts.endAll(userId, 'password_reset');
     await this.accounts.takeOver({ userId }, revokeSessions ? endAgain : null);
   }

@@ -1,3 +1,5 @@
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import { ResetTokenStore } from './reset-token.store';
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
 import { PasskeyManagement } from '../passkeys/passkey-enrolment';
 import { Sessions } from '../sessions/sessions';
@@ -49,6 +51,26 @@ describe('the password reset of an account with an unverified email', () => {
     const { ceremony_id, credential } = await account.app.answer(account.authenticator);
     const late = await whilePaused(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
     expect(late.status).toBe(401);
+    expect(await account.living()).toEqual([]);
+  });
+
+  it('ends a session of a removed passkey also if the end after the removal fails, and the undo, too', async () => {
+    await account.addSecondFactors();
+    const { ceremony_id, credential } = await account.app.answer(account.authenticator);
+    const sessions = account.own(Sessions);
+    const endAll = sessions.endAll.bind(sessions);
+    const outage = new StoreUnavailable('PostgreSQL');
+    jest
+      .spyOn(sessions, 'endAll')
+      .mockImplementationOnce(async (...args) => {
+        await endAll(...args);
+        await account.app.login(ceremony_id, credential).expect(200);
+      })
+      .mockRejectedValueOnce(outage);
+    jest.spyOn(account.own(ResetTokenStore), 'restore').mockRejectedValue(outage);
+    await account.post(await account.mailed()).expect(503);
+    await account.t.auth.settled();
+    expect(await account.app.rows()).toEqual([]);
     expect(await account.living()).toEqual([]);
   });
 

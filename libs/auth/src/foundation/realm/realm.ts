@@ -74,6 +74,11 @@ export class RealmScope implements GuardServices {
     return [...new Set(this.features.flatMap(({ on }) => on?.[point] ?? []))];
   }
 
+  /** Whether a feature is on at the guard. */
+  isOn(feature: Feature): boolean {
+    return this.features.includes(feature);
+  }
+
   /** A service of this realm. Services are cached, because every guarded request reads them. */
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {
     const cached = this.services.get(token) as T | undefined;

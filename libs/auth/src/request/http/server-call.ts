@@ -137,10 +137,13 @@ export class ServerCalls {
     const { guard, features } = this.realm.options;
     const owns = ({ controllers = [], defaultGuardControllers = [] }: Feature): boolean =>
       controllers.includes(controller) || defaultGuardControllers.includes(controller);
-    const { flags, needs = [] } = this.manifests.find(owns)!;
+    const feature = this.manifests.find(owns)!;
+    const { flags, needs = [] } = feature;
     if (!flags) return;
     const on = flags.filter((flag) => features[flag]);
-    const missing = on.length ? needs.find((flag) => !features[flag]) : flags[0];
+    // An extra guard can inherit the option of a feature that only the default guard has.
+    const isMissing = on.length === 0 || (!this.scope.isOn(feature) && needs.every((flag) => features[flag]));
+    const missing = isMissing ? flags[0] : needs.find((flag) => !features[flag]);
     if (missing) throw new AuthConfigError(`The guard "${guard}" does not have features.${missing}.`);
     this.requireConfigured([...on, ...needs]);
   }
