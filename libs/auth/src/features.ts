@@ -26,22 +26,22 @@ import { usernameChange } from './features/username-change/username-change.featu
 import { denylist, tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
-import './features/account/account.texts';
-import './features/change-password/change-password.texts';
-import './features/email-change/email-change.texts';
-import './features/email-code/email-code.texts';
-import './features/email-verification/email-verification.texts';
-import './features/known-devices/known-devices.texts';
-import './features/login-challenge/challenge.texts';
-import './features/login/login.texts';
-import './features/mail/mail.texts';
-import './features/passkeys/passkeys.texts';
-import './features/password-reset/password-reset.texts';
-import './features/sessions/sessions.texts';
-import './features/step-up/step-up.texts';
-import './features/two-factor/two-factor.texts';
-import './features/username-change/username-change.texts';
-import './request/lockout/lockout.texts';
+export type {} from './features/account/account.texts';
+export type {} from './features/change-password/change-password.texts';
+export type {} from './features/email-change/email-change.texts';
+export type {} from './features/email-code/email-code.texts';
+export type {} from './features/email-verification/email-verification.texts';
+export type {} from './features/known-devices/known-devices.texts';
+export type {} from './features/login-challenge/challenge.texts';
+export type {} from './features/login/login.texts';
+export type {} from './features/mail/mail.texts';
+export type {} from './features/passkeys/passkeys.texts';
+export type {} from './features/password-reset/password-reset.texts';
+export type {} from './features/sessions/sessions.texts';
+export type {} from './features/step-up/step-up.texts';
+export type {} from './features/two-factor/two-factor.texts';
+export type {} from './features/username-change/username-change.texts';
+export type {} from './request/lockout/lockout.texts';
 
 /** All features of the library, in the order in which their routes are mounted. */
 export const FEATURES: readonly Feature[] = [

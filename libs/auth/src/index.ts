@@ -164,4 +164,4 @@ export type { EmailReplacement, ReplacementResult, StoredSecondFactor } from './
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';
 
 // With what features add to the types of texts and mails
-import './features';
+export type {} from './features';

@@ -1,4 +1,4 @@
-import '../../foundation/ports/mail';
+export type {} from '../../foundation/ports/mail';
 
 declare module '../../foundation/ports/mail' {
   interface RequestedMails {

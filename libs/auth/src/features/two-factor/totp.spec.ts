@@ -2,7 +2,8 @@ import { createGuardrails, generateSync } from 'otplib';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Clock } from '../../foundation/platform/clock';
-import { Totp, otpLibrary } from './totp';
+import { otpLibrary } from './otp-library';
+import { Totp } from './totp';
 
 interface Row {
   time: number;

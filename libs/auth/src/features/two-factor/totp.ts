@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
-import { AuthConfigError } from '../../foundation/platform/errors';
-import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
 import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
+import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;
 
@@ -15,21 +14,6 @@ const MIN_SECRET_BYTES = 10;
 
 const STEP_SECONDS = 30;
 const CODE = /^[0-9]{6}$/;
-
-type Otplib = Pick<
-  typeof import('otplib'),
-  'createGuardrails' | 'generateSecret' | 'generateSync' | 'verifySync' | 'ScureBase32Plugin'
->;
-
-/**
- * Returns a function that loads the optional peer at its first call, so that it does not delay the start.
- *
- * @throws AuthConfigError immediately when the peer is not installed
- */
-export function otpLibrary(isInstalled: (name: string) => boolean = hasPeer): () => Otplib {
-  if (!isInstalled('otplib')) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
-  return once(() => optionalPeer<Otplib>('otplib')!);
-}
 
 /** A correct code and its time step. */
 export interface TotpMatch {

@@ -8,7 +8,7 @@
  * @module @svc/auth/languages
  */
 
-import '../../features';
+export type {} from '../../features';
 import { FEATURES } from '../../features';
 import { Texts } from '../../foundation/languages/texts';
 import type { Language } from '../../foundation/platform/language';

@@ -1,0 +1,19 @@
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
+import { once } from '../../foundation/platform/sweep';
+
+// A file of its own: the declarations of the package must not name an optional peer.
+type Otplib = Pick<
+  typeof import('otplib'),
+  'createGuardrails' | 'generateSecret' | 'generateSync' | 'verifySync' | 'ScureBase32Plugin'
+>;
+
+/**
+ * Returns a function that loads the optional peer at its first call, so that it does not delay the start.
+ *
+ * @throws AuthConfigError immediately when the peer is not installed
+ */
+export function otpLibrary(isInstalled: (name: string) => boolean = hasPeer): () => Otplib {
+  if (!isInstalled('otplib')) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
+  return once(() => optionalPeer<Otplib>('otplib')!);
+}
