@@ -6,6 +6,23 @@ import { type Development, isProduction } from '../dev/development';
 /** The repository, as the package of the library names it. */
 const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
 
+/** The features that the page has a view or a button for. */
+const SHOWN = [
+  'accountDeletion',
+  'changePassword',
+  'conditionalCreate',
+  'emailChange',
+  'emailCode',
+  'emailVerification',
+  'knownDevices',
+  'logoutAll',
+  'passkeyRegistration',
+  'passkeys',
+  'passwordReset',
+  'registration',
+  'twoFactor',
+] as const;
+
 /** Token of a function that returns the settings: the library has its options when the application is initialized. */
 export const PAGE_CONFIG = Symbol('page config');
 
@@ -50,7 +67,7 @@ export class PageConfig {
     this.undoDays = guard.emailChange.undoDays;
     this.passkeysVerifyUsers = passkeys.userVerification === 'required';
     this.confirmationHeader = guard.confirm.header;
-    this.features = { ...features };
+    this.features = Object.fromEntries(SHOWN.map((name) => [name, features[name]]));
     this.passkeyOrigins = passkeys.origins;
     this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
