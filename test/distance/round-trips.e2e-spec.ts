@@ -40,10 +40,6 @@ describe.each([
     await send();
     const { trips, inARow } = counted;
     // The list is printed where the number is another one.
-    require('fs').appendFileSync(
-      `/tmp/trips-${column}.txt`,
-      `${flow[0]}: ${inARow}\n   ${trips.map(({ step, store, text }) => `${step} ${store.slice(0, 2)} ${text.replace(/\s+/g, ' ').slice(0, 110)}`).join('\n   ')}\n`,
-    );
     const documented = DOCUMENTED.get(flow[0])?.[column];
     expect(inARow === documented ? [] : trips.map(({ step, store, text }) => `${step} ${store}: ${text}`)).toEqual([]);
   });

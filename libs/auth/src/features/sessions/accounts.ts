@@ -48,13 +48,15 @@ export class Accounts {
 
   /** A service of each guard, in the order of the guards' names. Without the guards whose feature is off. */
   services<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
-    return this.scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
+    return servicesOf(this.scopes, token);
   }
 
   /** As {@link services}, without the guard of this realm. */
   others<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T[] {
-    const scopes = this.scopes.filter(({ realm }) => realm !== this.realm);
-    return scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
+    return servicesOf(
+      this.scopes.filter(({ realm }) => realm !== this.realm),
+      token,
+    );
   }
 
   private get scopes(): RealmScope[] {
@@ -143,6 +145,9 @@ export class Accounts {
     await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.source.key}:${userId}`]);
   }
 }
+
+const servicesOf = <T>(scopes: readonly RealmScope[], token: Type<T> | (abstract new (...args: never[]) => T)): T[] =>
+  scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
 
 /** Ends the sessions of one guard. */
 const endAt = (sessions: Sessions, userId: string, reason: SessionEndReason, moment?: number): Promise<void> =>

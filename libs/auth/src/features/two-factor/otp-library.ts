@@ -2,7 +2,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
 import { once } from '../../foundation/platform/sweep';
 
-// A file of its own: the declarations of the package must not name an optional peer.
+// A separate file, which no public type needs: the declarations of the package must not name an optional peer.
 type Otplib = Pick<
   typeof import('otplib'),
   'createGuardrails' | 'generateSecret' | 'generateSync' | 'verifySync' | 'ScureBase32Plugin'

@@ -141,10 +141,11 @@ export class ServerCalls {
     const { flags, needs = [] } = feature;
     if (!flags) return;
     const on = flags.filter((flag) => features[flag]);
-    // An extra guard can inherit the option of a feature that only the default guard has.
-    const isMissing = on.length === 0 || (!this.scope.isOn(feature) && needs.every((flag) => features[flag]));
-    const missing = isMissing ? flags[0] : needs.find((flag) => !features[flag]);
-    if (missing) throw new AuthConfigError(`The guard "${guard}" does not have features.${missing}.`);
+    if (!this.scope.isOn(feature)) {
+      // All options can be on: an extra guard inherits the option of a feature that only the default guard has.
+      const missing = (on.length > 0 && needs.find((flag) => !features[flag])) || flags[0];
+      throw new AuthConfigError(`The guard "${guard}" does not have features.${missing}.`);
+    }
     this.requireConfigured([...on, ...needs]);
   }
 
