@@ -18,10 +18,10 @@ import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
   return guards
-    .filter(({ features }) => features.emailChange && !features.passwordReset)
+    .filter(({ features, facts }) => features.emailChange && !facts.mailsPasswordLinks)
     .map(
-      ({ guard }) =>
-        `features.emailChange needs features.passwordReset at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
+      ({ guard, decidedBy }) =>
+        `features.emailChange needs ${decidedBy.mailsPasswordLinks} at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
     );
 }
 

@@ -115,7 +115,7 @@ export class EmailCodeController {
       new WrongEmailCode(),
       ...attemptRefusals('code', options),
       // A code verifies the address.
-      ...(options.features.emailVerification ? [] : unverifiedRefusal(options)),
+      ...(options.facts.provesEmails ? [] : unverifiedRefusal(options)),
       ...signInRefusal(options),
     ],
     remembers: true,

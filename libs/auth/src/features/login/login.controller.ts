@@ -59,8 +59,8 @@ export const tokensOrChallenge = (options: GuardConfig): Schema =>
   ]);
 
 /** The refusal of a user whose email is not verified. */
-export const unverifiedRefusal = ({ emailVerification }: GuardConfig): AuthException[] =>
-  emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
+export const unverifiedRefusal = ({ facts }: GuardConfig): AuthException[] =>
+  facts.blocksUnverified ? [new UnverifiedLogin()] : [];
 
 /** The note of a sign-in. */
 export const REMEMBER_NOTE = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
@@ -80,7 +80,7 @@ export class LoginController {
     refusals: (options) => [
       new WrongCredentials(options.username),
       ...attemptRefusals(options.username, options),
-      ...(options.registration.concealExisting ? [] : unverifiedRefusal(options)),
+      ...(options.facts.concealsAccounts ? [] : unverifiedRefusal(options)),
       ...signInRefusal(options),
     ],
     remembers: true,

@@ -2,7 +2,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController } from './login.controller';
-import { PasswordReplacement } from './password-replacement';
+import { AccountRecovery, PasswordReplacement } from './password-replacement';
 
 const reasons = {
   unverified_login: 'the credentials are correct, but the email is not verified',
@@ -26,5 +26,5 @@ export const login = defineFeature('login', {
     })),
   },
   controllers: [LoginController],
-  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
 });

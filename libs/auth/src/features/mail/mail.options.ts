@@ -1,28 +1,14 @@
 import { type OptionTree, type TableOf, type WithDefaults, value } from '../../foundation/config/option-table';
-import {
-  type MailTemplates,
-  type MailTextReplacements,
-  type Mailer,
-  type NoticeKind,
-} from '../../foundation/ports/mail';
+import type { MailTemplates, MailTextReplacements, Mailer } from '../../foundation/ports/mail';
 
-/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
-export interface MailOptions {
+/** What each mail of the library needs. */
+export interface SentMailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
    *
    * @default none
    */
   mailer?: Mailer;
-
-  /**
-   * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
-   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
-   *
-   * @default false
-   */
-  notices?: readonly NoticeKind[] | boolean;
 
   /**
    * Language of the mails: one for all users, or a function that returns the language of a user, such as
@@ -59,6 +45,9 @@ export interface MailOptions {
   accentColor?: string;
 }
 
+/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. Features add their options. */
+export interface MailOptions extends SentMailOptions {}
+
 /**
  * Returns the language of a user's mails; null for one without a language.
  *
@@ -71,19 +60,16 @@ export type MailLanguage = (
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly mail: WithDefaults<Omit<MailOptions, 'notices'>, 'mailer'> & {
-      readonly notices: true | readonly NoticeKind[];
-    };
+    readonly mail: WithDefaults<MailOptions, 'mailer'>;
   }
 }
 
 export const MAIL_OPTIONS = {
   mail: {
     mailer: value(),
-    notices: value({ resolve: (notices) => notices || [] }),
     language: value({ default: 'en' }),
     texts: value({ default: {} }),
     templates: value({ default: {} }),
     accentColor: value({ default: '#1f4fd8' }),
-  } satisfies TableOf<MailOptions>,
+  } satisfies TableOf<SentMailOptions>,
 } satisfies OptionTree;

@@ -10,9 +10,9 @@ import type { HookPoints } from '../../foundation/realm/feature';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { foldedIdentifier } from '../../identity/users/identifiers';
+import { IdentifierTaken, foldedIdentifier } from '../../identity/users/identifiers';
 import { named } from '../../request/http/request-body';
-import { IdentifierTaken, type RegistrationFields } from './registration-form';
+import type { RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasskeyRefused } from '../passkeys/passkeys.errors';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationField, RegistrationRules } from './registration-rules';
 import { callHost } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
+import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { OBJECT, type Schema, listOf, objectOf, of } from '../../foundation/platform/schema';
 import { Realm, type RealmScope } from '../../foundation/realm/realm';
@@ -44,14 +44,6 @@ function partsOf(
 ): [string, unknown, RegistrationField][] {
   if (Array.isArray(value)) return value.map((item, index) => [String(index), item, items]);
   return isRecord(value) ? Object.entries(fields).map(([name, own]) => [name, value[name], own]) : [];
-}
-
-/** An account with this identifier exists: 422 under the field of the identifier. */
-export class IdentifierTaken extends AuthException {
-  constructor(field: string) {
-    const params = { field: field.replaceAll('_', ' ') };
-    super('identifier_taken', { status: 422, errors: { [field]: [{ key: 'validation.taken', params }] } });
-  }
 }
 
 /** The fields of a body that the rules declare. */

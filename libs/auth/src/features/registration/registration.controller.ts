@@ -14,6 +14,7 @@ import { FLAG, type Schema, namedSchema, oneOf, record } from '../../foundation/
 import type { RegisteredBody } from '../../foundation/ports/presenter';
 import type { Answers } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
+import { IdentifierTaken } from '../../identity/users/identifiers';
 import { RequestBody } from '../../request/http/request-body';
 import { Route, status, tokenPair } from '../../request/routes/route';
 import { REMEMBER_NOTE, tokensOrChallenge } from '../login/login.controller';
@@ -22,7 +23,7 @@ import { CREATION_OPTIONS, ceremonyWith } from '../passkeys/webauthn/options';
 import { PasskeyRefused } from '../passkeys/passkeys.errors';
 import { PasskeyRegistration } from './passkey-registration';
 import { Registration, type RegistrationAnswer } from './registration';
-import { IdentifierTaken, passkeyRegistrationBody, registrationBody } from './registration-form';
+import { passkeyRegistrationBody, registrationBody } from './registration-form';
 
 declare module '../../foundation/platform/catalogue' {
   interface Operations {

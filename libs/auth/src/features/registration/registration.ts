@@ -1,17 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Realm } from '../../foundation/realm/realm';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
 import type { RegisteredBody } from '../../foundation/ports/presenter';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
-import { VerificationMails } from '../email-verification/verification-mails';
 import type { LoginAnswer } from '../login/login';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import { PasskeyAdded } from '../passkeys/passkeys.events';
 import { type AccountPasskey, type CreatedAccount, NewAccounts } from './new-accounts';
 import { type RegistrationFields, RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Runs after an account was created, before its user is signed in. */
+    readonly accountCreated?: (services: GuardServices, user: object) => void;
+  }
+}
 
 /** Signs a new user in, with the same result as a login with the new password or the new passkey. */
 @Injectable()
@@ -89,12 +96,11 @@ export class Registration {
   constructor(
     private readonly form: RegistrationForm,
     private readonly accounts: NewAccounts,
-    private readonly verificationMails: VerificationMails,
     private readonly existingAccountMails: ExistingAccountMails,
     private readonly events: AuthEvents,
     private readonly users: TimedUserProvider,
     private readonly firstLogin: FirstLogin,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /** @throws ValidationFailed; IdentifierTaken without `registration.concealExisting` */
@@ -113,9 +119,9 @@ export class Registration {
     request: object,
     verify?: () => Promise<AccountPasskey>,
   ): Promise<RegistrationAnswer> {
-    const { concealExisting } = this.realm.options.registration;
+    const { concealExisting } = this.scope.realm.options.registration;
     // Before the account exists and a ceremony is used, so that the client can repeat a refused request.
-    const remember = concealExisting || rememberIn(request, this.realm.options);
+    const remember = concealExisting || rememberIn(request, this.scope.realm.options);
     const passkey = await verify?.();
     if (concealExisting) return this.receive(fields, passkey);
     const account = await this.accounts.create(fields, passkey);
@@ -133,7 +139,8 @@ export class Registration {
 
   private welcome(user: object, passkey?: AccountPasskey): void {
     this.events.emit(new Registered(user));
-    if (passkey) this.events.emit(new PasskeyAdded(this.users.idOf(user), passkey.credentialId, this.realm.guard));
-    this.verificationMails.send(user);
+    if (passkey)
+      this.events.emit(new PasskeyAdded(this.users.idOf(user), passkey.credentialId, this.scope.realm.guard));
+    for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
   }
 }

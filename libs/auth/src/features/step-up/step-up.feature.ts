@@ -2,7 +2,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
-import { ConfirmationGate } from './require-confirmation';
+import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
@@ -30,6 +30,7 @@ export const stepUp = defineFeature('stepUp', {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
   controllers: [ConfirmPasswordController],
+  guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
   providers: [
     ConfirmationFactors,

@@ -5,7 +5,6 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
-import { RegistrationForm } from '../registration/registration-form';
 import { UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
 import { feature } from '../../foundation/config/option-table';
@@ -39,6 +38,5 @@ export const usernameChange = defineFeature('usernameChange', {
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
   defaultGuardControllers: [UsernameController],
-  // Also where the registration is off: its rules apply.
-  providers: [RegistrationForm, UsernameChange],
+  providers: [UsernameChange],
 });

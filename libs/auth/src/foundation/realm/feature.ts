@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
 import type { OptionFacets } from '../config/option-table';
-import type { FeatureData } from './feature-data';
+import type { FeatureData, GuardServices } from './feature-data';
 import type { UserSource } from './user-source';
 
 /**
@@ -11,6 +11,15 @@ import type { UserSource } from './user-source';
  * into this interface.
  */
 export interface HookPoints {}
+
+/** A command of the console with one argument, which works with the services of the default guard. */
+export interface ConsoleCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly argument: Readonly<Record<'name' | 'description', string>>;
+  /** Resolves to the line that the command prints, or to the reason why it did nothing. */
+  run(services: GuardServices, argument: string): Promise<{ readonly done: string } | { readonly refused: string }>;
+}
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
@@ -33,14 +42,20 @@ export interface Feature extends OptionFacets {
     sources: ReadonlyMap<string, UserSource>,
     manifests: readonly Feature[],
   ) => readonly string[];
-  /** Features that are checked together with this one, before its first server call at a guard without routes. */
-  readonly checkedWith?: readonly (keyof FeatureOptions)[];
+  /**
+   * Features, and points of flows whose features, are checked together with this one, before its first server call at a guard
+   * without routes.
+   */
+  readonly checkedWith?: readonly (keyof FeatureOptions | keyof HookPoints)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
   readonly defaultGuardControllers?: readonly Type[];
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
+  /** Nest guards of the feature, which a host can inject. */
+  readonly guards?: readonly Type[];
+  readonly commands?: readonly ConsoleCommand[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;

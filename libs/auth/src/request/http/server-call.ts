@@ -161,8 +161,11 @@ export class ServerCalls {
     const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
     const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
     const beside: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
+    const hooking = this.manifests.filter(({ on = {} }) => Object.keys(on).some((point) => beside.includes(point)));
+    const isBeside = (name: string): boolean =>
+      beside.includes(name) || hooking.some(({ flags = [] }) => (flags as readonly string[]).includes(name));
     const isConcerned = (name: string): boolean =>
-      isCalled(name) || (beside.includes(name) && all[name as keyof FeatureOptions]);
+      isCalled(name) || (isBeside(name) && all[name as keyof FeatureOptions]);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [

@@ -1,13 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CommandFactory } from 'nest-commander';
 import { Application, OPENS_APPLICATION, type OpensApplication } from './application';
+import { FEATURE_COMMANDS } from './feature-commands';
 import { KeygenCommand } from './keygen.command';
 import { MigrateCommand } from './migrate.command';
 import { PruneCommand } from './prune.command';
 import { endProcess, ignoreClosedPipes, printFailure } from './command-error';
 import { ReleaseCommand } from './release.command';
 import { SecretCommand } from './secret.command';
-import { VerificationLinkCommand } from './verification-link.command';
 
 /**
  * Registers the library's commands in a nest-commander application.
@@ -27,7 +27,7 @@ import { VerificationLinkCommand } from './verification-link.command';
     MigrateCommand,
     ReleaseCommand,
     PruneCommand,
-    VerificationLinkCommand,
+    ...FEATURE_COMMANDS,
   ],
 })
 export class AuthConsoleModule {
