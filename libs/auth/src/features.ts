@@ -28,7 +28,6 @@ import { denylist, tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/account/account.texts';
-export type {} from './features/change-password/change-password.texts';
 export type {} from './features/email-change/email-change.texts';
 export type {} from './features/email-code/email-code.texts';
 export type {} from './features/email-verification/email-verification.texts';

@@ -49,6 +49,7 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  facts: { changesEmails: 'features.emailChange' },
   reasons,
   languages: () =>
     (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
@@ -78,6 +79,8 @@ export const emailChange = defineFeature('emailChange', {
       }),
     ),
   },
+  writesUsers: () => 'UPDATE',
+  waits: { 'change of the email': { row: '`POST /email/change/confirm`', inARow: 20, longest: 6 } },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeStore,

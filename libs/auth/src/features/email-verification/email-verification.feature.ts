@@ -62,7 +62,11 @@ export const emailVerification = defineFeature('emailVerification', {
     (require('./email-verification.languages') as typeof import('./email-verification.languages'))
       .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
-  facts: { provesEmails: 'features.emailVerification', blocksUnverified: BLOCK },
+  facts: {
+    provesEmails: 'features.emailVerification',
+    proofMinutes: 'emailVerification.expire',
+    blocksUnverified: BLOCK,
+  },
   userErrors,
   userWarnings,
   needsMailer: true,
@@ -71,6 +75,7 @@ export const emailVerification = defineFeature('emailVerification', {
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
   },
+  writesUsers: () => 'UPDATE',
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [VerificationLinks, EmailVerification, VerifiedAnswer, VerificationMails],
   on: { accountCreated: (services, user) => services.get(VerificationMails).send(user) },

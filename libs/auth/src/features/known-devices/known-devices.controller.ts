@@ -66,7 +66,7 @@ export class SignInReportController {
     summary: 'Ends all sessions with the token of the mail about a sign-in, and mails a reset link',
     note: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
     public: true,
-    limiter: 'svc-password-reset',
+    limiter: 'svc-mailed-links',
     answer: status('sign-in-reported'),
     refusals: () => [new ReportFailed()],
     quiet: true,

@@ -1,3 +1,4 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
@@ -19,12 +20,14 @@ declare module '../../foundation/platform/catalogue' {
 export const login = defineFeature('login', {
   reasons,
   languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
+  mails: { passwordChanged: CHANGE_MAIL },
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
       maxAttempts: ipMaxAttempts,
       decaySeconds,
     })),
   },
+  waits: { login: { row: '`POST /login`', inARow: 10, longest: 3 } },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
 });

@@ -69,7 +69,7 @@ declare module '../../foundation/realm/feature' {
 declare module '../../foundation/config/option-table' {
   interface GuardFacts {
     /** Whether owners of accounts get links with which they set a password. */
-    mailsPasswordLinks: true;
+    mailsPasswordLinks: boolean;
   }
 }
 

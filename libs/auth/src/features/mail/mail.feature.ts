@@ -14,6 +14,7 @@ import {
 import { type Feature, MANIFESTS, defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
+import { perClient } from '../../request/throttling/limiters';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { MailGate, mailsOf } from './mail-gate';
 import { MAIL_OPTIONS } from './mail.options';
@@ -136,6 +137,9 @@ export const mail = defineFeature('mail', {
     ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
   ],
   events: MAIL_EVENTS,
+  limits: {
+    'svc-mailed-links': perClient(({ mailedLinks: limit }) => limit),
+  },
   mails: { existingAccount: { class: 'requested', onceIn: 'minute', example: { to: EXAMPLE_CHANGE.to } } },
   providers: [MailGate, MailQueue, AccountMails],
 });

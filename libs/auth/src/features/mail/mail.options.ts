@@ -1,4 +1,10 @@
-import { type OptionTree, type TableOf, type WithDefaults, value } from '../../foundation/config/option-table';
+import {
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  rateLimit,
+  value,
+} from '../../foundation/config/option-table';
 import type { MailTemplates, MailTextReplacements, Mailer } from '../../foundation/ports/mail';
 
 /** What each mail of the library needs. */
@@ -58,6 +64,19 @@ export type MailLanguage = (
   context: { guard: string },
 ) => string | null | undefined | Promise<string | null | undefined>;
 
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * The routes that act by the token of a mailed link and have no limit of their own, together: the confirmation and the undo of a
+     * change of the email, and the report of a sign-in.
+     *
+     * @default { maxAttempts: 6, decaySeconds: 60 }
+     * @env SVC_MAILED_LINKS_MAX_ATTEMPTS, SVC_MAILED_LINKS_DECAY
+     */
+    mailedLinks?: RateLimit;
+  }
+}
+
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
     readonly mail: WithDefaults<MailOptions, 'mailer'>;
@@ -65,6 +84,7 @@ declare module '../../foundation/config/auth-config' {
 }
 
 export const MAIL_OPTIONS = {
+  rateLimits: { mailedLinks: rateLimit('MAILED_LINKS', { maxAttempts: 6, decaySeconds: 60 }) },
   mail: {
     mailer: value(),
     language: value({ default: 'en' }),

@@ -67,6 +67,8 @@ export const passwordReset = defineFeature('passwordReset', {
     ...brokerErrors(config),
     ...pageErrors(config, production, manifests),
   ],
+  writesUsers: () => 'UPDATE',
+  waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [ResetTokens, ResetLinks, PasswordResets],
   on: {

@@ -120,6 +120,8 @@ export const registration = defineFeature('registration', {
     'svc-register': perClient(({ registration: limit }) => limit),
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
+  writesUsers: ({ hooks }) => !hooks.register && 'INSERT',
+  waits: { registration: { row: '`POST /register`', inARow: 10, longest: 3 } },
   defaultGuardControllers: [RegisterController],
   providers: [NewAccounts, FirstLogin, ExistingAccountMails, Registration],
 });

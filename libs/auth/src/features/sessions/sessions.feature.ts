@@ -61,6 +61,7 @@ export const sessions = defineFeature('sessions', {
       }),
     ),
   },
+  waits: { refresh: { row: '`POST /refresh`', inARow: 3, longest: 1 } },
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
     TokenClaims,

@@ -23,7 +23,7 @@ export class UsernameController {
     operation: 'username_change',
     summary: 'Changes the identifier, where it is not the email',
     gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
-    limiter: 'svc-email-change',
+    limiter: 'svc-username-change',
     answer: status('username-changed'),
     refusals: (options) => [new IdentifierTaken(options.username), ...signInRefusal(options)],
   })

@@ -61,8 +61,8 @@ export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
 >;
 
 /**
- * Facts about a guard that the base asks for, and that an option of a feature decides. What asks for a fact declares it, by
- * merging into this interface.
+ * Facts about a guard that several features ask for, and that an option of one feature decides: each is the value of its option.
+ * What asks for a fact declares it, by merging into this interface.
  */
 export interface GuardFacts {}
 

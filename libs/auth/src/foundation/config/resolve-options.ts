@@ -82,7 +82,7 @@ function guardConfig(
   { ofGuard, facts }: KnownOptions,
 ): GuardConfig {
   const resolved = resolveTree(ofGuard, options, options) as unknown as GuardConfig;
-  const isOn = (option: string): boolean => Boolean(option.split('.').reduce<unknown>(memberOf, resolved));
+  const valueOf = (option: string): unknown => option.split('.').reduce<unknown>(memberOf, resolved);
   const suffix = isDefault || own.cookie?.refreshName ? '' : `-${guard}`;
   return Object.freeze({
     ...resolved,
@@ -91,7 +91,7 @@ function guardConfig(
     nameOf: (option: string) =>
       isDefault || !Object.hasOwn(own, blockOf(option)) ? option : `guards.${guard}.${option}`,
     facts: Object.fromEntries(
-      Object.entries(facts).map(([fact, option]) => [fact, isOn(option)]),
+      Object.entries(facts).map(([fact, option]) => [fact, valueOf(option)]),
     ) as GuardConfig['facts'],
     decidedBy: facts as GuardConfig['decidedBy'],
     users: own.users,

@@ -21,6 +21,14 @@ export interface ConsoleCommand {
   run(services: GuardServices, argument: string): Promise<{ readonly done: string } | { readonly refused: string }>;
 }
 
+/** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
+export interface Waits {
+  /** The row of the table in `docs/deployment.md`. */
+  readonly row: string;
+  readonly inARow: number;
+  readonly longest: number;
+}
+
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
@@ -56,6 +64,8 @@ export interface Feature extends OptionFacets {
   /** Nest guards of the feature, which a host can inject. */
   readonly guards?: readonly Type[];
   readonly commands?: readonly ConsoleCommand[];
+  /** The round trips of flows of the feature, by the names of the flows. */
+  readonly waits?: Readonly<Record<string, Waits>>;
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;

@@ -28,7 +28,9 @@ declare module '../../foundation/platform/catalogue' {
 declare module '../../foundation/config/option-table' {
   interface GuardFacts {
     /** Whether users can prove their addresses at the guard. */
-    provesEmails: true;
+    provesEmails: boolean;
+    /** Minutes for which a mailed link proves an address. */
+    proofMinutes: number;
   }
 }
 

@@ -10,6 +10,8 @@ declare module '../../foundation/realm/feature' {
      * is on or off at the guard.
      */
     readonly userErrors?: (users: UserProvider, guard: GuardConfig) => readonly (string | false)[];
+    /** How the feature writes rows of users at a guard where it is on; false where code of the host does it. */
+    readonly writesUsers?: (guard: GuardConfig) => 'INSERT' | 'UPDATE' | 'DELETE' | false;
     /** What the library cannot check, and the host should: each with its correction. */
     readonly userWarnings?: (users: UserProvider, guard: GuardConfig) => readonly (string | false)[];
   }
@@ -18,7 +20,9 @@ declare module '../../foundation/realm/feature' {
 declare module '../../foundation/config/option-table' {
   interface GuardFacts {
     /** Whether users whose email is not verified get no session. */
-    blocksUnverified: true;
+    blocksUnverified: boolean;
+    /** Whether users can change their emails. */
+    changesEmails: boolean;
   }
 }
 

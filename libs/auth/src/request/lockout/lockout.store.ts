@@ -215,7 +215,7 @@ declare module '../../foundation/realm/feature-data' {
 declare module '../../foundation/config/option-table' {
   interface GuardFacts {
     /** Whether no answer shows which identifiers have an account. */
-    concealsAccounts: true;
+    concealsAccounts: boolean;
   }
 }
 
