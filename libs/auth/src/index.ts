@@ -24,7 +24,7 @@ export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration-flow';
-export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
+export type { RegistrationAnswer, RegistrationReceived } from './features/login/account-opening';
 export { PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 export { EmailCodeFlow } from './features/email-code/email-code.controller';
