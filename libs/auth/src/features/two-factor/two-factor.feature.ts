@@ -65,7 +65,11 @@ export const twoFactor = defineFeature('twoFactor', {
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
   factor: true,
-  on: { endAll: endChallenges, takeover: removeFactor },
+  on: {
+    endAll: endChallenges,
+    takeover: removeFactor,
+    hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
+  },
   data: {
     // The secret is in the table of the users.
     entities: [],
