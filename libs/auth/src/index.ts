@@ -89,9 +89,9 @@ export type { Reason } from './foundation/platform/catalogue';
 // Entities and migrations
 export { authEntities, authMigrations } from './entities';
 export { migrateAuth } from './tools/migrations/migrate';
-export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
+export { addTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
-export { withTwoFactorColumns } from './identity/users/columns';
+export { withTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { EmailDelivery } from './features/email-verification/email-delivery.entity';
 export { EmailChange } from './features/email-change/email-change.entity';
 export { KnownDevice } from './features/known-devices/known-device.entity';
