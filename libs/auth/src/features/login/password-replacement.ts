@@ -73,6 +73,13 @@ declare module '../../foundation/config/option-table' {
   }
 }
 
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The password was reset with a mailed link, or a mailed code took over an account whose address was not verified. */
+    password_reset: true;
+  }
+}
+
 /**
  * A user reset a forgotten password with a mailed link. All sessions of the user have ended, unless
  * `passwordReset.revokeSessions` is off. A good reason to mail the account's owner.

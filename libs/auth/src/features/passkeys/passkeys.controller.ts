@@ -254,9 +254,7 @@ export class PasskeyLoginController {
     refusals: (options) => [
       new PasskeyRefused('not_verified'),
       new Unauthenticated(false),
-      ...(options.registration.concealExisting && options.features.passkeyRegistration
-        ? []
-        : unverifiedRefusal(options)),
+      ...(options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : unverifiedRefusal(options)),
       ...signInRefusal(options),
     ],
     remembers: true,

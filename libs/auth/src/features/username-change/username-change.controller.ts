@@ -1,10 +1,10 @@
 import { Controller, Injectable, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
-import { IdentifierTaken } from '../../identity/users/identifiers';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, signInRefusal, status } from '../../request/routes/route';
+import { IdentifierTaken } from '../login/account-opening';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { UsernameChange, UsernameChangeBody } from './username-change';

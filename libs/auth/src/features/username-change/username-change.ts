@@ -7,9 +7,10 @@ import type { GuardServices } from '../../foundation/realm/feature-data';
 import { RealmScope } from '../../foundation/realm/realm';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
-import { IdentifierTaken, keptAs } from '../../identity/users/identifiers';
+import { keptAs } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText, UsernameField } from '../../request/http/request-body';
+import { IdentifierTaken } from '../login/account-opening';
 import { Sessions } from '../sessions/sessions';
 
 /**

@@ -51,10 +51,10 @@ export interface Feature extends OptionFacets {
     manifests: readonly Feature[],
   ) => readonly string[];
   /**
-   * Features, and points of flows whose features, are checked together with this one, before its first server call at a guard
-   * without routes.
+   * Points that the flows of the feature run. The features with a hook there are checked together with this one, before its first
+   * server call at a guard without routes.
    */
-  readonly checkedWith?: readonly (keyof FeatureOptions | keyof HookPoints)[];
+  readonly checkedWith?: readonly (keyof HookPoints)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

@@ -1,5 +1,4 @@
 import { sha256 } from '../../foundation/platform/crypto';
-import { AuthException } from '../../foundation/platform/errors';
 
 /** Maximum length of a counter key in bytes. The columns are wider, because keys get prefixes. */
 const MAX_BYTES = 190;
@@ -37,12 +36,4 @@ export function idText(id: unknown, name: string): string {
   if (isId) return String(id);
   const given = id === '' ? 'an empty text' : id === null ? 'null' : typeof id;
   throw new TypeError(`${name} is ${given}. Pass an id: a text, or a whole number.`);
-}
-
-/** An account with this identifier exists: 422 under the field of the identifier. */
-export class IdentifierTaken extends AuthException {
-  constructor(field: string) {
-    const params = { field: field.replaceAll('_', ' ') };
-    super('identifier_taken', { status: 422, errors: { [field]: [{ key: 'validation.taken', params }] } });
-  }
 }
