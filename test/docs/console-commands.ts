@@ -4,8 +4,8 @@ import { ROOT } from './blocks';
 
 /** The commands of the console, alone and with each of their flags: `svc:prune --lockout-days`. */
 export function consoleCommands(): string[] {
-  const folder = join(ROOT, 'libs/auth/src/tools/console');
-  return readdirSync(folder)
+  const folder = join(ROOT, 'libs/auth/src');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.command.ts'))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .flatMap((source) => {

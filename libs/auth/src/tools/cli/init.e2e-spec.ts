@@ -286,8 +286,9 @@ describe('svc-auth', () => {
   });
 
   it('lists every command of the console, and says how a host runs those on its data', async () => {
-    const folder = join(ROOT, 'libs/auth/src/tools/console');
-    const files = readdirSync(folder).filter((file) => file.endsWith('.command.ts'));
+    const folder = join(ROOT, 'libs/auth/src');
+    const all = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const files = all.filter((file) => file.endsWith('.command.ts'));
     const names = files.map((file) => /name: 'svc:([\w-]+)'/.exec(readFileSync(join(folder, file), 'utf8'))![1]!);
     const { stdout } = await run('--help');
     const listed = [...stdout.matchAll(/^ {2}(?:svc:)?([a-z][\w-]*)(?= |$)/gm)].map(([, name]) => name);
