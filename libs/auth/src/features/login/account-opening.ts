@@ -116,7 +116,8 @@ export const accountRoute = (
         ? { 202: status('registration-received') }
         : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED },
     refusals: [
-      ({ username, registration }: GuardConfig) => (registration.concealExisting ? [] : [new IdentifierTaken(username)]),
+      ({ username, registration }: GuardConfig) =>
+        registration.concealExisting ? [] : [new IdentifierTaken(username)],
       refusal,
     ],
     remembers: true,
