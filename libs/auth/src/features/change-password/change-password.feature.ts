@@ -1,6 +1,6 @@
 import { informOn } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
-import { ChangePasswordController } from './change-password.controller';
+import { ChangePasswordController, PasswordChangeFlow } from './change-password.controller';
 import { PasswordChanged, PasswordChange } from './change-password';
 import { feature } from '../../foundation/config/option-table';
 
@@ -11,6 +11,7 @@ export const changePassword = defineFeature('changePassword', {
   informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   writesUsers: () => 'UPDATE',
   waits: { 'change of the password': { row: '`POST /password`', inARow: 14, longest: 4 } },
+  capabilities: { passwordChange: PasswordChangeFlow },
   defaultGuardControllers: [ChangePasswordController],
   providers: [PasswordChange],
 });

@@ -8,11 +8,7 @@ import { EmailVerification } from './email-verification';
 import { VERIFICATION_LINK_COMMAND } from './verification-link.command';
 import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
-import {
-  VerificationNotificationController,
-  VerifiedAnswer,
-  VerifyEmailController,
-} from './email-verification.controller';
+import { EmailVerificationFlow, VerifiedAnswer, VerifyEmailController } from './email-verification.controller';
 import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
 const reasons = {
@@ -76,8 +72,9 @@ export const emailVerification = defineFeature('emailVerification', {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
   },
   writesUsers: () => 'UPDATE',
-  defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
+  capabilities: { emailVerification: EmailVerificationFlow },
+  defaultGuardControllers: [VerifyEmailController],
   providers: [VerificationLinks, EmailVerification, VerifiedAnswer, VerificationMails],
   on: { accountCreated: (services, user) => services.get(VerificationMails).send(user) },
-  commands: [VERIFICATION_LINK_COMMAND],
+  commands: { 'verification-link': VERIFICATION_LINK_COMMAND },
 });

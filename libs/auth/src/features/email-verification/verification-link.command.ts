@@ -8,9 +8,8 @@ import { VerificationMails } from './verification-mails';
  * goes to the stored address only, so the operator does not need to authenticate the user.
  */
 export const VERIFICATION_LINK_COMMAND: ConsoleCommand = {
-  name: 'svc:verification-link',
   argument: { name: 'identifier', description: 'what the account signs in with' },
-  description: 'Mail an account another link to verify its email address',
+  description: 'mail an account another link to verify its email address',
   async run(services, identifier) {
     const [users, mails] = [services.get(UserProvider), services.get(VerificationMails)];
     const found = await users.findByIdentifier(identifier.trim());

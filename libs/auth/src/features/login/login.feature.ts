@@ -2,7 +2,7 @@ import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
-import { LoginController } from './login.controller';
+import { LoginController, LoginFlow } from './login.controller';
 import { AccountRecovery, PasswordReplacement } from './password-replacement';
 
 const reasons = {
@@ -28,6 +28,7 @@ export const login = defineFeature('login', {
     })),
   },
   waits: { login: { row: '`POST /login`', inARow: 10, longest: 3 } },
+  capabilities: { login: LoginFlow },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
 });

@@ -7,8 +7,8 @@ import { type Feature, defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
+import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
-import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { PasswordReset } from '../login/password-replacement';
 import { PasswordResets, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
@@ -69,7 +69,8 @@ export const passwordReset = defineFeature('passwordReset', {
   ],
   writesUsers: () => 'UPDATE',
   waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
-  defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
+  capabilities: { passwordReset: PasswordResetFlow },
+  defaultGuardControllers: [PasswordResetController],
   providers: [ResetTokens, ResetLinks, PasswordResets],
   on: {
     passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),

@@ -1,3 +1,4 @@
+import { RegistrationFlow } from './registration-flow';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
@@ -120,6 +121,7 @@ export const registration = defineFeature('registration', {
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   writesUsers: ({ hooks }) => !hooks.register && 'INSERT',
   waits: { registration: { row: '`POST /register`', inARow: 10, longest: 3 } },
+  capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
   providers: [
     NewAccounts,

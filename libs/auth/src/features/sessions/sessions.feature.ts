@@ -3,13 +3,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
-import {
-  LogoutController,
-  RefreshController,
-  RevokeAllController,
-  RevokeOthersController,
-  SessionsController,
-} from './sessions.controller';
+import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
@@ -62,7 +56,8 @@ export const sessions = defineFeature('sessions', {
     ),
   },
   waits: { refresh: { row: '`POST /refresh`', inARow: 3, longest: 1 } },
-  controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
+  capabilities: { sessions: SessionFlow },
+  controllers: [SessionsController],
   providers: [
     TokenClaims,
     SessionStore,

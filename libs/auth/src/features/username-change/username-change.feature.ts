@@ -6,7 +6,7 @@ import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { UsernameController } from './username-change.controller';
+import { UsernameChangeFlow, UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
 import { USERNAME_CHANGE_OPTIONS } from './username-change.options';
 
@@ -42,6 +42,7 @@ export const usernameChange = defineFeature('usernameChange', {
   writesUsers: () => 'UPDATE',
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],
   providers: [UsernameChange],
 });

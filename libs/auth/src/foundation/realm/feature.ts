@@ -14,7 +14,6 @@ export interface HookPoints {}
 
 /** A command of the console with one argument, which works with the services of the default guard. */
 export interface ConsoleCommand {
-  readonly name: string;
   readonly description: string;
   readonly argument: Readonly<Record<'name' | 'description', string>>;
   /** Resolves to the line that the command prints, or to the reason why it did nothing. */
@@ -63,7 +62,8 @@ export interface Feature extends OptionFacets {
   readonly providers?: readonly Provider[];
   /** Nest guards of the feature, which a host can inject. */
   readonly guards?: readonly Type[];
-  readonly commands?: readonly ConsoleCommand[];
+  /** By name, without the prefix `svc:`. */
+  readonly commands?: Readonly<Record<string, ConsoleCommand>>;
   /** The round trips of flows of the feature, by the names of the flows. */
   readonly waits?: Readonly<Record<string, Waits>>;
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
