@@ -6,6 +6,8 @@ import type { Sql } from '../../foundation/platform/database';
 import { AuthException } from '../../foundation/platform/errors';
 import { FLAG, type Schema, namedSchema, oneOf, record } from '../../foundation/platform/schema';
 import type { RegisteredBody } from '../../foundation/ports/presenter';
+import type { Feature } from '../../foundation/realm/feature';
+import type { Refusal } from '../../foundation/realm/route';
 import { status } from '../../request/routes/route';
 import type { LoginAnswer } from './login';
 
@@ -101,19 +103,22 @@ const REGISTERED = namedSchema(
  * @param signedIn the answer with a session
  * @param refusal what refuses the attempt besides a taken identifier
  */
-export const accountRoute = (signedIn: (options: GuardConfig) => Schema, refusal: () => AuthException) =>
+export const accountRoute = (
+  signedIn: (options: GuardConfig, manifests: readonly Feature[]) => Schema,
+  refusal: Refusal,
+) =>
   ({
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-register',
     interceptors: [CreatedStatus],
-    answers: (options: GuardConfig) =>
+    answers: (options: GuardConfig, manifests: readonly Feature[]) =>
       options.registration.concealExisting
         ? { 202: status('registration-received') }
-        : { ...(options.registration.login && { 200: signedIn(options) }), 201: REGISTERED },
-    refusals: ({ username, registration }: GuardConfig) => [
-      ...(registration.concealExisting ? [] : [new IdentifierTaken(username)]),
-      refusal(),
+        : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED },
+    refusals: [
+      ({ username, registration }: GuardConfig) =>
+        registration.concealExisting ? [] : [new IdentifierTaken(username)],
+      refusal,
     ],
     remembers: true,
     presentedAs: 'registration',

@@ -15,7 +15,6 @@ import {
   type RegistrationAnswer,
   accountRoute,
 } from '../login/account-opening';
-import { REMEMBER_NOTE } from '../login/login.controller';
 import { Ceremonies } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import { AssertionRequest } from './passkey-login';
@@ -98,21 +97,13 @@ export class PasskeyRegistration {
   }
 }
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    register_passkey_options: true;
-    register_passkey: true;
-  }
-}
-
 const body = (scope: RealmScope, answer: Schema | null): Schema => scope.get(AccountOpening).bodyWith(answer);
 
 @Controller('register/passkey')
 export class PasskeyRegistrationController {
   constructor(private readonly registration: PasskeyRegistration) {}
 
-  @Route('POST', 'options', {
-    operation: 'register_passkey_options',
+  @Route('POST', 'options', 'register_passkey_options', {
     summary: 'Begins to create an account with a passkey',
     public: true,
     limiter: 'svc-passkeys',
@@ -124,17 +115,13 @@ export class PasskeyRegistrationController {
     return this.registration.options(request);
   }
 
-  @Route('POST', '', {
+  @Route('POST', '', 'register_passkey', {
     ...accountRoute(tokenPair, () => new PasskeyRefused('not_registered')),
-    operation: 'register_passkey',
     summary: 'Creates an account with a passkey',
-    note: `Answers as \`POST /register\`, and never with a challenge. ${REMEMBER_NOTE}`,
+    note: 'Answers as `POST /register`, and never with a challenge.',
     body,
   })
-  register(
-    @RequestBody(AssertionRequest) answer: AssertionRequest,
-    @Req() request: object,
-  ): Promise<RegistrationAnswer> {
+  register(@RequestBody() answer: AssertionRequest, @Req() request: object): Promise<RegistrationAnswer> {
     return this.registration.register(answer, request);
   }
 }

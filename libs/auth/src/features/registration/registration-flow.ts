@@ -1,14 +1,19 @@
-import { Injectable } from '@nestjs/common';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import type { RegistrationAnswer } from '../login/account-opening';
 import { RegisterController } from './registration.controller';
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Registration of an account. */
+    readonly registration: RegistrationFlow;
+  }
+}
 
 /**
  * Registration, for code of the host. Needs `features.registration`.
  *
  * @publicApi
  */
-@Injectable()
 export class RegistrationFlow extends Flow {
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
@@ -19,8 +24,8 @@ export class RegistrationFlow extends Flow {
    * omitted
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
-    const body = { password_confirmation: fields?.password, ...fields };
-    return this.call(RegisterController, 'register', source, { fields: body });
+  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+    const confirmed = { password_confirmation: fields?.password, ...fields };
+    return this.call(RegisterController, 'register', source, { fields: confirmed });
   }
 }

@@ -1,3 +1,4 @@
+import { RegistrationFlow } from './registration-flow';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
@@ -121,6 +122,7 @@ export const registration = defineFeature('registration', {
     'svc-register': perClient(({ registration: limit }) => limit),
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
+  capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
   providers: [
     RegistrationForm,

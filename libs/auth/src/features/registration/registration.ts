@@ -64,7 +64,12 @@ export class FirstLogin {
     const signIn = credential
       ? await this.signIn.admitTwoFactors({ user, userId })
       : await this.signIn.admit({ user, userId, digest });
-    const ending = { methods: [credential?.method ?? 'pwd'], request, remember, credentialId: credential?.credentialId };
+    const ending = {
+      methods: [credential?.method ?? 'pwd'],
+      request,
+      remember,
+      credentialId: credential?.credentialId,
+    };
     return this.signIn.complete(
       signIn,
       ending,
