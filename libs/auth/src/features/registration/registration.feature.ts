@@ -116,7 +116,7 @@ export const registration = defineFeature('registration', {
   reasons,
   options: REGISTRATION_OPTIONS,
   userErrors,
-  checkedWith: ['emailVerification', 'passkeyRegistration'],
+  checkedWith: ['emailVerification'],
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
     'svc-register': perClient(({ registration: limit }) => limit),
