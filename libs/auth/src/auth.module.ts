@@ -155,7 +155,7 @@ const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
 };
 
 /** Nest guards that a host can inject. */
-const GUARDS = [AccessTokenGuard, ...FEATURES.flatMap(({ guards = [] }) => guards)];
+const GUARDS: Type[] = [AccessTokenGuard, ...FEATURES.flatMap(({ guards = [] }) => guards)];
 
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 

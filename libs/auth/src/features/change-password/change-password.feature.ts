@@ -11,6 +11,7 @@ export const changePassword = defineFeature('changePassword', {
   informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   writesUsers: () => 'UPDATE',
   waits: { 'change of the password': { row: '`POST /password`', inARow: 14, longest: 4 } },
+  page: 'passwords.md',
   capabilities: { passwordChange: PasswordChangeFlow },
   defaultGuardControllers: [ChangePasswordController],
   providers: [PasswordChange],

@@ -31,6 +31,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
   },
   configErrors: factorErrors,
   waits: { 'login with a second factor': { row: '`POST /two-factor-challenge`', inARow: 17, longest: 3 } },
+  page: 'two-factor.md',
   capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],

@@ -28,6 +28,7 @@ export const login = defineFeature('login', {
     })),
   },
   waits: { login: { row: '`POST /login`', inARow: 10, longest: 3 } },
+  page: 'rate-limits.md',
   capabilities: { login: LoginFlow },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],

@@ -69,6 +69,7 @@ export const passwordReset = defineFeature('passwordReset', {
   ],
   writesUsers: () => 'UPDATE',
   waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
+  page: 'passwords.md',
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],
   providers: [ResetTokens, ResetLinks, PasswordResets],

@@ -42,6 +42,7 @@ export const usernameChange = defineFeature('usernameChange', {
   writesUsers: () => 'UPDATE',
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  page: 'email-change.md',
   capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],
   providers: [UsernameChange],

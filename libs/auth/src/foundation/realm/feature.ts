@@ -58,10 +58,10 @@ export interface Feature extends OptionFacets {
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
   readonly defaultGuardControllers?: readonly Type[];
+  /** The page of `docs` about its routes, where it has another name than the folder of the feature. */
+  readonly page?: string;
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
-  /** Nest guards of the feature, which a host can inject. */
-  readonly guards?: readonly Type[];
   /** By name, without the prefix `svc:`. */
   readonly commands?: Readonly<Record<string, ConsoleCommand>>;
   /** The round trips of flows of the feature, by the names of the flows. */

@@ -170,10 +170,7 @@ export class ServerCalls {
     const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
     const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
     const points: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
-    // Those that need the called feature add to what it does.
-    const beside = this.manifests.filter(
-      ({ on = {}, needs = [] }) => needs.some(isCalled) || Object.keys(on).some((point) => points.includes(point)),
-    );
+    const beside = this.manifests.filter(({ on = {} }) => Object.keys(on).some((point) => points.includes(point)));
     const isConcerned = (name: string): boolean =>
       isCalled(name) ||
       (all[name as keyof FeatureOptions] && beside.some(({ flags = [] }) => flags.some((flag) => flag === name)));
