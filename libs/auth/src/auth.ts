@@ -9,7 +9,7 @@ import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
 import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
 import { LoginFlow } from './features/login/login.controller';
-import { AccountMails, type MailPreview } from './features/mail/mail.feature';
+import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 import { RegistrationFlow } from './features/registration/registration-flow';

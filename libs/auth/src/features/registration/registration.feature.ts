@@ -4,7 +4,6 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { PasskeyRegistrationController, RegisterController } from './registration.controller';
@@ -124,7 +123,7 @@ export const registration = defineFeature('registration', {
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   defaultGuardControllers: [RegisterController],
-  providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
+  providers: [RegistrationForm, NewAccounts, FirstLogin, Registration],
 });
 
 const NEEDED = ['registration', 'passkeys'] as const;

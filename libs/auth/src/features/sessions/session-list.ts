@@ -4,7 +4,7 @@ import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 import { SessionNotFound } from './sessions.errors';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 import { endOf } from './session.sql';
 
 /** A live session in the list of its owner. Times are ISO 8601 in UTC. */

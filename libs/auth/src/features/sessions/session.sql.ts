@@ -1,5 +1,5 @@
 import type { Database } from '../../foundation/platform/database';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 
 /** Maximum number of sessions that one statement ends. */
 export const PAGE = 500;

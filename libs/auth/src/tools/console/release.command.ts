@@ -1,6 +1,6 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
 import { LOCK_PURPOSES, type LockPurpose, type Released } from '../../request/lockout/lockout.store';
-import { LockRelease } from '../../request/lockout/lock-release';
+import { LockRelease } from '../../request/lockout/lockout';
 import { type RealmScope, Realms } from '../../foundation/realm/realm';
 import { Application, type OpenApplication } from './application';
 import { CommandRefused, reported } from './command-error';
