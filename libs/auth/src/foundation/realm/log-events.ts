@@ -28,23 +28,14 @@ declare module './feature' {
   }
 }
 
-export const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({
+export const ofUser = ({ userId, guard }: Record<'userId' | 'guard', string>): LineDetails => ({
   user_id: userId,
   guard,
 });
 
-export const ofSession = ({
-  guard,
-  userId,
-  familyId,
-}: {
-  guard: string;
-  userId: string;
-  familyId: string;
-}): LineDetails => ({
-  guard,
-  user_id: userId,
-  session_id: familyId,
+export const ofSession = (event: Record<'guard' | 'userId' | 'familyId', string>): LineDetails => ({
+  ...ofUser(event),
+  session_id: event.familyId,
 });
 
 /**
