@@ -9,7 +9,7 @@ import { OBJECT, listOf, record } from '../../foundation/platform/schema';
 import { Declared, PublicRoute } from '../../foundation/realm/route';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../denylist/denylist';
-import { UnfinishedEnds } from '../denylist/unfinished-ends';
+import { UnfinishedEnds } from '../denylist/ended-sessions';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, CallerReader } from './authenticator';
 import { KEY_OPTIONS } from './key.options';

@@ -233,10 +233,7 @@ export const LOCKOUT_EVENTS: LoggedEvents = {
     event: AccountLocked,
     severity: 'warning',
     details: ofLock,
-    counter: {
-      metric: 'svc.auth.account.locks',
-      attributes: ({ purpose, guard }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': purpose }),
-    },
+    counter: ['svc.auth.account.locks', 'guard', 'purpose'],
   },
   // Each success with a password clears its own counted attempt: usually nothing was locked.
   'auth.account.failures_cleared': { event: AccountReleased, severity: 'info', details: ofLock },
