@@ -346,8 +346,9 @@ function sectionOf(
   ]);
   const head = ['Route', 'Purpose', 'Mounted', 'Needs', 'Body', 'Answers', 'Limit'];
   const notes = own.flatMap(({ route }) => {
-    const { note } = declarationOf(route.handler)!;
-    return note ? [`- ${pathOf(route)}: ${note}`] : [];
+    const { note, remembers } = declarationOf(route.handler)!;
+    const sentences = [note, remembers && 'With `sessions.ttlWithoutRemember`, also reads `remember`.'].filter(Boolean);
+    return sentences.length ? [`- ${pathOf(route)}: ${sentences.join(' ')}`] : [];
   });
   return [
     `## ${titleOf(folder)}`,

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import type { PasskeyList } from './passkey.entity';
@@ -26,12 +25,18 @@ export interface PasskeySignIn extends PasskeyAnswer {
   readonly remember?: boolean;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Sign-in, step-up and enrolment with passkeys. */
+    readonly passkeys: PasskeyFlow;
+  }
+}
+
 /**
  * Sign-in, step-up and enrolment with passkeys, for code of the host.
  *
  * @publicApi
  */
-@Injectable()
 export class PasskeyFlow extends Flow {
   /**
    * As `POST /passkeys/login-options`: starts a ceremony for {@link login}, {@link confirm} or a login challenge. The options
@@ -47,8 +52,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
-    return this.call(PasskeyLoginController, 'attempt', source, { input: { ...answer } });
+  login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
+    return this.call(PasskeyLoginController, 'attempt', source, answer);
   }
 
   /**
@@ -57,7 +62,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, PasskeyRefused, InsufficientScope, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
-    return (await this.call(ConfirmPasskeyController, 'confirm', source, { input: { ...answer } })).confirmation_token;
+    return (await this.call(ConfirmPasskeyController, 'confirm', source, answer)).confirmation_token;
   }
 
   /**
@@ -65,7 +70,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, StoreUnavailable
    */
-  async registrationOptions(source: CallSource): Promise<object> {
+  registrationOptions(source: CallSource): Promise<object> {
     return this.call(PasskeyEnrolmentController, 'options', source);
   }
 
@@ -75,8 +80,8 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link registrationOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  async register(credential: object, source: CallSource, name?: string): Promise<void> {
-    return this.call(PasskeyEnrolmentController, 'register', source, { input: { credential, name } });
+  register(credential: object, source: CallSource, name?: string): Promise<void> {
+    return this.call(PasskeyEnrolmentController, 'register', source, { credential, name });
   }
 
   /**
@@ -86,7 +91,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated; ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with
    * a passkey; StoreUnavailable
    */
-  async conditionalOptions(source: CallSource): Promise<object> {
+  conditionalOptions(source: CallSource): Promise<object> {
     return this.call(ConditionalCreateController, 'options', source);
   }
 
@@ -96,18 +101,18 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link conditionalOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
-    return this.call(ConditionalCreateController, 'register', source, { input: { credential, name } });
+  registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
+    return this.call(ConditionalCreateController, 'register', source, { credential, name });
   }
 
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
-  async list(source: CallSource): Promise<PasskeyList> {
+  list(source: CallSource): Promise<PasskeyList> {
     return this.call(PasskeysController, 'list', source);
   }
 
   /** As `PATCH /passkeys/:id`; null removes the name. @throws Unauthenticated, ConfirmationRequired, PasskeyNotFound */
-  async rename(id: string, name: string | null, source: CallSource): Promise<void> {
-    return this.call(PasskeysController, 'rename', source, { input: { name }, params: { svcPasskey: id } });
+  rename(id: string, name: string | null, source: CallSource): Promise<void> {
+    return this.call(PasskeysController, 'rename', source, { name, svcPasskey: id });
   }
 
   /**
@@ -115,8 +120,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired, LastPasskey
    */
-  async remove(id: string, source: CallSource): Promise<void> {
-    return this.call(PasskeysController, 'remove', source, { params: { svcPasskey: id } });
+  remove(id: string, source: CallSource): Promise<void> {
+    return this.call(PasskeysController, 'remove', source, { svcPasskey: id });
   }
 
   /**
@@ -124,8 +129,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
-    return this.call(RequiredPasskeyController, 'options', source, { input: { enrolmentToken } });
+  enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
+    return this.call(RequiredPasskeyController, 'options', source, { enrolmentToken });
   }
 
   /**
@@ -135,7 +140,7 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link enrolmentOptions}, as JSON
    * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
-    return this.call(RequiredPasskeyController, 'enrol', source, { input: { enrolmentToken, credential, name } });
+  enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
+    return this.call(RequiredPasskeyController, 'enrol', source, { enrolmentToken, credential, name });
   }
 }

@@ -1,15 +1,20 @@
-import { Injectable } from '@nestjs/common';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import type { PasskeyAnswer } from '../passkeys/passkey-flow';
 import type { RegistrationAnswer } from './registration';
 import { PasskeyRegistrationController, RegisterController } from './registration.controller';
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Registration of an account. */
+    readonly registration: RegistrationFlow;
+  }
+}
 
 /**
  * Registration, for code of the host. Needs `features.registration`.
  *
  * @publicApi
  */
-@Injectable()
 export class RegistrationFlow extends Flow {
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
@@ -20,9 +25,9 @@ export class RegistrationFlow extends Flow {
    * omitted
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
-    const body = { password_confirmation: fields?.password, ...fields };
-    return this.call(RegisterController, 'register', source, { fields: body });
+  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+    const confirmed = { password_confirmation: fields?.password, ...fields };
+    return this.call(RegisterController, 'register', source, { fields: confirmed });
   }
 
   /**
@@ -48,11 +53,11 @@ export class RegistrationFlow extends Flow {
    * @param fields as for {@link passkeyOptions}; the identifier must be the same
    * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
    */
-  async registerWithPasskey(
+  registerWithPasskey(
     answer: PasskeyAnswer,
     fields: Readonly<Record<string, unknown>>,
     source: CallSource,
   ): Promise<RegistrationAnswer> {
-    return this.call(PasskeyRegistrationController, 'register', source, { input: { ...answer }, fields });
+    return this.call(PasskeyRegistrationController, 'register', source, { ...answer, fields });
   }
 }

@@ -12,11 +12,12 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { AuthException } from '../../foundation/platform/errors';
 import { FLAG, type Schema, namedSchema, oneOf, record } from '../../foundation/platform/schema';
 import type { RegisteredBody } from '../../foundation/ports/presenter';
+import type { Feature } from '../../foundation/realm/feature';
 import type { Answers } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { RequestBody } from '../../request/http/request-body';
 import { Route, status, tokenPair } from '../../request/routes/route';
-import { REMEMBER_NOTE, tokensOrChallenge } from '../login/login.controller';
+import { tokensOrChallenge } from '../login/login.controller';
 import { AssertionRequest } from '../passkeys/passkey-login';
 import { CREATION_OPTIONS, ceremonyWith } from '../passkeys/webauthn/options';
 import { PasskeyRefused } from '../passkeys/passkeys.errors';
@@ -24,25 +25,17 @@ import { PasskeyRegistration } from './passkey-registration';
 import { Registration, type RegistrationAnswer } from './registration';
 import { IdentifierTaken, passkeyRegistrationBody, registrationBody } from './registration-form';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    register: true;
-    register_passkey_options: true;
-    register_passkey: true;
-  }
-}
-
 const REGISTERED = namedSchema(
   'AuthRegistered',
   record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
 );
 
 const answersOf =
-  (signedIn: (options: GuardConfig) => Schema) =>
-  (options: GuardConfig): Answers =>
+  (signedIn: (options: GuardConfig, manifests: readonly Feature[]) => Schema) =>
+  (options: GuardConfig, manifests: readonly Feature[]): Answers =>
     options.registration.concealExisting
       ? { 202: status('registration-received') }
-      : { ...(options.registration.login && { 200: signedIn(options) }), 201: REGISTERED };
+      : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED };
 
 const takenRefusal = ({ username, registration }: GuardConfig): AuthException[] =>
   registration.concealExisting ? [] : [new IdentifierTaken(username)];
@@ -70,19 +63,17 @@ export class CreatedStatus implements NestInterceptor<RegistrationAnswer, Regist
 export class RegisterController {
   constructor(private readonly registration: Registration) {}
 
-  @Route('POST', '', {
-    operation: 'register',
+  @Route('POST', '', 'register', {
     summary: 'Creates an account',
     note:
       'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
-      `always the same with \`registration.concealExisting\`. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+      'always the same with `registration.concealExisting`.',
+    public: 'own-origin',
     limiter: 'svc-register',
     interceptors: [CreatedStatus],
     body: registrationBody,
     answers: answersOf(tokensOrChallenge),
-    refusals: (options) => [...takenRefusal(options), new HasherBusy()],
+    refusals: [takenRefusal, HasherBusy],
     remembers: true,
     presentedAs: 'registration',
   })
@@ -95,8 +86,7 @@ export class RegisterController {
 export class PasskeyRegistrationController {
   constructor(private readonly registration: PasskeyRegistration) {}
 
-  @Route('POST', 'options', {
-    operation: 'register_passkey_options',
+  @Route('POST', 'options', 'register_passkey_options', {
     summary: 'Begins to create an account with a passkey',
     public: true,
     limiter: 'svc-passkeys',
@@ -108,24 +98,19 @@ export class PasskeyRegistrationController {
     return this.registration.options(request);
   }
 
-  @Route('POST', '', {
-    operation: 'register_passkey',
+  @Route('POST', '', 'register_passkey', {
     summary: 'Creates an account with a passkey',
-    note: `Answers as \`POST /register\`, and never with a challenge. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+    note: 'Answers as `POST /register`, and never with a challenge.',
+    public: 'own-origin',
     limiter: 'svc-register',
     interceptors: [CreatedStatus],
     body: passkeyRegistrationBody,
     answers: answersOf(tokenPair),
-    refusals: (options) => [...takenRefusal(options), new PasskeyRefused('not_registered')],
+    refusals: [takenRefusal, () => new PasskeyRefused('not_registered')],
     remembers: true,
     presentedAs: 'registration',
   })
-  register(
-    @RequestBody(AssertionRequest) answer: AssertionRequest,
-    @Req() request: object,
-  ): Promise<RegistrationAnswer> {
+  register(@RequestBody() answer: AssertionRequest, @Req() request: object): Promise<RegistrationAnswer> {
     return this.registration.register(answer, request);
   }
 }

@@ -1,3 +1,4 @@
+import { RegistrationFlow } from './registration-flow';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
@@ -122,6 +123,7 @@ export const registration = defineFeature('registration', {
     'svc-register': perClient(({ registration: limit }) => limit),
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
+  capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
   providers: [RegistrationForm, NewAccounts, FirstLogin, Registration],
 });

@@ -1,6 +1,6 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { ConfirmPasswordController } from './confirm-password.controller';
+import { ConfirmPasswordController, ConfirmationFlow } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
 import { ConfirmationGate } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
@@ -29,6 +29,7 @@ export const stepUp = defineFeature('stepUp', {
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
+  capabilities: { confirmation: ConfirmationFlow },
   controllers: [ConfirmPasswordController],
   purposes: [CONFIRMATION],
   providers: [

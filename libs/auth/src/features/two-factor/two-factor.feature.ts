@@ -9,8 +9,13 @@ import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
-import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
-import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import {
+  RequiredEnrolmentFlow,
+  RequiredTwoFactor,
+  RequiredTwoFactorController,
+  TwoFactorRemoval,
+} from './required-two-factor';
+import { EnrolmentFlow, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
@@ -49,6 +54,7 @@ export const twoFactor = defineFeature('twoFactor', {
     'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
     'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
   },
+  capabilities: { requiredEnrolment: RequiredEnrolmentFlow, enrolment: EnrolmentFlow, twoFactor: TwoFactor },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [

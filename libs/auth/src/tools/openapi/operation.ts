@@ -1,9 +1,10 @@
 import { HEADERS_METADATA, HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import { AuthException } from '../../foundation/platform/errors';
 import type { Schema } from '../../foundation/platform/schema';
 import type { Feature } from '../../foundation/realm/feature';
 import type { RealmScope } from '../../foundation/realm/realm';
-import type { Answers, RouteDeclaration } from '../../foundation/realm/route';
+import type { Answers, Refusal, RouteDeclaration } from '../../foundation/realm/route';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { type MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
@@ -63,6 +64,9 @@ export function security(
   return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];
 }
 
+const isException = (refusal: Refusal): refusal is new () => AuthException =>
+  refusal.prototype instanceof AuthException;
+
 /** Describes one mounted route as an Operation Object (OpenAPI §4.8.10). */
 export function operationObject(
   route: MountedRoute,
@@ -77,7 +81,7 @@ export function operationObject(
   const ofRefresh = readsRefreshToken(route);
   const refusals = [
     ...routeFailures(route, gates, options, body !== null && !ofRefresh),
-    ...(declared.refusals?.(options) ?? []),
+    ...(declared.refusals ?? []).flatMap((refusal) => (isException(refusal) ? new refusal() : refusal(options))),
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
     const place = route.path.includes(`:${name}`) ? 'path' : 'query';
@@ -106,7 +110,7 @@ function successes(
 ): Record<string, ResponseObject> {
   const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
   const schema = typeof answer === 'function' ? answer(options, manifests) : (answer ?? null);
-  const all: Answers = answers?.(options) ?? { [status]: schema };
+  const all: Answers = answers?.(options, manifests) ?? { [status]: schema };
   const headers = headersOf(route.handler, gates, options);
   const response = (code: string, body: Schema | null): ResponseObject => ({
     description: DESCRIPTIONS[code]!,
