@@ -6,7 +6,7 @@ import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
-import { RefreshTokenPipe } from './request/http/refresh-cookie';
+import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
