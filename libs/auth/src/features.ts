@@ -25,7 +25,7 @@ import { trustedDevices } from './features/login-challenge/trusted-devices.featu
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
-import { denylist, tokens } from './identity/tokens/tokens.feature';
+import { tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/account/account.texts';
@@ -49,7 +49,6 @@ export const FEATURES: readonly Feature[] = [
   http,
   users,
   tokens,
-  denylist,
   throttling,
   lockout,
   abilities,

@@ -7,7 +7,7 @@ import { RequiredEmail } from '../../request/http/request-body';
 import { mailLock, LoginLocks } from '../../request/lockout/lockout.store';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { EmailCodes, type OpenRequest } from './email-codes';
 
 /** The answer to a request for a code. */

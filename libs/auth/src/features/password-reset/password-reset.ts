@@ -10,7 +10,7 @@ import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/h
 import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { type IssuedToken, type Redeemed, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';

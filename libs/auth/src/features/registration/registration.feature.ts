@@ -5,7 +5,6 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { AccountOpening } from '../login/account-opening';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
@@ -123,11 +122,5 @@ export const registration = defineFeature('registration', {
   waits: { registration: { row: '`POST /register`', inARow: 10, longest: 3 } },
   capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
-  providers: [
-    NewAccounts,
-    FirstLogin,
-    ExistingAccountMails,
-    Registration,
-    { provide: AccountOpening, useExisting: Registration },
-  ],
+  providers: [NewAccounts, FirstLogin, Registration, { provide: AccountOpening, useExisting: Registration }],
 });

@@ -5,7 +5,7 @@ import type { GuardServices } from '../../foundation/realm/feature-data';
 import type { Schema } from '../../foundation/platform/schema';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { ExistingAccountMails } from '../mail/account-mails';
 import type { LoginAnswer } from '../login/login';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import {

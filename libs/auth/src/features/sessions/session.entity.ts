@@ -1,6 +1,7 @@
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { CreatesTable } from '../../foundation/realm/feature-data';
+import { SESSIONS } from '../../identity/denylist/ended-sessions';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
@@ -10,7 +11,7 @@ import { CreatesTable } from '../../foundation/realm/feature-data';
  *
  * @publicApi
  */
-@Entity('svc_sessions')
+@Entity(SESSIONS)
 @Index('svc_sessions_live', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NULL' })
 @Index('svc_sessions_ended', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_revoked', ['revokedAt', 'id'], { where: 'revoked_at IS NOT NULL' })
