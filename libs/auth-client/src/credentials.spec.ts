@@ -271,7 +271,9 @@ describe('a double click', () => {
     expect(second).toEqual(first);
     expect(server.count(path)).toBe(1);
     // A later click is another action.
-    if (path !== '/auth/logout') await expect(action(account, auth)).rejects.toMatchObject({ status: 422 });
+    await auth.login({ email: 'ada' }).catch(() => undefined);
+    await action(account, auth).catch(() => undefined);
+    expect(server.count(path)).toBeGreaterThan(1);
   });
 
   it('is not a second request of the page, nor another sign-in in between', async () => {

@@ -52,6 +52,12 @@ const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, 
 
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
 
+/** A page that the browser renders before the user opens it gets no lock until then. */
+const whenShown = async (): Promise<void> => {
+  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
+  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
+};
+
 export type Sessions = ReturnType<typeof openSessions>;
 
 /** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
@@ -151,8 +157,10 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
     const turn = async () => {
       try {
-        if (isShared)
+        if (isShared) {
+          await whenShown();
           await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
+        }
       } catch {
         // The work has failed, or there is no lock.
       }
