@@ -174,8 +174,7 @@ describeWithBrowser('the browser client, in adverse conditions,', () => {
       expect(await tab.events()).toEqual(['signedOut logout', 'signedIn login']);
     });
 
-    // Firefox has no signals.
-    (inFirefox ? it.skip : it)('lets the browser rename and forget one', async () => {
+    it('lets the browser rename and forget one', async () => {
       await authenticator.touch(() => tab.run('account.addPasskey("Laptop")'));
       await tab.page.route('**/auth/passkeys', async (route) => {
         const response = await route.fetch();
@@ -183,14 +182,15 @@ describeWithBrowser('the browser client, in adverse conditions,', () => {
       });
       await tab.run('account.passkeys()');
       const names = async () => (await authenticator.held()).map((one) => (one as { userName?: string }).userName);
-      await eventually(async () => (await names())[0] === 'ada@new.test');
+      // Firefox has no signals.
+      if (!inFirefox) await eventually(async () => (await names())[0] === 'ada@new.test');
       await tab.page.route('**/auth/passkeys/login', (route) =>
         route.fulfill({ status: 422, json: { message: 'Unknown.', reason: 'unknown_passkey' } }),
       );
       await authenticator.touch(async () =>
         expect(await tab.rejected('auth.loginWithPasskey()')).toMatchObject({ reason: 'unknown_passkey' }),
       );
-      await eventually(async () => (await authenticator.held()).length === 0);
+      if (!inFirefox) await eventually(async () => (await authenticator.held()).length === 0);
     });
   });
 });
