@@ -143,7 +143,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   };
 
   /**
-   * Runs `work` while this tab and the others run no other one (Web Locks). Calls must not be nested. Without Web Locks (no
+   * Runs `work` while neither this tab nor another one runs any (Web Locks). Calls must not be nested. Without Web Locks (no
    * TLS, and not localhost; or the browser refuses them together with storage), only the work of this tab takes turns, and
    * the grace period of the server accepts two tabs at once.
    */
@@ -357,7 +357,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       if (isDue) await renew(current);
       return current;
     },
-    /** Whether it is the current session, and its token is so new that a refusal has hardly to do with it. */
+    /** Whether it is the current session, and its token is so new that a refusal probably has another reason. */
     isFresh: (session: AuthSession) => session === current && since(issued) < marginOf(session),
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
     signInAt: <T>(path: string, body: object) =>
