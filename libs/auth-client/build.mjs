@@ -1,6 +1,7 @@
 // Builds the client. Each argument is a folder or a file; without arguments it is the folder `dist`. The folder gets the package:
 // modules and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. A
-// file (`*.js`) gets the module of the client, or a file `*account.js` that of the account, readable. Files need only TypeScript.
+// file (`*.js`) gets the module of the client, or a file `*account.js` that of the account, readable, without the comments that
+// documentation is made of: a page loads it without compression. Files need only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -36,7 +37,9 @@ const client = `${text}\nexport { AuthError, createAuthClient };\n`;
 // It imports only types.
 const account = readFileSync(join(folder, 'account.js'), 'utf8');
 
-for (const file of files) writeFileSync(file, file.endsWith('account.js') ? account : client);
+const BLOCK_COMMENT = /^ *\/\*[^]*?\*\/\n/gm;
+for (const file of files)
+  writeFileSync(file, (file.endsWith('account.js') ? account : client).replaceAll(BLOCK_COMMENT, ''));
 
 if (target === undefined) {
   rmSync(folder, { recursive: true });
