@@ -80,7 +80,7 @@ describeWithBrowser('the browser client, in adverse conditions,', () => {
     });
   });
 
-  it('sends no refresh for refusals of another API, and signs nobody out for those of a gateway', async () => {
+  it('sends no refresh for refusals of another API, and ends no session for those of a gateway', async () => {
     await person.context.route('**/reports', (route) =>
       route.fulfill({ status: 401, headers: { 'WWW-Authenticate': 'Basic realm="reports"' }, ...GATEWAY }),
     );
