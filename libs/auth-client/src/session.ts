@@ -46,7 +46,8 @@ interface Moment {
   wall: number;
   steady: number;
 }
-const momentAt = (wall = Date.now()): Moment => ({ wall, steady: performance.now() });
+/** Both clocks have run alike since `wall`, which is now, or when a request or a message was sent. */
+const momentAt = (wall = Date.now()): Moment => ({ wall, steady: performance.now() - (Date.now() - wall) });
 /** Milliseconds since a moment. Either clock can lose time, so the larger difference is the true one. */
 const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, performance.now() - steady);
 
