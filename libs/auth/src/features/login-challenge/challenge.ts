@@ -1,17 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
-import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
-import type { Text } from '../../foundation/platform/messages';
+import { AuthException } from '../../foundation/platform/errors';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
-import { OptionalFlag, OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
+import { OptionalFlag, RequiredString } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { userLock } from '../../request/lockout/lockout.store';
-import { AttemptGuard, type GuardedAttempt, FailureLimits, afterProof } from '../../request/lockout/attempt-guard';
+import { afterProof } from '../../request/lockout/attempt-guard';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
-import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
 import { LoginChallenges } from './login-challenges';
-import { CodeFactor, type FactorMatch, PasskeyFactor, type UsedPasskey } from './second-factors';
+import { type FactorMatch, type GivenAnswer, GuardFactors, type UsedCredential } from './second-factor';
 import { TrustedDevices } from './trusted-devices';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { challengeText } from './challenge.texts';
@@ -20,18 +17,15 @@ import { challengeText } from './challenge.texts';
 export interface Completed {
   readonly signIn: AdmittedSignIn<never>;
   readonly amr: string;
-  readonly passkey?: UsedPasskey;
+  readonly credential?: UsedCredential;
 }
 
 /** Checks second factors, protected by the lockout and the limit on failures. */
 @Injectable()
 export class ChallengeAttempts {
   constructor(
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
+    private readonly factors: GuardFactors,
     private readonly challenges: LoginChallenges,
-    private readonly attempts: AttemptGuard,
-    private readonly limits: FailureLimits,
     private readonly users: TimedUserProvider,
     private readonly signIn: SignIn,
   ) {}
@@ -39,39 +33,28 @@ export class ChallengeAttempts {
   /**
    * Verifies the answer, consumes the challenge and the factor (both or neither), and clears the counters.
    *
-   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge, UnverifiedLogin, SignInRefused
+   * @param answer null for a body without one, which counts as a wrong code
+   * @throws AccountIsLocked, TooManyFailures, WrongCode, BadChallenge, UnverifiedLogin, SignInRefused; the errors of the factor
    */
-  async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
-    const lock = userLock('two_factor', challenge.sub);
-    const attempt: GuardedAttempt<Completed> = {
-      // Only a TOTP code can be guessed. A locked user can still sign in with another factor.
-      lock: answer.kind === 'code' ? lock : undefined,
-      limits: this.limits.ofTwoFactor(challenge.sub),
-      field: answer.kind === 'passkey' ? 'credential' : 'code',
-      released: () => (answer.kind === 'passkey' ? [lock, userLock('confirm', challenge.sub)] : [lock]),
-    };
-    const completed = await this.attempts.run(attempt, () => this.redeem(challenge, answer));
-    if (!completed) throw new WrongCode();
-    return completed;
+  verify(challenge: PurposeClaims, answer: GivenAnswer | null, body: object): Promise<Completed> {
+    return this.factors.attempt(challenge.sub, answer ?? { isGuessable: true }, () =>
+      this.redeem(challenge, answer, body),
+    );
   }
 
-  private async redeem(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed | null> {
-    const user = await this.users.findById(challenge.sub);
-    const stored = user && (await this.users.passwordHashOf(challenge.sub));
+  private async redeem(challenge: PurposeClaims, answer: GivenAnswer | null, body: object): Promise<Completed | null> {
+    const { sub: userId } = challenge;
+    const user = await this.users.findById(userId);
+    const stored = user && (await this.users.passwordHashOf(userId));
     if (user && !this.challenges.isCurrent(challenge, stored)) throw new BadChallenge();
-    const match = user && (await this.matchOf(challenge.sub, answer));
+    const match = user && answer && (await this.factors.match(userId, answer, body));
     if (!match) return null;
     return afterProof(async () => {
       // Before the challenge and the factor are consumed: a refused user can use them later.
-      const signIn = await this.signIn.admitTwoFactors({ user, userId: challenge.sub });
-      return (await this.spend(challenge, match)) ? { signIn, amr: match.amr, passkey: match.passkey } : null;
+      const signIn = await this.signIn.admitTwoFactors({ user, userId });
+      if (!(await this.spend(challenge, match))) return null;
+      return { signIn, amr: answer.factor.amr, credential: match.credential };
     });
-  }
-
-  private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {
-    if (answer.kind === 'code') return this.codes.matchCode(userId, answer.code);
-    if (answer.kind === 'recovery_code') return this.codes.matchRecoveryCode(userId, answer.code);
-    return this.passkeys.match(userId, answer.ceremonyId, answer.credential);
   }
 
   /** Consumes the challenge first: if two factors answer it concurrently, only one factor is consumed. */
@@ -93,28 +76,28 @@ export class ChallengeAttempts {
 export class ChallengeCompletion {
   constructor(
     private readonly challenges: LoginChallenges,
+    private readonly factors: GuardFactors,
     private readonly attempts: ChallengeAttempts,
     private readonly devices: TrustedDevices,
     private readonly signIn: SignIn,
   ) {}
 
-  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, UnverifiedLogin, SignInRefused */
+  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin, SignInRefused; the errors of the factor */
   async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
-    const answer = answerIn(body);
-    if ('problem' in answer) throw invalidAnswer(answer);
+    const answer = this.factors.answerIn(body);
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
-    const { signIn, amr, passkey } = await this.attempts.verify(challenge, answer);
+    const { signIn, amr, credential } = await this.attempts.verify(challenge, answer, body);
     const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const ending = { methods: [first, amr], request, remember, passkeyId: passkey?.passkeyId };
+    const ending = { methods: [first, amr], request, remember, passkeyId: credential?.id };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>
       this.challenges.isCurrent(challenge, stored) &&
       (await this.challenges.isOutstanding(challenge)) &&
-      (!passkey || (await passkey.isCurrent()));
+      (!credential || (await credential.isCurrent()));
     let tokens: SessionTokens | null = null;
     try {
       tokens = await this.signIn.complete(signIn, ending, stillValid);
@@ -127,30 +110,10 @@ export class ChallengeCompletion {
   }
 }
 
-function invalidAnswer({ problem, fields }: NoAnswer): ValidationFailed {
-  const textOf = (field: string): Text =>
-    problem === 'missing'
-      ? { key: 'validation.required', params: { field: named(field) } }
-      : challengeText('auth.one_factor_only');
-  return new ValidationFailed(Object.fromEntries(fields.map((field) => [field, [textOf(field)]])));
-}
-
-/** Body of `POST /two-factor-challenge`: the challenge, and one second factor. */
+/** Body of `POST /two-factor-challenge`: the challenge, and the answer of one second factor. */
 export class TwoFactorChallengeRequest {
   @RequiredString()
   challenge_token!: string;
-
-  @OptionalText()
-  code: string | null = null;
-
-  @OptionalText()
-  recovery_code: string | null = null;
-
-  @OptionalText()
-  ceremony_id: string | null = null;
-
-  @OptionalObject()
-  credential: object | null = null;
 
   /** Whether the device is to be trusted: see `twoFactor.trustedDeviceDays`. */
   @OptionalFlag()
@@ -169,12 +132,5 @@ export class BadChallenge extends AuthException {
   /** When several requests answer one challenge concurrently, the refused ones were not guesses. */
   override get isInconclusive(): boolean {
     return true;
-  }
-}
-
-/** The code is wrong or already used, or the user has no second factor: 422, with the same body in all cases. */
-export class WrongCode extends AuthException {
-  constructor() {
-    super('wrong_code', { status: 422, errors: { code: [challengeText('auth.wrong_code')] } });
   }
 }

@@ -9,7 +9,8 @@ import {
   LoginEnrolments,
   enrolmentRefusals,
 } from '../login-challenge/login-enrolments';
-import { CodeFactor } from '../login-challenge/second-factors';
+import { GuardFactors } from '../login-challenge/second-factor';
+import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { PasskeyEnrolment } from './passkey-enrolment';
 import { CREATION_OPTIONS } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
@@ -36,7 +37,7 @@ export class RequiredPasskey {
   constructor(
     private readonly enrolments: LoginEnrolments,
     private readonly passkeys: PasskeyEnrolment,
-    private readonly codes: CodeFactor,
+    private readonly factors: GuardFactors,
   ) {}
 
   /** @throws BadEnrolment, UnverifiedLogin, SignInRefused */
@@ -52,8 +53,8 @@ export class RequiredPasskey {
     const enrolment = await this.enrolments.open(token);
     const { userId } = enrolment;
     const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
-    // The database stores it only as the first passkey. TOTP is looked for afterwards: see `RequiredTwoFactor`.
-    const isOnly = async (): Promise<boolean> => (await this.codes.stateOf(userId)) === null;
+    // The database stores it only as the first passkey. Other factors are looked for afterwards, as each enrolment does.
+    const isOnly = async (): Promise<boolean> => !(await this.factors.isHeldBy(userId, PasskeyAsSecondFactor));
     const store = (session: EnrolmentSession): Promise<boolean> =>
       this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
     return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);

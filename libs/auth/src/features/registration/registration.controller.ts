@@ -14,6 +14,7 @@ import { FLAG, type Schema, namedSchema, oneOf, record } from '../../foundation/
 import type { RegisteredBody } from '../../foundation/ports/presenter';
 import type { Answers } from '../../foundation/realm/route';
 import { HasherBusy } from '../../identity/password/hash-queue';
+import type { Feature } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
 import { Route, status, tokenPair } from '../../request/routes/route';
 import { REMEMBER_NOTE, tokensOrChallenge } from '../login/login.controller';
@@ -38,11 +39,11 @@ const REGISTERED = namedSchema(
 );
 
 const answersOf =
-  (signedIn: (options: GuardConfig) => Schema) =>
-  (options: GuardConfig): Answers =>
+  (signedIn: (options: GuardConfig, manifests: readonly Feature[]) => Schema) =>
+  (options: GuardConfig, manifests: readonly Feature[]): Answers =>
     options.registration.concealExisting
       ? { 202: status('registration-received') }
-      : { ...(options.registration.login && { 200: signedIn(options) }), 201: REGISTERED };
+      : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED };
 
 const takenRefusal = ({ username, registration }: GuardConfig): AuthException[] =>
   registration.concealExisting ? [] : [new IdentifierTaken(username)];

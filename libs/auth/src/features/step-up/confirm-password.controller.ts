@@ -7,11 +7,11 @@ import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, lockRefusal } from '../../request/routes/route';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
-import { WrongCode } from '../login-challenge/challenge';
+import { WrongCode, factorsOf } from '../login-challenge/second-factor';
 import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { CONFIRMATION_BODY, Confirmations } from './confirmations';
 import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
-import { PasskeyConfirmationRequired, WrongPassword } from './step-up.errors';
+import { WrongPassword } from './step-up.errors';
 
 declare module '../../foundation/platform/catalogue' {
   interface Operations {
@@ -29,13 +29,13 @@ export class ConfirmPasswordController {
     gates: [RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
     answer: CONFIRMATION_BODY,
-    refusals: (options) => [
+    refusals: (options, manifests) => [
       new WrongPassword('password'),
       new HasherBusy(),
       ...lockRefusal('password', options),
       ...(options.confirm.factors === 'all'
         ? [
-            new PasskeyConfirmationRequired(),
+            ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
             new WrongCode(),
             new TooManyFailures('code', 60),
             ...lockRefusal('code', options),
@@ -47,6 +47,9 @@ export class ConfirmPasswordController {
     return this.confirmation.confirm(caller, body);
   }
 }
+
+/** The second factor beside the password. Each feature adds its answers, by merging into this interface. */
+export interface FactorBesidePassword {}
 
 /**
  * Step-up with the password, for code of the host. `PasskeyFlow.confirm` is the same with a passkey, and `Auth.confirm` is
@@ -63,12 +66,8 @@ export class ConfirmationFlow extends Flow {
    * @throws Unauthenticated, WrongPassword, WrongCode, TooManyFailures, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
    * StoreUnavailable
    */
-  async byPassword(
-    password: string,
-    source: CallSource,
-    { code, recoveryCode }: { code?: string; recoveryCode?: string } = {},
-  ): Promise<string> {
-    const input = { password, code, recoveryCode };
+  async byPassword(password: string, source: CallSource, factor: FactorBesidePassword = {}): Promise<string> {
+    const input = { ...factor, password };
     return (await this.call(ConfirmPasswordController, 'confirm', source, { input })).confirmation_token;
   }
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { SecondFactorMethod } from '../../foundation/ports/presenter';
+import { OptionalText } from '../../request/http/request-body';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors';
+import { type FactorMatch, SecondFactor } from '../login-challenge/second-factor';
 import type { TakenAccount } from '../sessions/accounts';
 import { RecoveryCodeUsed } from './two-factor.events';
 import { without, RecoveryCodes } from './recovery-codes';
@@ -11,12 +12,18 @@ import { SecondFactors, isEnabled } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 
-// One-time password (RFC 8176 §2). A recovery code is also a one-time password.
-const AMR = 'otp';
+/** The fields with a code, in bodies that contain a second factor. */
+export class CodeFields {
+  @OptionalText()
+  code: string | null = null;
 
-/** Checks TOTP codes and recovery codes of the realm's users at a login challenge. */
+  @OptionalText()
+  recovery_code: string | null = null;
+}
+
+/** Checks TOTP codes and recovery codes of the realm's users. */
 @Injectable()
-export class TwoFactorCodes extends CodeFactor {
+export class TwoFactorCodes extends SecondFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly totp: Totp,
@@ -43,16 +50,15 @@ export class TwoFactorCodes extends CodeFactor {
     return isEnabled(factor) ? (factor.secret ?? '') : null;
   }
 
-  async matchCode(userId: string, given: string): Promise<FactorMatch | null> {
+  async match(userId: string, { code, recovery_code: recoveryCode }: CodeFields): Promise<FactorMatch | null> {
     const factor = await this.factors.read(userId);
-    const match = isEnabled(factor) ? this.totp.match(this.factors.secretOf(userId, factor), given) : null;
-    return match && { amr: AMR, spend: () => this.usedCodes.claim(match) };
-  }
-
-  async matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null> {
-    const factor = await this.factors.read(userId);
-    const entry = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
-    return entry === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, entry) };
+    if (!isEnabled(factor)) return null;
+    if (recoveryCode !== null) {
+      const entry = await this.recoveryCodes.find(factor.recoveryCodes, recoveryCode);
+      return entry === null ? null : { spend: () => this.spendRecoveryCode(userId, entry) };
+    }
+    const match = this.totp.match(this.factors.secretOf(userId, factor), code ?? '');
+    return match && { spend: () => this.usedCodes.claim(match) };
   }
 
   private async spendRecoveryCode(userId: string, entry: string): Promise<boolean> {

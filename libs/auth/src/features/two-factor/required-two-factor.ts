@@ -5,11 +5,8 @@ import type { Caller } from '../../identity/tokens/caller';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { AttemptGuard, FailureLimits } from '../../request/lockout/attempt-guard';
-import { userLock } from '../../request/lockout/lockout.store';
 import { Route, lockRefusal, tokenPair } from '../../request/routes/route';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
-import { WrongCode } from '../login-challenge/challenge';
 import {
   BadEnrolment,
   EnrolmentRequest,
@@ -17,8 +14,9 @@ import {
   enrolmentRefusals,
 } from '../login-challenge/login-enrolments';
 import { RequiredFactors } from '../login-challenge/required-factors';
-import { PasskeyFactor } from '../login-challenge/second-factors';
-import { type Enrolment, type PendingMatch, TwoFactor } from './two-factor';
+import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
+import { TwoFactorCodes } from './code-factor';
+import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
 
 declare module '../../foundation/platform/catalogue' {
@@ -40,9 +38,7 @@ export class RequiredTwoFactor {
   constructor(
     private readonly enrolments: LoginEnrolments,
     private readonly twoFactor: TwoFactor,
-    private readonly passkeys: PasskeyFactor,
-    private readonly attempts: AttemptGuard,
-    private readonly limits: FailureLimits,
+    private readonly factors: GuardFactors,
   ) {}
 
   /** Starts the enrolment. Replaces a pending one. @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy */
@@ -59,16 +55,12 @@ export class RequiredTwoFactor {
   async confirm(body: ConfirmEnrolmentRequest, request: object): Promise<SessionTokens> {
     const enrolment = await this.enrolments.open(body.enrolment_token);
     const { userId } = enrolment;
-    const lock = userLock('two_factor', userId);
-    const limits = this.limits.ofTwoFactor(userId);
-    const attempt = { lock, limits, field: 'code', released: (): [typeof lock] => [lock] };
-    const match = await this.attempts.run<PendingMatch>(attempt, () =>
+    const match = await this.factors.attempt(userId, { isGuessable: true }, () =>
       this.twoFactor.matchPending(userId, body.code ?? ''),
     );
-    if (!match) throw new WrongCode();
     return this.enrolments.complete(enrolment, 'otp', request, ({ isAlive }) =>
       // Each kind of factor is stored before the other one is looked for: of two concurrent enrolments at most one remains.
-      match.enable(async () => (await isAlive()) && !(await this.passkeys.isHeldBy(userId))),
+      match.enable(async () => (await isAlive()) && !(await this.factors.isHeldBy(userId, TwoFactorCodes))),
     );
   }
 }
@@ -78,7 +70,6 @@ export class RequiredTwoFactor {
 export class TwoFactorRemoval {
   constructor(
     private readonly twoFactor: TwoFactor,
-    private readonly passkeys: PasskeyFactor,
     private readonly requiredFactors: RequiredFactors,
   ) {}
 
@@ -86,9 +77,8 @@ export class TwoFactorRemoval {
   remove(caller: Caller): Promise<void> {
     const { userId } = caller;
     // A pending factor is none yet.
-    const hasAnother = async (): Promise<boolean> =>
-      (await this.passkeys.isHeldBy(userId)) || !(await this.twoFactor.isEnabled(userId));
-    return this.requiredFactors.remove(caller, hasAnother, () => this.twoFactor.disable(userId));
+    const isNone = async (): Promise<boolean> => !(await this.twoFactor.isEnabled(userId));
+    return this.requiredFactors.remove(caller, TwoFactorCodes, isNone, () => this.twoFactor.disable(userId));
   }
 }
 

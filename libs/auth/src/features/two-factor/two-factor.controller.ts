@@ -6,7 +6,7 @@ import { CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, signInRefusal } from '../../request/routes/route';
-import { WrongCode } from '../login-challenge/challenge';
+import { WrongCode } from '../login-challenge/second-factor';
 import { lastFactorRefusal } from '../login-challenge/required-factors';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
@@ -28,6 +28,27 @@ declare module '../../foundation/platform/catalogue' {
     two_factor_disable: true;
     recovery_codes_count: true;
     recovery_codes_renew: true;
+  }
+}
+
+declare module '../../foundation/ports/presenter' {
+  interface SecondFactorMethods {
+    totp: true;
+    recovery_code: false;
+  }
+}
+
+declare module '../login-challenge/challenge.controller' {
+  interface SecondFactorAnswers {
+    code: { readonly code: string };
+    recoveryCode: { readonly recoveryCode: string };
+  }
+}
+
+declare module '../step-up/confirm-password.controller' {
+  interface FactorBesidePassword {
+    code?: string;
+    recoveryCode?: string;
   }
 }
 

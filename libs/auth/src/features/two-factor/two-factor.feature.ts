@@ -5,7 +5,8 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
-import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
+import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
+import { ConfirmPasswordRequest } from '../step-up/password-confirmation';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
@@ -15,7 +16,7 @@ import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
-import { TwoFactorCodes, removeFactor } from './code-factor';
+import { CodeFields, TwoFactorCodes, removeFactor } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 const reasons = {
@@ -61,10 +62,23 @@ export const twoFactor = defineFeature('twoFactor', {
     OwnTwoFactor,
     TwoFactorRemoval,
     RequiredTwoFactor,
-    { provide: CodeFactor, useClass: TwoFactorCodes },
+    TwoFactorCodes,
   ],
-  whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
-  factor: true,
+  fields: [
+    { to: TwoFactorChallengeRequest, from: CodeFields },
+    { to: ConfirmPasswordRequest, from: CodeFields },
+  ],
+  factor: {
+    service: TwoFactorCodes,
+    // One-time password (RFC 8176 §2). A recovery code is also a one-time password.
+    amr: 'otp',
+    plural: 'codes',
+    enrols: 'totp',
+    answers: [
+      { method: 'totp', fields: ['code'], isGuessable: true },
+      { method: 'recovery_code', fields: ['recovery_code'] },
+    ],
+  },
   on: { endAll: endChallenges, takeover: removeFactor },
   data: {
     // The secret is in the table of the users.

@@ -5,9 +5,8 @@ import { idText } from '../../identity/users/identifiers';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
-import { WrongCode } from '../login-challenge/challenge';
+import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
-import { TrustedDeviceStore } from '../login-challenge/trusted-device.store';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -57,7 +56,7 @@ export class TwoFactor {
     private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
     private readonly imports: FactorImports,
-    private readonly trustedDevices: TrustedDeviceStore,
+    private readonly guardFactors: GuardFactors,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
@@ -120,7 +119,7 @@ export class TwoFactor {
     { secret }: StoredSecondFactor,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
-    await this.trustedDevices.removeAllOfSource(userId);
+    await this.guardFactors.endTrust(userId);
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
@@ -168,7 +167,7 @@ export class TwoFactor {
       recoveryCodes,
       confirmedAt: confirmedAt ?? new Date(this.clock.now()),
     };
-    await this.trustedDevices.removeAllOfSource(id);
+    await this.guardFactors.endTrust(id);
     const found: { enabled?: 'none' | 'same' | 'other' } = {};
     const stored = await this.factors.change(id, (current) => {
       const isSame = this.factors.secretOf(id, current) === secret;

@@ -17,9 +17,9 @@ export interface RouteDeclaration {
   readonly note?: string;
   /** Body of the success response, with the status of the route. `answers` lists several. Omit both for no body. */
   readonly answer?: Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);
-  readonly answers?: (options: GuardConfig) => Answers;
+  readonly answers?: (options: GuardConfig, manifests: readonly Feature[]) => Answers;
   /** The exceptions of the handler. Those of the gates and of the body are added. */
-  readonly refusals?: (options: GuardConfig) => readonly AuthException[];
+  readonly refusals?: (options: GuardConfig, manifests: readonly Feature[]) => readonly AuthException[];
   /** The parameters of the path and of the query, by name. */
   readonly parameters?: Readonly<Record<string, Schema>>;
   /** The schema of the request body where the handler reads fields that its class does not declare. */

@@ -73,11 +73,11 @@ export function operationObject(
   const { options } = scope.realm;
   const declared = declarationOf(route.handler)!;
   const { gates } = routePlan(route.controller, route.handler);
-  const body = requestBody(route, scope);
+  const body = requestBody(route, scope, manifests);
   const ofRefresh = readsRefreshToken(route);
   const refusals = [
     ...routeFailures(route, gates, options, body !== null && !ofRefresh),
-    ...(declared.refusals?.(options) ?? []),
+    ...(declared.refusals?.(options, manifests) ?? []),
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
     const place = route.path.includes(`:${name}`) ? 'path' : 'query';
@@ -106,7 +106,7 @@ function successes(
 ): Record<string, ResponseObject> {
   const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
   const schema = typeof answer === 'function' ? answer(options, manifests) : (answer ?? null);
-  const all: Answers = answers?.(options) ?? { [status]: schema };
+  const all: Answers = answers?.(options, manifests) ?? { [status]: schema };
   const headers = headersOf(route.handler, gates, options);
   const response = (code: string, body: Schema | null): ResponseObject => ({
     description: DESCRIPTIONS[code]!,
