@@ -101,7 +101,7 @@ export interface Described {
 /** Every capability whose manifest is in `features.ts`, in the order of that list. */
 function capabilities(): Capability[] {
   const list = readFileSync(join(ROOT, SOURCE, 'features.ts'), 'utf8');
-  const order = [...list.split('FEATURES: readonly Feature[] = [')[1]!.split(']')[0]!.matchAll(/\w+/g)].map(
+  const order = [...list.split('FEATURES: readonly Feature[] = withFlags([')[1]!.split(']')[0]!.matchAll(/\w+/g)].map(
     ([name]) => name,
   );
   const files = [...list.matchAll(/^import \{([^}]*)\} from '\.\/(.*)';$/gm)];

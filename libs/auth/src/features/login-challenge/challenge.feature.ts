@@ -1,7 +1,7 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { ChallengeAttempts, ChallengeCompletion } from './challenge';
+import { ChallengeCompletion } from './challenge';
 import { factorErrors } from './factor-errors';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
@@ -41,7 +41,6 @@ export const loginChallenge = defineFeature('loginChallenge', {
     EnrolmentTokens,
     RequiredFactors,
     LoginEnrolments,
-    ChallengeAttempts,
     ChallengeCompletion,
     SecondFactorChallengeIssuer,
   ],

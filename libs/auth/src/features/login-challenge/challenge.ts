@@ -20,15 +20,43 @@ export interface Completed {
   readonly credential?: UsedCredential;
 }
 
-/** Checks second factors, protected by the lockout and the limit on failures. */
+/** Completes a login challenge with a second factor and starts a session (`POST /two-factor-challenge`). */
 @Injectable()
-export class ChallengeAttempts {
+export class ChallengeCompletion {
   constructor(
-    private readonly factors: GuardFactors,
     private readonly challenges: LoginChallenges,
+    private readonly factors: GuardFactors,
     private readonly users: TimedUserProvider,
+    private readonly devices: TrustedDevices,
     private readonly signIn: SignIn,
   ) {}
+
+  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin, SignInRefused; the errors of the factor */
+  async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
+    const answer = this.factors.answerIn(body);
+    const challenge = await this.challenges.verify(body.challenge_token);
+    if (!challenge) throw new BadChallenge();
+    // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
+    const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
+    const { signIn, amr, credential } = await this.verify(challenge, answer, body);
+    const { fst: first = 'pwd', rem: remember = true } = challenge;
+    const ending = { methods: [first, amr], request, remember, passkeyId: credential?.id };
+    const device = trusting && (await trusting.trust(clientInfo(request)));
+    // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
+    const stillValid = async (stored: string | null): Promise<boolean> =>
+      this.challenges.isCurrent(challenge, stored) &&
+      (await this.challenges.tokens.isOutstanding(challenge)) &&
+      (!credential || (await credential.isCurrent()));
+    let tokens: SessionTokens | null = null;
+    try {
+      tokens = await this.signIn.complete(signIn, ending, stillValid);
+    } finally {
+      if (!tokens) await device?.forget();
+    }
+    if (!tokens) throw new BadChallenge();
+    device?.announce();
+    return device ? { ...tokens, trustedDevice: device.trusted } : tokens;
+  }
 
   /**
    * Verifies the answer, consumes the challenge and the factor (both or neither), and clears the counters.
@@ -36,7 +64,7 @@ export class ChallengeAttempts {
    * @param answer null for a body without one, which counts as a wrong code
    * @throws AccountIsLocked, TooManyFailures, WrongCode, BadChallenge, UnverifiedLogin, SignInRefused; the errors of the factor
    */
-  verify(challenge: PurposeClaims, answer: GivenAnswer | null, body: object): Promise<Completed> {
+  private verify(challenge: PurposeClaims, answer: GivenAnswer | null, body: object): Promise<Completed> {
     return this.factors.attempt(challenge.sub, answer ?? { isGuessable: true }, () =>
       this.redeem(challenge, answer, body),
     );
@@ -59,54 +87,15 @@ export class ChallengeAttempts {
 
   /** Consumes the challenge first: if two factors answer it concurrently, only one factor is consumed. */
   private async spend(challenge: PurposeClaims, match: FactorMatch): Promise<boolean> {
-    if (!(await this.challenges.consume(challenge))) throw new BadChallenge();
+    if (!(await this.challenges.tokens.spend(challenge))) throw new BadChallenge();
     let spent = false;
     try {
       spent = await match.spend();
     } finally {
       // Not repeated: it could restore a challenge that was spent again meanwhile.
-      if (!spent) await bestEffort('restoring a challenge', () => this.challenges.restore(challenge), 0);
+      if (!spent) await bestEffort('restoring a challenge', () => this.challenges.tokens.restore(challenge), 0);
     }
     return spent;
-  }
-}
-
-/** Completes a login challenge with a second factor and starts a session (`POST /two-factor-challenge`). */
-@Injectable()
-export class ChallengeCompletion {
-  constructor(
-    private readonly challenges: LoginChallenges,
-    private readonly factors: GuardFactors,
-    private readonly attempts: ChallengeAttempts,
-    private readonly devices: TrustedDevices,
-    private readonly signIn: SignIn,
-  ) {}
-
-  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin, SignInRefused; the errors of the factor */
-  async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
-    const answer = this.factors.answerIn(body);
-    const challenge = await this.challenges.verify(body.challenge_token);
-    if (!challenge) throw new BadChallenge();
-    // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
-    const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
-    const { signIn, amr, credential } = await this.attempts.verify(challenge, answer, body);
-    const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const ending = { methods: [first, amr], request, remember, passkeyId: credential?.id };
-    const device = trusting && (await trusting.trust(clientInfo(request)));
-    // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
-    const stillValid = async (stored: string | null): Promise<boolean> =>
-      this.challenges.isCurrent(challenge, stored) &&
-      (await this.challenges.isOutstanding(challenge)) &&
-      (!credential || (await credential.isCurrent()));
-    let tokens: SessionTokens | null = null;
-    try {
-      tokens = await this.signIn.complete(signIn, ending, stillValid);
-    } finally {
-      if (!tokens) await device?.forget();
-    }
-    if (!tokens) throw new BadChallenge();
-    device?.announce();
-    return device ? { ...tokens, trustedDevice: device.trusted } : tokens;
   }
 }
 

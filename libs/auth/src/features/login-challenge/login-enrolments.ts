@@ -70,7 +70,7 @@ export interface EnrolmentSession {
 @Injectable()
 export class LoginEnrolments {
   constructor(
-    private readonly tokens: EnrolmentTokens,
+    private readonly challenges: EnrolmentTokens,
     private readonly factors: GuardFactors,
     private readonly users: TimedUserProvider,
     private readonly signIn: SignIn,
@@ -79,13 +79,13 @@ export class LoginEnrolments {
 
   /** @throws BadEnrolment, UnverifiedLogin, SignInRefused, StoreUnavailable */
   async open(token: string): Promise<OpenEnrolment> {
-    const claims = await this.tokens.verify(token);
+    const claims = await this.challenges.verify(token);
     if (!claims) throw new BadEnrolment();
     const { sub: userId } = claims;
     const user = await this.users.findById(userId);
     const isOpen = async (): Promise<boolean> =>
-      this.tokens.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
-      (await this.tokens.isOutstanding(claims));
+      this.challenges.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
+      (await this.challenges.tokens.isOutstanding(claims));
     if (!user || !(await isOpen()) || (await this.factors.isHeldBy(userId))) throw new BadEnrolment();
     // The factor that is enrolled is the second one of the sign-in.
     return { user, userId, isOpen, claims, signIn: await this.signIn.admitTwoFactors({ user, userId }) };
@@ -111,7 +111,7 @@ export class LoginEnrolments {
     store: (session: EnrolmentSession) => Promise<boolean>,
     credentialId?: string,
   ): Promise<SessionTokens> {
-    if (!(await this.tokens.consume(claims))) throw new BadEnrolment();
+    if (!(await this.challenges.tokens.spend(claims))) throw new BadEnrolment();
     let familyId: string | undefined;
     let isStored = false;
     try {
@@ -131,7 +131,7 @@ export class LoginEnrolments {
         await Promise.all([
           bestEffort('ending the session of an enrolment', end),
           // Not repeated: it could restore a token that was consumed again meanwhile.
-          bestEffort('reopening an enrolment', () => this.tokens.restore(claims), 0),
+          bestEffort('reopening an enrolment', () => this.challenges.tokens.restore(claims), 0),
         ]);
       }
     }

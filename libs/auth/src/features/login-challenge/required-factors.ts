@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { bestEffort, callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
-import type { EnrolmentChallenge, EnrolmentMethod } from '../../foundation/ports/presenter';
+import type { EnrolmentChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import type { HookPoints } from '../../foundation/realm/feature';
@@ -47,11 +47,6 @@ export class RequiredFactors {
     private readonly factors: GuardFactors,
     private readonly realm: Realm,
   ) {}
-
-  /** The factors that the routes below `/two-factor-enrolment` can set up. */
-  get methods(): readonly EnrolmentMethod[] {
-    return this.factors.all.map(({ enrols }) => enrols);
-  }
 
   /** @throws AuthConfigError if the function returns no boolean; StoreUnavailable if it does not settle in time */
   async appliesTo(user: object): Promise<boolean> {
@@ -119,13 +114,8 @@ export class SecondFactorChallengeIssuer {
     private readonly challenges: LoginChallenges,
     private readonly enrolments: EnrolmentTokens,
     private readonly requiredFactors: RequiredFactors,
-    private readonly devices: TrustedDevices,
     private readonly realm: Realm,
   ) {}
-
-  async trustOf(first: FirstFactor, request: object): Promise<(() => Promise<boolean>) | null> {
-    return this.realm.options.twoFactor.trustedDeviceDays > 0 ? this.devices.trustOf(first, request) : null;
-  }
 
   async askOf({ user, userId, digest }: FirstFactor): Promise<AskedFactor | null> {
     const always = await this.factors.methodsOf(userId, ({ askedBy }) => !askedBy);
@@ -152,12 +142,15 @@ export class SecondFactorChallengeIssuer {
       enrolment_required: true,
       enrolment_token: await this.enrolments.mint(userId, digest, ending),
       expires_in: this.realm.options.twoFactor.enrolmentTtl,
-      methods: this.requiredFactors.methods,
+      methods: this.factors.all.map(({ enrols }) => enrols),
     };
   }
 }
 
 export const CHALLENGE_HOOKS: HookPoints = {
   signInChallenge: (services, first) => services.get(SecondFactorChallengeIssuer).askOf(first),
-  signInTrust: (services, first, request) => services.get(SecondFactorChallengeIssuer).trustOf(first, request),
+  signInTrust: async (services, first, request) =>
+    services.realm.options.twoFactor.trustedDeviceDays > 0
+      ? services.get(TrustedDevices).trustOf(first, request)
+      : null,
 };

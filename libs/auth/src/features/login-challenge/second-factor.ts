@@ -200,6 +200,6 @@ export class GuardFactors {
    * user has the former factors again, and an earlier binding would match.
    */
   endTrust(userId: string): Promise<void> {
-    return this.devices.removeAllOfSource(userId);
+    return this.devices.removeAll(userId, this.scope.realm.source.names);
   }
 }

@@ -5,7 +5,7 @@ import { CurrentCaller } from '../../request/gates/authenticated';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { type ListedDevice, TRUSTED_DEVICE } from './trusted-device.store';
+import { type ListedDevice, TRUSTED_DEVICE, TrustedDeviceStore } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
 declare module '../../foundation/platform/catalogue' {
@@ -18,7 +18,10 @@ declare module '../../foundation/platform/catalogue' {
 
 @Controller('trusted-devices')
 export class TrustedDevicesController {
-  constructor(private readonly devices: TrustedDevices) {}
+  constructor(
+    private readonly devices: TrustedDevices,
+    private readonly store: TrustedDeviceStore,
+  ) {}
 
   @Route('GET', '', {
     operation: 'trusted_devices_list',
@@ -40,7 +43,7 @@ export class TrustedDevicesController {
     unlimited: 'it removes rows that sign-ins have added',
   })
   forgetAll(@CurrentCaller() { userId }: Caller): Promise<void> {
-    return this.devices.forgetAll(userId);
+    return this.store.removeAll(userId);
   }
 
   @Route('DELETE', ':svcDevice', {
@@ -51,7 +54,7 @@ export class TrustedDevicesController {
     unlimited: 'it removes a row that a sign-in has added',
   })
   forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
-    return this.devices.forget(userId, id);
+    return this.store.remove(userId, id);
   }
 }
 

@@ -134,15 +134,6 @@ export class TrustedDevices {
     return this.store.list(userId, await this.bindingOf(userId));
   }
 
-  /** Ends the trust in one device of the user. Any other id has no effect. */
-  forget(userId: string, id: string): Promise<void> {
-    return this.store.remove(userId, id);
-  }
-
-  forgetAll(userId: string): Promise<void> {
-    return this.store.removeAll(userId);
-  }
-
   private get days(): number {
     return this.realm.options.twoFactor.trustedDeviceDays;
   }

@@ -45,12 +45,11 @@ export class PasskeyEnrolment {
     private readonly realm: Realm,
   ) {}
 
-  options(holder: PasskeyHolder): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.begin(holder, 'interactive');
-  }
-
   /** Begins a ceremony of this kind. {@link complete} ends it. */
-  async begin({ userId, user }: PasskeyHolder, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  async begin(
+    { userId, user }: PasskeyHolder,
+    kind: CreationKind = 'interactive',
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { passkeys: options } = this.realm.options;
     const passkeys = await this.store.list(userId);
     const stored = storedHandle(passkeys);
@@ -64,13 +63,17 @@ export class PasskeyEnrolment {
     );
   }
 
-  /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    return this.complete(caller, 'interactive', credential, name);
-  }
-
-  /** Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user. @throws as register */
-  async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
+  /**
+   * Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user.
+   *
+   * @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime
+   */
+  async complete(
+    caller: Caller,
+    credential: unknown,
+    name: string | null,
+    kind: CreationKind = 'interactive',
+  ): Promise<void> {
     const passkey = await this.verified(caller.userId, kind, credential, name);
     const most = kind === 'conditional' ? 1 : undefined;
     if (!(await this.add(caller, passkey, most))) throw new PasskeyRefused('not_registered');

@@ -169,7 +169,7 @@ export class PasskeyEnrolmentController {
     quiet: true,
   })
   options(@CurrentCaller() caller: Caller) {
-    return this.enrolment.options(caller);
+    return this.enrolment.begin(caller);
   }
 
   @Route('POST', '', {
@@ -183,7 +183,7 @@ export class PasskeyEnrolmentController {
     @CurrentCaller() caller: Caller,
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
   ): Promise<void> {
-    return this.enrolment.register(caller, credential, name);
+    return this.enrolment.complete(caller, credential, name);
   }
 }
 

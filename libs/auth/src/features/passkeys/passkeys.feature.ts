@@ -25,7 +25,7 @@ import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyStore } from './passkey.store';
 import { PasskeyConfirmationRequired } from './passkeys.errors';
 import { relyingPartyErrors, verificationErrors } from './relying-party';
-import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
+import { RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
@@ -81,7 +81,6 @@ export const passkeys = defineFeature('passkeys', {
     AssertionVerifier,
     PasskeyAssertions,
     PasskeyEnrolment,
-    RequiredPasskey,
     PasskeyLogin,
     PasskeyConfirmation,
     PasskeyManagement,

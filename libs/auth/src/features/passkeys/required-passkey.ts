@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -31,45 +31,20 @@ export class PasskeyEnrolmentRequest extends EnrolmentRequest {
   name: string | null = null;
 }
 
-/** Enrols the first passkey of a user with an enrolment token, and starts a session. */
-@Injectable()
-export class RequiredPasskey {
-  constructor(
-    private readonly enrolments: LoginEnrolments,
-    private readonly passkeys: PasskeyEnrolment,
-    private readonly factors: GuardFactors,
-  ) {}
-
-  /** @throws BadEnrolment, UnverifiedLogin, SignInRefused */
-  async options({ enrolment_token: token }: EnrolmentRequest) {
-    return this.passkeys.options(await this.enrolments.open(token));
-  }
-
-  /** @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused */
-  async enrol(
-    { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
-    request: object,
-  ): Promise<SessionTokens> {
-    const enrolment = await this.enrolments.open(token);
-    const { userId } = enrolment;
-    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
-    // The database stores it only as the first passkey. Other factors are looked for afterwards, as each enrolment does.
-    const isOnly = async (): Promise<boolean> => !(await this.factors.isHeldBy(userId, PasskeyAsSecondFactor));
-    const store = (session: EnrolmentSession): Promise<boolean> =>
-      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
-    return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
-  }
-}
-
 /** The session of the enrolment has ended: the enrolment is closed. */
 function falseIfEnded(error: unknown): false {
   if (error instanceof Unauthenticated) return false;
   throw error;
 }
 
+/** Enrols the first passkey of a user with an enrolment token, and starts a session. */
 @Controller('two-factor-enrolment')
 export class RequiredPasskeyController {
-  constructor(private readonly enrolment: RequiredPasskey) {}
+  constructor(
+    private readonly enrolments: LoginEnrolments,
+    private readonly passkeys: PasskeyEnrolment,
+    private readonly factors: GuardFactors,
+  ) {}
 
   @Route('POST', 'passkey-options', {
     operation: 'enrolment_passkey_options',
@@ -80,8 +55,8 @@ export class RequiredPasskeyController {
     refusals: enrolmentRefusals,
     quiet: true,
   })
-  options(@RequestBody(EnrolmentRequest) body: EnrolmentRequest) {
-    return this.enrolment.options(body);
+  async options(@RequestBody(EnrolmentRequest) { enrolment_token: token }: EnrolmentRequest) {
+    return this.passkeys.begin(await this.enrolments.open(token));
   }
 
   @Route('POST', 'passkey', {
@@ -94,10 +69,17 @@ export class RequiredPasskeyController {
     refusals: (options) => [...enrolmentRefusals(options), new PasskeyRefused('not_registered')],
     presentedAs: 'login',
   })
-  enrol(
-    @RequestBody(PasskeyEnrolmentRequest) body: PasskeyEnrolmentRequest,
+  async enrol(
+    @RequestBody(PasskeyEnrolmentRequest) { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
     @Req() request: object,
   ): Promise<SessionTokens> {
-    return this.enrolment.enrol(body, request);
+    const enrolment = await this.enrolments.open(token);
+    const { userId } = enrolment;
+    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
+    // The database stores it only as the first passkey. Other factors are looked for afterwards, as each enrolment does.
+    const isOnly = async (): Promise<boolean> => !(await this.factors.isHeldBy(userId, PasskeyAsSecondFactor));
+    const store = (session: EnrolmentSession): Promise<boolean> =>
+      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
+    return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
   }
 }

@@ -10,7 +10,8 @@ import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { WrongCode, factorsOf } from '../login-challenge/second-factor';
 import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { CONFIRMATION_BODY, Confirmations } from './confirmations';
-import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
+import { ConfirmationFactors } from './confirmation-factors';
+import { ConfirmPasswordRequest, CurrentPassword } from './password-confirmation';
 import { WrongPassword } from './step-up.errors';
 
 declare module '../../foundation/platform/catalogue' {
@@ -21,7 +22,11 @@ declare module '../../foundation/platform/catalogue' {
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
-  constructor(private readonly confirmation: PasswordConfirmation) {}
+  constructor(
+    private readonly currentPassword: CurrentPassword,
+    private readonly factors: ConfirmationFactors,
+    private readonly confirmations: Confirmations,
+  ) {}
 
   @Route('POST', '', {
     operation: 'confirm_password',
@@ -43,8 +48,12 @@ export class ConfirmPasswordController {
         : []),
     ],
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
-    return this.confirmation.confirm(caller, body);
+  async confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
+    // A second factor is consumed only after the password was verified. A failure of either stays counted until both are right.
+    const beside = await this.factors.besidePassword(caller.userId, body);
+    const digest = await this.currentPassword.verify(caller.userId, body.password, 'password', beside);
+    // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
+    return { confirmation_token: await this.confirmations.mint(caller, digest) };
   }
 }
 

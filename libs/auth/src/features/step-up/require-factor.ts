@@ -5,12 +5,12 @@ import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
-import { RouteGuard, requires } from '../../request/gates/route-guard';
-import { DetailedGate, type Gate, Gates, type RouteGate } from '../../request/gates/route-plan';
+import { guardWith, requires } from '../../request/gates/route-guard';
+import { DetailedGate, type Gate, type RouteGate } from '../../request/gates/route-plan';
 import { factorsOf } from '../login-challenge/second-factor';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { FactorRequired } from './step-up.errors';
-import { type RequiredFactor, hasSignedInWith } from './step-up.policy';
+import { type RequiredFactor, hasSignedInWith, signInOf } from './step-up.policy';
 
 declare module '../../foundation/realm/feature' {
   interface Factor {
@@ -37,10 +37,9 @@ export class FactorGate implements Gate<RequiredFactor> {
 
   async check(_context: ExecutionContext, request: object, required: RequiredFactor): Promise<void> {
     const caller = callerAt(request, this.realm.guard);
-    const { amr, act } = caller.claims;
-    const signIn = { amr, isPinned: false, hasActor: act !== undefined };
+    const isMet = hasSignedInWith(required, signInOf(caller.claims), this.isUserVerified);
     // The store is read last, only for a sign-in that would count otherwise.
-    if (hasSignedInWith(required, signIn, this.isUserVerified) && !(await this.pinnedSessions.includes(caller))) return;
+    if (isMet && !(await this.pinnedSessions.includes(caller))) return;
     throw new FactorRequired(required).withReason('factor_required', caller.userId);
   }
 }
@@ -82,8 +81,5 @@ export const RequireFactor = (required: RequiredFactor): ClassDecorator & Method
  * @publicApi
  */
 export function FactorGuard(required: RequiredFactor): Type<CanActivate> {
-  @Injectable()
-  @Gates.with(...gatesFor(required))
-  class RequiredFactorGuard extends RouteGuard {}
-  return RequiredFactorGuard;
+  return guardWith(gatesFor(required));
 }

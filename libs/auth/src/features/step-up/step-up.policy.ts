@@ -1,3 +1,5 @@
+import type { Caller } from '../../identity/tokens/caller';
+
 /** The claims of a confirmation token. */
 export interface Proof {
   readonly sub: string;
@@ -58,6 +60,14 @@ export interface SignInClaims {
   /** Whether another party acts for the user (RFC 8693 §4.1). */
   readonly hasActor: boolean;
 }
+
+/** The sign-in of a caller whose session is not looked up. Pure. */
+export const signInOf = ({ auth_time: authTime, amr, act }: Caller['claims']): SignInClaims => ({
+  authTime,
+  amr,
+  isPinned: false,
+  hasActor: act !== undefined,
+});
 
 /**
  * Whether the user has signed in to this session within the last `ttl` seconds. Pure.

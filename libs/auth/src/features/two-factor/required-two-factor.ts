@@ -1,7 +1,6 @@
 import { Controller, Injectable, Req } from '@nestjs/common';
 import { TEXT, listOf, record } from '../../foundation/platform/schema';
 import { HasherBusy } from '../../identity/password/hash-queue';
-import type { Caller } from '../../identity/tokens/caller';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
@@ -13,9 +12,8 @@ import {
   LoginEnrolments,
   enrolmentRefusals,
 } from '../login-challenge/login-enrolments';
-import { RequiredFactors } from '../login-challenge/required-factors';
 import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
-import { TwoFactorCodes } from './code-factor';
+import { TwoFactorCodes } from './stored-factors';
 import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
 
@@ -30,56 +28,6 @@ declare module '../../foundation/platform/catalogue' {
 export class ConfirmEnrolmentRequest extends EnrolmentRequest {
   @OptionalText()
   code: string | null = null;
-}
-
-/** Enrols TOTP with an enrolment token, and starts a session. */
-@Injectable()
-export class RequiredTwoFactor {
-  constructor(
-    private readonly enrolments: LoginEnrolments,
-    private readonly twoFactor: TwoFactor,
-    private readonly factors: GuardFactors,
-  ) {}
-
-  /** Starts the enrolment. Replaces a pending one. @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy */
-  async start({ enrolment_token: token }: EnrolmentRequest): Promise<Enrolment> {
-    const { user, isOpen } = await this.enrolments.open(token);
-    try {
-      return await this.twoFactor.enrol(user, isOpen, () => new BadEnrolment());
-    } catch (error) {
-      throw error instanceof AlreadyEnrolled ? new BadEnrolment() : error;
-    }
-  }
-
-  /** @throws BadEnrolment, WrongCode, AccountIsLocked, TooManyFailures, UnverifiedLogin, SignInRefused */
-  async confirm(body: ConfirmEnrolmentRequest, request: object): Promise<SessionTokens> {
-    const enrolment = await this.enrolments.open(body.enrolment_token);
-    const { userId } = enrolment;
-    const match = await this.factors.attempt(userId, { isGuessable: true }, () =>
-      this.twoFactor.matchPending(userId, body.code ?? ''),
-    );
-    return this.enrolments.complete(enrolment, 'otp', request, ({ isAlive }) =>
-      // Each kind of factor is stored before the other one is looked for: of two concurrent enrolments at most one remains.
-      match.enable(async () => (await isAlive()) && !(await this.factors.isHeldBy(userId, TwoFactorCodes))),
-    );
-  }
-}
-
-/** Removes the second factor of a user at the user's request (`DELETE /two-factor`). An operator calls `TwoFactor.disable`. */
-@Injectable()
-export class TwoFactorRemoval {
-  constructor(
-    private readonly twoFactor: TwoFactor,
-    private readonly requiredFactors: RequiredFactors,
-  ) {}
-
-  /** @throws SecondFactorRequired for the last factor of a user who must have one */
-  remove(caller: Caller): Promise<void> {
-    const { userId } = caller;
-    // A pending factor is none yet.
-    const isNone = async (): Promise<boolean> => !(await this.twoFactor.isEnabled(userId));
-    return this.requiredFactors.remove(caller, TwoFactorCodes, isNone, () => this.twoFactor.disable(userId));
-  }
 }
 
 /** The body of the answer that starts an enrolment. */
@@ -100,9 +48,14 @@ export const enrolmentIn = ({ otpauth_uri: otpauthUri, recovery_codes: recoveryC
   recoveryCodes,
 });
 
+/** Enrols TOTP with an enrolment token, and starts a session. */
 @Controller('two-factor-enrolment')
 export class RequiredTwoFactorController {
-  constructor(private readonly enrolment: RequiredTwoFactor) {}
+  constructor(
+    private readonly enrolments: LoginEnrolments,
+    private readonly twoFactor: TwoFactor,
+    private readonly factors: GuardFactors,
+  ) {}
 
   @Route('POST', '', {
     operation: 'enrolment_start',
@@ -112,8 +65,13 @@ export class RequiredTwoFactorController {
     answer: ENROLMENT_BODY,
     refusals: (options) => [...enrolmentRefusals(options), new HasherBusy()],
   })
-  async start(@RequestBody(EnrolmentRequest) body: EnrolmentRequest): Promise<EnrolmentBody> {
-    return bodyOfEnrolment(await this.enrolment.start(body));
+  async start(@RequestBody(EnrolmentRequest) { enrolment_token: token }: EnrolmentRequest): Promise<EnrolmentBody> {
+    const { user, isOpen } = await this.enrolments.open(token);
+    try {
+      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new BadEnrolment()));
+    } catch (error) {
+      throw error instanceof AlreadyEnrolled ? new BadEnrolment() : error;
+    }
   }
 
   @Route('POST', 'confirm', {
@@ -131,11 +89,19 @@ export class RequiredTwoFactorController {
     ],
     presentedAs: 'login',
   })
-  confirm(
+  async confirm(
     @RequestBody(ConfirmEnrolmentRequest) body: ConfirmEnrolmentRequest,
     @Req() request: object,
   ): Promise<SessionTokens> {
-    return this.enrolment.confirm(body, request);
+    const enrolment = await this.enrolments.open(body.enrolment_token);
+    const { userId } = enrolment;
+    const match = await this.factors.attempt(userId, { isGuessable: true }, () =>
+      this.twoFactor.matchPending(userId, body.code ?? ''),
+    );
+    return this.enrolments.complete(enrolment, 'otp', request, ({ isAlive }) =>
+      // Each kind of factor is stored before the others are looked for: of two concurrent enrolments at most one remains.
+      match.enable(async () => (await isAlive()) && !(await this.factors.isHeldBy(userId, TwoFactorCodes))),
+    );
   }
 }
 

@@ -8,15 +8,13 @@ import { perClientAndUser, perUser, twice } from '../../request/throttling/limit
 import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
 import { ConfirmPasswordRequest } from '../step-up/password-confirmation';
 import { FactorImports } from './imported-factor';
-import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
-import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
-import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
-import { SecondFactors, exportedFactor } from './stored-factors';
+import { RequiredTwoFactorController } from './required-two-factor';
+import { OwnTwoFactor, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { CodeFields, SecondFactors, TwoFactorCodes, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
-import { TwoFactor } from './two-factor';
+import { TwoFactor, removeFactor } from './two-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
-import { CodeFields, TwoFactorCodes, removeFactor } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 const reasons = {
@@ -52,18 +50,7 @@ export const twoFactor = defineFeature('twoFactor', {
   },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
-  providers: [
-    Totp,
-    UsedCodes,
-    SecondFactors,
-    RecoveryCodes,
-    FactorImports,
-    TwoFactor,
-    OwnTwoFactor,
-    TwoFactorRemoval,
-    RequiredTwoFactor,
-    TwoFactorCodes,
-  ],
+  providers: [Totp, UsedCodes, SecondFactors, RecoveryCodes, FactorImports, TwoFactor, OwnTwoFactor, TwoFactorCodes],
   fields: [
     { to: TwoFactorChallengeRequest, from: CodeFields },
     { to: ConfirmPasswordRequest, from: CodeFields },

@@ -4,9 +4,11 @@ import { Unauthenticated, ValidationFailed } from '../../foundation/platform/err
 import { idText } from '../../identity/users/identifiers';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
+import type { TakenAccount } from '../sessions/accounts';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -229,4 +231,17 @@ export class TwoFactor {
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }
+}
+
+/**
+ * The hook `takeover`: removes the factor of the user, also one whose enrolment is pending. A concurrent enrolment stores its
+ * factor first and then checks its session, which has ended.
+ */
+export async function removeFactor(services: GuardServices, { userId, since }: TakenAccount): Promise<boolean> {
+  if (since) {
+    const { confirmedAt } = await services.get(SecondFactors).read(userId);
+    if (confirmedAt && confirmedAt < since) return false;
+  }
+  await services.get(TwoFactor).disable(userId);
+  return false;
 }
