@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FeatureOptions } from '../libs/auth/src/foundation/config/auth-options';
 import type { LimitRule } from '../libs/auth/src/foundation/ports/limiter';
+import { FEATURES } from '../libs/auth/src/features';
 import { OPTIONS } from '../libs/auth/src/library-options';
 import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
@@ -107,7 +108,8 @@ function capabilities(): Capability[] {
   const files = [...list.matchAll(/^import \{([^}]*)\} from '\.\/(.*)';$/gm)];
   return order.flatMap((name) => {
     const [, , file] = files.find(([, names]) => names!.split(',').some((imported) => imported.trim() === name))!;
-    const feature = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
+    const declared = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
+    const feature = FEATURES.find((listed) => listed.name === declared.name)!;
     return { folder: file!.split('/').at(-2)!, file: `${SOURCE}/${file}.ts`, feature };
   });
 }
