@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const LIMITS = { 'auth-client': 4096, 'auth-account': 1408 };
+const LIMITS = { 'auth-client': 5120, 'auth-account': 1536 };
 const BUILD = join(__dirname, '../build.mjs');
 
 it('the minified modules are below their limits, with gzip at its default and at its highest level', () => {

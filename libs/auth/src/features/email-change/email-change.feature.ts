@@ -9,7 +9,7 @@ import { perClientAndUser } from '../../request/throttling/limiters';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
-import { EmailChangeController } from './email-change.controller';
+import { EmailChangeController, EmailChangeFlow } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
@@ -78,6 +78,7 @@ export const emailChange = defineFeature('emailChange', {
       }),
     ),
   },
+  capabilities: { emailChange: EmailChangeFlow },
   defaultGuardControllers: [EmailChangeController],
   providers: [
     EmailChangeStore,

@@ -11,11 +11,7 @@ import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { QueuedVerificationMails, NoVerificationMails, VerificationMails } from './verification-mails';
-import {
-  VerificationNotificationController,
-  VerifiedAnswer,
-  VerifyEmailController,
-} from './email-verification.controller';
+import { EmailVerificationFlow, VerifiedAnswer, VerifyEmailController } from './email-verification.controller';
 import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
 const reasons = {
@@ -63,7 +59,8 @@ export const emailVerification = defineFeature('emailVerification', {
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
   },
-  defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
+  capabilities: { emailVerification: EmailVerificationFlow },
+  defaultGuardControllers: [VerifyEmailController],
   providers: [
     VerificationLinks,
     EmailVerification,

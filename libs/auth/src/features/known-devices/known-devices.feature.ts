@@ -7,7 +7,7 @@ import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
-import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { DEVICE, KnownDeviceFlow, KnownDevicesController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
@@ -72,7 +72,8 @@ export const knownDevices = defineFeature('knownDevices', {
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
-  controllers: [KnownDevicesController, SignInReportController],
+  capabilities: { knownDevices: KnownDeviceFlow },
+  controllers: [KnownDevicesController],
   providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
   on: {
     sessionStored: (services, session) => services.get(KnownDevices).record(session),

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { INTEGER, type Schema, TEXT, listOf, namedSchema, of, oneOf, record } from '../../foundation/platform/schema';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
@@ -11,12 +11,6 @@ import { unverifiedRefusal } from '../login/login.controller';
 import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
 import { requiresFactor } from './required-factors';
 import { WrongCode, factorsOf } from './second-factor';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    challenge: true;
-  }
-}
 
 /** The answers of a sign-in that asks for a second factor, or for its enrolment. */
 export function challengeAnswers(options: GuardConfig, manifests: readonly Feature[]): Schema[] {
@@ -49,26 +43,15 @@ export function challengeAnswers(options: GuardConfig, manifests: readonly Featu
 export class TwoFactorChallengeController {
   constructor(private readonly completion: ChallengeCompletion) {}
 
-  @Route('POST', '', {
-    operation: 'challenge',
+  @Route('POST', '', 'challenge', {
     summary: 'Completes a sign-in with a second factor',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [
-      new BadChallenge(),
-      new WrongCode(),
-      ...attemptRefusals('code', options),
-      ...unverifiedRefusal(options),
-      ...signInRefusal(options),
-    ],
+    refusals: [BadChallenge, WrongCode, attemptRefusals('code'), unverifiedRefusal, signInRefusal],
     presentedAs: 'login',
   })
-  complete(
-    @RequestBody(TwoFactorChallengeRequest) answer: TwoFactorChallengeRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens> {
+  complete(@RequestBody() answer: TwoFactorChallengeRequest, @Req() request: object): Promise<SessionTokens> {
     return this.completion.complete(answer, request);
   }
 }
@@ -79,12 +62,18 @@ export interface SecondFactorAnswers {}
 /** The answer of one second factor. */
 export type SecondFactorAnswer = SecondFactorAnswers[keyof SecondFactorAnswers];
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** The second step of a sign-in. */
+    readonly challenge: ChallengeFlow;
+  }
+}
+
 /**
  * The second step of a sign-in, for code of the host. Needs `features.twoFactor` or `features.passkeys`.
  *
  * @publicApi
  */
-@Injectable()
 export class ChallengeFlow extends Flow {
   /**
    * As `POST /two-factor-challenge`: completes the challenge that a sign-in returned, and returns the tokens of a new
@@ -100,7 +89,7 @@ export class ChallengeFlow extends Flow {
     source: CallSource,
     { trustDevice }: { trustDevice?: boolean } = {},
   ): Promise<SessionTokens> {
-    const input = { ...answer, challengeToken, trustDevice };
-    return this.call(TwoFactorChallengeController, 'complete', source, { input });
+    const values = { ...answer, challengeToken, trustDevice };
+    return this.call(TwoFactorChallengeController, 'complete', source, values);
   }
 }

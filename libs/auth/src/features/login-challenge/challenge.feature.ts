@@ -7,7 +7,7 @@ import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer } from './required-factors';
 import { GuardFactors } from './second-factor';
-import { TwoFactorChallengeController, challengeAnswers } from './challenge.controller';
+import { ChallengeFlow, TwoFactorChallengeController, challengeAnswers } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
 const reasons = {
@@ -32,6 +32,8 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  page: 'two-factor.md',
+  capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
   signInAnswers: challengeAnswers,

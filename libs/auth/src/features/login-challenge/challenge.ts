@@ -40,7 +40,7 @@ export class ChallengeCompletion {
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
     const { signIn, amr, credential } = await this.verify(challenge, answer, body);
     const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const ending = { methods: [first, amr], request, remember, passkeyId: credential?.id };
+    const ending = { methods: [first, amr], request, remember, credentialId: credential?.id };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>

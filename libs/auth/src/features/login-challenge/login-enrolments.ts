@@ -116,7 +116,7 @@ export class LoginEnrolments {
     let isStored = false;
     try {
       const { fst: first = 'pwd', rem: remember = true } = claims;
-      const ending = { methods: [first, amr], request, remember, passkeyId: credentialId };
+      const ending = { methods: [first, amr], request, remember, credentialId };
       const tokens = await this.signIn.complete(signIn, ending, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);

@@ -15,12 +15,13 @@ import {
   TrustedDeviceField,
   TrustedDevices,
 } from './trusted-devices';
-import { TrustedDevicesController } from './trusted-devices.controller';
+import { TrustedDeviceFlow, TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
   onWith: ({ factor }) => factor !== undefined,
   exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
+  capabilities: { trustedDevices: TrustedDeviceFlow },
   controllers: [TrustedDevicesController],
   mails: { deviceTrusted: CHANGE_MAIL },
   informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },

@@ -56,7 +56,11 @@ declare module '../../foundation/ports/presenter' {
 @Injectable()
 export class TrustedDeviceCookie extends TokenCookie {
   static override readonly suffix = '.trusted-device';
-  static readonly delivered = { property: 'trustedDevice', field: 'trusted_device_token' } as const;
+  static readonly delivered = {
+    property: 'trustedDevice',
+    field: 'trusted_device_token',
+    meaning: 'Of a device that is trusted from now on. Only after `trust_device`.',
+  } as const;
 }
 
 /** The field that the body of a login gets. */

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { AuthException } from '../../foundation/platform/errors';
 import { type Schema, anyOf } from '../../foundation/platform/schema';
@@ -9,12 +9,6 @@ import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/
 import { UnverifiedLogin } from '../sessions/sign-in';
 import { Login, type LoginAnswer, LoginRequest, WrongCredentials } from './login';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    login: true;
-  }
-}
-
 declare module '../../foundation/realm/feature' {
   interface Feature {
     /** Answers of a sign-in that asks the user for something before it ends. */
@@ -24,37 +18,35 @@ declare module '../../foundation/realm/feature' {
 
 /** The answer of a sign-in: tokens, or what the user has to do before. */
 export const tokensOrChallenge = (options: GuardConfig, manifests: readonly Feature[]): Schema =>
-  anyOf([tokenPair(options), ...manifests.flatMap(({ signInAnswers }) => signInAnswers?.(options, manifests) ?? [])]);
+  anyOf([
+    tokenPair(options, manifests),
+    ...manifests.flatMap(({ signInAnswers }) => signInAnswers?.(options, manifests) ?? []),
+  ]);
 
 /** The refusal of a user whose email is not verified. */
 export const unverifiedRefusal = ({ emailVerification }: GuardConfig): AuthException[] =>
   emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
 
-/** The note of a sign-in. */
-export const REMEMBER_NOTE = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
-
 @Controller('login')
 export class LoginController {
   constructor(private readonly login: Login) {}
 
-  @Route('POST', '', {
-    operation: 'login',
+  @Route('POST', '', 'login', {
     summary: 'Signs in with a password',
-    note: `All wrong credentials get the same answer. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+    note: 'All wrong credentials get the same answer.',
+    public: 'own-origin',
     limiter: 'svc-login',
     answer: tokensOrChallenge,
-    refusals: (options) => [
-      new WrongCredentials(options.username),
-      ...attemptRefusals(options.username, options),
-      ...(options.registration.concealExisting ? [] : unverifiedRefusal(options)),
-      ...signInRefusal(options),
+    refusals: [
+      ({ username }) => new WrongCredentials(username),
+      (options) => attemptRefusals(options.username)(options),
+      (options) => (options.registration.concealExisting ? [] : unverifiedRefusal(options)),
+      signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
+  attempt(@RequestBody() credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(credentials, request);
   }
 }
@@ -70,12 +62,18 @@ export interface LoginInput {
   fields?: Readonly<Record<string, unknown>>;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Sign-in with identifier and password. */
+    readonly login: LoginFlow;
+  }
+}
+
 /**
  * Sign-in with identifier and password, for code of the host.
  *
  * @publicApi
  */
-@Injectable()
 export class LoginFlow extends Flow {
   /**
    * As `POST /login`: returns the tokens of a new session, a challenge for the second factor, or a token to enrol one.
@@ -84,8 +82,7 @@ export class LoginFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async attempt(credentials: LoginInput, source: CallSource): Promise<LoginAnswer> {
-    const { fields, remember, ...own } = credentials ?? ({} as Partial<LoginInput>);
-    const input = { ...own, ...(remember !== undefined && { remember }) };
-    return this.call(LoginController, 'attempt', source, { input, fields });
+    const { remember, ...own } = credentials ?? ({} as Partial<LoginInput>);
+    return this.call(LoginController, 'attempt', source, { ...own, ...(remember !== undefined && { remember }) });
   }
 }

@@ -1,7 +1,7 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
-import { LoginController } from './login.controller';
+import { LoginController, LoginFlow } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
 const reasons = {
@@ -25,6 +25,8 @@ export const login = defineFeature('login', {
       decaySeconds,
     })),
   },
+  page: 'rate-limits.md',
+  capabilities: { login: LoginFlow },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],
 });

@@ -15,13 +15,6 @@ import { PasskeyEnrolment } from './passkey-enrolment';
 import { CREATION_OPTIONS } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    enrolment_passkey_options: true;
-    enrolment_passkey: true;
-  }
-}
-
 /** Body of `POST /two-factor-enrolment/passkey`. */
 export class PasskeyEnrolmentRequest extends EnrolmentRequest {
   @RequiredObject()
@@ -46,31 +39,28 @@ export class RequiredPasskeyController {
     private readonly factors: GuardFactors,
   ) {}
 
-  @Route('POST', 'passkey-options', {
-    operation: 'enrolment_passkey_options',
+  @Route('POST', 'passkey-options', 'enrolment_passkey_options', {
     summary: 'Begins to set up a passkey during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: CREATION_OPTIONS,
-    refusals: enrolmentRefusals,
+    refusals: [enrolmentRefusals],
     quiet: true,
   })
-  async options(@RequestBody(EnrolmentRequest) { enrolment_token: token }: EnrolmentRequest) {
+  async options(@RequestBody() { enrolment_token: token }: EnrolmentRequest) {
     return this.passkeys.begin(await this.enrolments.open(token));
   }
 
-  @Route('POST', 'passkey', {
-    operation: 'enrolment_passkey',
+  @Route('POST', 'passkey', 'enrolment_passkey', {
     summary: 'Completes a sign-in with a new passkey',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [...enrolmentRefusals(options), new PasskeyRefused('not_registered')],
+    refusals: [enrolmentRefusals, () => new PasskeyRefused('not_registered')],
     presentedAs: 'login',
   })
   async enrol(
-    @RequestBody(PasskeyEnrolmentRequest) { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
+    @RequestBody() { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
     @Req() request: object,
   ): Promise<SessionTokens> {
     const enrolment = await this.enrolments.open(token);

@@ -7,7 +7,7 @@ import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
-import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
+import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
 import { PasswordReset, ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
@@ -48,7 +48,9 @@ export const passwordReset = defineFeature('passwordReset', {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },
   configErrors: brokerErrors,
-  defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
+  page: 'passwords.md',
+  capabilities: { passwordReset: PasswordResetFlow },
+  defaultGuardControllers: [PasswordResetController],
   providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],
   on: {
     passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),

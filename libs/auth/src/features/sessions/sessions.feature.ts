@@ -3,13 +3,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
-import {
-  LogoutController,
-  RefreshController,
-  RevokeAllController,
-  RevokeOthersController,
-  SessionsController,
-} from './sessions.controller';
+import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
@@ -61,7 +55,8 @@ export const sessions = defineFeature('sessions', {
       }),
     ),
   },
-  controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
+  capabilities: { sessions: SessionFlow },
+  controllers: [SessionsController],
   providers: [
     TokenClaims,
     SessionStore,

@@ -1,5 +1,7 @@
-import { Controller, Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { Controller } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import type { Feature } from '../../foundation/realm/feature';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
@@ -14,11 +16,16 @@ import { ConfirmationFactors } from './confirmation-factors';
 import { ConfirmPasswordRequest, CurrentPassword } from './password-confirmation';
 import { WrongPassword } from './step-up.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    confirm_password: true;
-  }
-}
+/** The refusals of the second factor beside the password. */
+const factorRefusals = (options: GuardConfig, manifests: readonly Feature[]): AuthException[] =>
+  options.confirm.factors === 'all'
+    ? [
+        ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
+        new WrongCode(),
+        new TooManyFailures('code', 60),
+        ...lockRefusal('code')(options),
+      ]
+    : [];
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
@@ -28,32 +35,26 @@ export class ConfirmPasswordController {
     private readonly confirmations: Confirmations,
   ) {}
 
-  @Route('POST', '', {
-    operation: 'confirm_password',
+  @Route('POST', '', 'confirm_password', {
     summary: 'Proves with the password that the user is there',
     gates: [RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
     answer: CONFIRMATION_BODY,
-    refusals: (options, manifests) => [
-      new WrongPassword('password'),
-      new HasherBusy(),
-      ...lockRefusal('password', options),
-      ...(options.confirm.factors === 'all'
-        ? [
-            ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
-            new WrongCode(),
-            new TooManyFailures('code', 60),
-            ...lockRefusal('code', options),
-          ]
-        : []),
-    ],
+    refusals: [() => new WrongPassword('password'), HasherBusy, lockRefusal('password'), factorRefusals],
   })
-  async confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
+  async confirm(@CurrentCaller() caller: Caller, @RequestBody() body: ConfirmPasswordRequest) {
     // A second factor is consumed only after the password was verified. A failure of either stays counted until both are right.
     const beside = await this.factors.besidePassword(caller.userId, body);
     const digest = await this.currentPassword.verify(caller.userId, body.password, 'password', beside);
     // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
     return { confirmation_token: await this.confirmations.mint(caller, digest) };
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Step-up with the password. */
+    readonly confirmation: ConfirmationFlow;
   }
 }
 
@@ -66,7 +67,6 @@ export interface FactorBesidePassword {}
  *
  * @publicApi
  */
-@Injectable()
 export class ConfirmationFlow extends Flow {
   /**
    * As `POST /confirm-password`: returns a confirmation token for the session of the caller.
@@ -76,8 +76,7 @@ export class ConfirmationFlow extends Flow {
    * StoreUnavailable
    */
   async byPassword(password: string, source: CallSource, factor: FactorBesidePassword = {}): Promise<string> {
-    const input = { ...factor, password };
-    return (await this.call(ConfirmPasswordController, 'confirm', source, { input })).confirmation_token;
+    return (await this.call(ConfirmPasswordController, 'confirm', source, { ...factor, password })).confirmation_token;
   }
 
   /**

@@ -1,8 +1,8 @@
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { ConfirmPasswordController } from './confirm-password.controller';
+import { ConfirmPasswordController, ConfirmationFlow } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
-import { ConfirmationGate } from './require-confirmation';
+import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
@@ -29,6 +29,8 @@ export const stepUp = defineFeature('stepUp', {
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
+  guards: [ConfirmationGuard],
+  capabilities: { confirmation: ConfirmationFlow },
   controllers: [ConfirmPasswordController],
   purposes: [CONFIRMATION],
   providers: [ConfirmationFactors, Confirmations, CurrentPassword, ConfirmationGate, RecentLoginGate, FactorGate],

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import { TEXT, listOf, record } from '../../foundation/platform/schema';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
@@ -16,13 +16,6 @@ import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
 import { TwoFactorCodes } from './stored-factors';
 import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    enrolment_start: true;
-    enrolment_confirm: true;
-  }
-}
 
 /** Body of `POST /two-factor-enrolment/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmEnrolmentRequest extends EnrolmentRequest {
@@ -57,15 +50,14 @@ export class RequiredTwoFactorController {
     private readonly factors: GuardFactors,
   ) {}
 
-  @Route('POST', '', {
-    operation: 'enrolment_start',
+  @Route('POST', '', 'enrolment_start', {
     summary: 'Begins to set up an authenticator during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: ENROLMENT_BODY,
-    refusals: (options) => [...enrolmentRefusals(options), new HasherBusy()],
+    refusals: [enrolmentRefusals, HasherBusy],
   })
-  async start(@RequestBody(EnrolmentRequest) { enrolment_token: token }: EnrolmentRequest): Promise<EnrolmentBody> {
+  async start(@RequestBody() { enrolment_token: token }: EnrolmentRequest): Promise<EnrolmentBody> {
     const { user, isOpen } = await this.enrolments.open(token);
     try {
       return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new BadEnrolment()));
@@ -74,25 +66,15 @@ export class RequiredTwoFactorController {
     }
   }
 
-  @Route('POST', 'confirm', {
-    operation: 'enrolment_confirm',
+  @Route('POST', 'confirm', 'enrolment_confirm', {
     summary: 'Completes a sign-in with the first code of a new authenticator',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [
-      ...enrolmentRefusals(options),
-      new WrongCode(),
-      new TooManyFailures('code', 60),
-      ...lockRefusal('code', options),
-    ],
+    refusals: [enrolmentRefusals, WrongCode, () => new TooManyFailures('code', 60), lockRefusal('code')],
     presentedAs: 'login',
   })
-  async confirm(
-    @RequestBody(ConfirmEnrolmentRequest) body: ConfirmEnrolmentRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens> {
+  async confirm(@RequestBody() body: ConfirmEnrolmentRequest, @Req() request: object): Promise<SessionTokens> {
     const enrolment = await this.enrolments.open(body.enrolment_token);
     const { userId } = enrolment;
     const match = await this.factors.attempt(userId, { isGuessable: true }, () =>
@@ -105,13 +87,19 @@ export class RequiredTwoFactorController {
   }
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+    readonly requiredEnrolment: RequiredEnrolmentFlow;
+  }
+}
+
 /**
  * The enrolment of an authenticator during a sign-in (`twoFactor.required`), for code of the host.
  * `PasskeyFlow.enrolmentOptions` is the same with a passkey.
  *
  * @publicApi
  */
-@Injectable()
 export class RequiredEnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor-enrolment`.
@@ -119,7 +107,7 @@ export class RequiredEnrolmentFlow extends Flow {
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async start(enrolmentToken: string, source: CallSource): Promise<Enrolment> {
-    return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { input: { enrolmentToken } }));
+    return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { enrolmentToken }));
   }
 
   /**
@@ -128,7 +116,7 @@ export class RequiredEnrolmentFlow extends Flow {
    * @throws BadEnrolment, WrongCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
    * ValidationFailed, StoreUnavailable
    */
-  async confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
-    return this.call(RequiredTwoFactorController, 'confirm', source, { input: { enrolmentToken, code } });
+  confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
+    return this.call(RequiredTwoFactorController, 'confirm', source, { enrolmentToken, code });
   }
 }

@@ -9,8 +9,9 @@ import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
 import { ConfirmPasswordRequest } from '../step-up/password-confirmation';
 import { FactorImports } from './imported-factor';
 import { RecoveryCodes } from './recovery-codes';
-import { RequiredTwoFactorController } from './required-two-factor';
-import { OwnTwoFactor, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { RequiredEnrolmentFlow, RequiredTwoFactorController } from './required-two-factor';
+import { EnrolmentFlow, OwnTwoFactor, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { COLUMNS, SecondFactorRows } from './second-factor.store';
 import { CodeFields, SecondFactors, TwoFactorCodes, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor, removeFactor } from './two-factor';
@@ -48,6 +49,7 @@ export const twoFactor = defineFeature('twoFactor', {
     'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
     'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
   },
+  capabilities: { requiredEnrolment: RequiredEnrolmentFlow, enrolment: EnrolmentFlow, twoFactor: TwoFactor },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [Totp, UsedCodes, SecondFactors, RecoveryCodes, FactorImports, TwoFactor, OwnTwoFactor, TwoFactorCodes],
@@ -66,7 +68,16 @@ export const twoFactor = defineFeature('twoFactor', {
       { method: 'recovery_code', fields: ['recovery_code'] },
     ],
   },
-  on: { endAll: endChallenges, takeover: removeFactor },
+  on: {
+    endAll: endChallenges,
+    takeover: removeFactor,
+    hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
+  },
+  userColumns: {
+    properties: COLUMNS,
+    migrationOf: (table) => `addTwoFactorColumns('${table}', timestamp)`,
+    table: SecondFactorRows,
+  },
   data: {
     // The secret is in the table of the users.
     entities: [],

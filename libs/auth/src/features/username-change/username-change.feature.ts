@@ -6,7 +6,7 @@ import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { RegistrationForm } from '../registration/registration-form';
-import { UsernameController } from './username-change.controller';
+import { UsernameChangeFlow, UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
 import { feature } from '../../foundation/config/option-table';
 
@@ -38,6 +38,8 @@ export const usernameChange = defineFeature('usernameChange', {
   options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  page: 'email-change.md',
+  capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],
   // Also where the registration is off: its rules apply.
   providers: [RegistrationForm, UsernameChange],

@@ -18,12 +18,6 @@ import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
 import { feature } from '../../foundation/config/option-table';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    jwks: true;
-  }
-}
-
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
 export class JwksController {

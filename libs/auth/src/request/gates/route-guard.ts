@@ -30,6 +30,13 @@ interface Call extends ExecutionContext {
   [PASSED]?: Set<RouteGate>;
 }
 
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** Guards for `@UseGuards` that code of the host can also inject. */
+    readonly guards?: readonly Type<RouteGuard>[];
+  }
+}
+
 /**
  * Checks all gates of a route in one fixed order. The plan of a route is read once and kept. A subclass with gates
  * (`@Gates.with(…)`) checks them before every route, in addition to those of the route.

@@ -281,16 +281,19 @@ const RawBody = createParamDecorator(
 );
 
 /**
- * Injects the request body as an instance of `type`. Nest's `@Body()` is not used, because a global `ValidationPipe` of
- * the host would validate it first, with other rules and another error format.
+ * Injects the request body as an instance of the class of the parameter. Nest's `@Body()` is not used, because a global
+ * `ValidationPipe` of the host would validate it first, with other rules and another error format.
  */
-export const RequestBody = (type: Type<object>): ParameterDecorator => {
+export const RequestBody = (): ParameterDecorator => (target, name, index) => {
+  // The compiler writes the types of the parameters, which it does not for `import type`.
+  const type = (Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[])[index]!;
+  if (declaredRules(type).size === 0) throw new Error(`${String(name)} reads a body whose class declares no field`);
   @Injectable()
   class Pipe extends BodyPipe {
     static readonly request = type;
     protected override readonly request = type;
   }
-  return RawBody(Pipe);
+  RawBody(Pipe)(target, name, index);
 };
 
 /** The fields of a body with a new password. `PasswordRules` decides whether the password is accepted. */

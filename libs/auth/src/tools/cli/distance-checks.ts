@@ -1,6 +1,6 @@
 import { REQUEST_TIMEOUTS, withTimeout } from '../../foundation/platform/deadline';
 import { CORE } from '../../foundation/config/core-options';
-import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+import { ANSWER_MS, type Finding, type Subject, error, ok, warning } from './config-checks';
 import { askersOf } from './store-checks';
 
 /** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
@@ -42,16 +42,15 @@ export function distanceVerdict(stores: readonly (readonly [string, number])[], 
   const [works, fails] = [true, false].map((fits) =>
     WAITS.filter((waits) => timeoutFor(waits, ms) <= timeoutMs === fits).map(({ name }) => name),
   ) as [string[], string[]];
-  if (!fails.length)
-    return finding('distance', 'ok', `${measured}. With storeTimeoutMs ${timeoutMs}, requests of every kind work.`);
   const needed = Math.max(...WAITS.map((waits) => timeoutFor(waits, ms)));
   const what = `These requests are answered 503: ${fails.join(', ')}.${works.length ? ` These work: ${works.join(', ')}.` : ''}`;
-  return finding(
-    'distance',
-    works.length ? 'warning' : 'error',
-    `${measured}. storeTimeoutMs is ${timeoutMs}. ${what}`,
-    `Move the stores nearer to the application, or set storeTimeoutMs (SVC_STORE_TIMEOUT) to ${needed} or more.`,
-  );
+  const verdict = !fails.length
+    ? ok(`${measured}. With storeTimeoutMs ${timeoutMs}, requests of every kind work.`)
+    : (works.length ? warning : error)(
+        `${measured}. storeTimeoutMs is ${timeoutMs}. ${what}`,
+        `Move the stores nearer to the application, or set storeTimeoutMs (SVC_STORE_TIMEOUT) to ${needed} or more.`,
+      );
+  return { check: 'distance', ...verdict };
 }
 
 const PINGS = 5;
