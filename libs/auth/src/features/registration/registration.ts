@@ -4,7 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Schema } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { ExistingAccountMails } from '../mail/account-mails';
 import { VerificationMails } from '../email-verification/verification-mails';
 import type { LoginAnswer } from '../login/login';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
@@ -64,7 +64,12 @@ export class FirstLogin {
     const signIn = credential
       ? await this.signIn.admitTwoFactors({ user, userId })
       : await this.signIn.admit({ user, userId, digest });
-    const ending = { methods: [credential?.method ?? 'pwd'], request, remember, credentialId: credential?.credentialId };
+    const ending = {
+      methods: [credential?.method ?? 'pwd'],
+      request,
+      remember,
+      credentialId: credential?.credentialId,
+    };
     return this.signIn.complete(
       signIn,
       ending,

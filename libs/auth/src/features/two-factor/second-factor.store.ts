@@ -2,8 +2,7 @@ import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 import { type Database, quoted } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
-import { idColumnOf } from '../../identity/users/columns';
-import type { SecondFactorTable } from '../../identity/users/typeorm-user-provider';
+import { type SecondFactorTable, idColumnOf } from '../../identity/users/columns';
 
 /** The properties of the columns. */
 export const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;

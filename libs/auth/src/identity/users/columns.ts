@@ -1,7 +1,9 @@
 import { Exclude } from 'class-transformer';
 import { Column, type EntityMetadata, Index } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Database } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { Grant, tokenOfUser } from './grant';
 import { foldedIdentifier } from './identifiers';
 
@@ -79,6 +81,29 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
     }
   }
   return AuthColumns;
+}
+
+/** The second factors in the table of an entity's users. */
+export interface SecondFactorTable {
+  /** Whether the entity has their columns. */
+  readonly exist: boolean;
+  find(id: string): Promise<StoredSecondFactor | null>;
+  replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean>;
+}
+
+export type SecondFactorTableType = new (database: Database, users: EntityMetadata) => SecondFactorTable;
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The columns in which it stores a second factor beside each user. */
+    readonly userColumns?: {
+      /** The properties of the entity. */
+      readonly properties: readonly string[];
+      /** How a host states the migration that adds them to a table. */
+      readonly migrationOf: (table: string) => string;
+      readonly table: SecondFactorTableType;
+    };
+  }
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   locksRows,
   rowReader,
 } from './user-rows';
-import { idColumnOf, isStorable } from './columns';
+import { type SecondFactorTableType, idColumnOf, isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type EmailReplacement,
@@ -31,29 +31,6 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
-
-/** The second factors in the table of an entity's users. */
-export interface SecondFactorTable {
-  /** Whether the entity has their columns. */
-  readonly exist: boolean;
-  find(id: string): Promise<StoredSecondFactor | null>;
-  replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean>;
-}
-
-type SecondFactorTableType = new (database: Database, users: EntityMetadata) => SecondFactorTable;
-
-declare module '../../foundation/realm/feature' {
-  interface Feature {
-    /** The columns in which it stores a second factor beside each user. */
-    readonly userColumns?: {
-      /** The properties of the entity. */
-      readonly properties: readonly string[];
-      /** How a host states the migration that adds them to a table. */
-      readonly migrationOf: (table: string) => string;
-      readonly table: SecondFactorTableType;
-    };
-  }
-}
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
@@ -92,7 +69,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
   private readonly id: ColumnMetadata;
-  private readonly secondFactors: SecondFactorTable | undefined;
+  private readonly secondFactors: InstanceType<SecondFactorTableType> | undefined;
   /** Undefined until {@link readLocks} has read it. */
   private isLockable: boolean | undefined;
   private readonly accounts: TypeOrmAccounts<User>;
