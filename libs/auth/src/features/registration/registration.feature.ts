@@ -67,10 +67,9 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
 const reasons = {
   identifier_taken: 'an account with the identifier exists',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
