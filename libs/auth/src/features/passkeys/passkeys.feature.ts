@@ -41,10 +41,9 @@ const reasons = {
   passkey_not_verified: 'the verification of a passkey failed',
   passkey_not_yours: 'the passkey belongs to another account',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
