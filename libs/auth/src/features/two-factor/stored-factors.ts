@@ -5,8 +5,9 @@ import { idText } from '../../identity/users/identifiers';
 import { Encryption } from '../../foundation/platform/crypto';
 import type { ExportedData } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
+import { type StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { NO_SECOND_FACTOR } from './two-factor-columns';
 import { TwoFactorUnusable } from './two-factor.events';
 
 /** Maximum number of attempts to change a second factor while concurrent requests change it. */
