@@ -126,8 +126,6 @@ export class PasskeyRegistrationController {
   }
 }
 
-const NEEDED = ['registration', 'passkeys'] as const;
-
 /** Registration with a passkey and without a password. */
 export const passkeyRegistration = defineFeature('passkeyRegistration', {
   flags: ['passkeyRegistration'],
@@ -140,16 +138,8 @@ export const passkeyRegistration = defineFeature('passkeyRegistration', {
       `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
         'Make the column passwordHash nullable, in the entity and by a migration.',
   ],
-  needs: NEEDED,
+  needs: ['registration', 'passkeys'],
   checkedWith: ['registration', 'emailVerification'],
-  configErrors: ({ guards }) =>
-    guards
-      .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)
-      .flatMap(({ features }) => NEEDED.filter((name) => !features[name]))
-      .map(
-        (name) =>
-          `features.passkeyRegistration needs features.${name}. Turn it on, or remove features.passkeyRegistration.`,
-      ),
   defaultGuardControllers: [PasskeyRegistrationController],
   providers: [PasskeyRegistration],
 });

@@ -106,10 +106,6 @@ export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
   options: CONDITIONAL_CREATE_OPTIONS,
   needs: ['passkeys'],
-  configErrors: ({ guards }) =>
-    guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)
-      ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
-      : [],
   defaultGuardControllers: [ConditionalCreateController],
   providers: [ConditionalCreate],
 });
