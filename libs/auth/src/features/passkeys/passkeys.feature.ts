@@ -5,6 +5,7 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { perClient, perUser } from '../../request/throttling/limiters';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
@@ -23,6 +24,7 @@ import { PasskeyPruning } from './passkey-pruning';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
 import { PasskeyStore } from './passkey.store';
 import { relyingPartyErrors } from './relying-party';
 import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
@@ -31,7 +33,7 @@ import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
-import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
+import { CONDITIONAL_CREATE_OPTIONS, PASSKEY_REGISTRATION_OPTIONS } from './passkeys.options';
 
 const reasons = {
   last_passkey: 'the passkey is the only way in which its user can sign in',
@@ -108,4 +110,22 @@ export const conditionalCreate = defineFeature('conditionalCreate', {
   needs: ['passkeys'],
   defaultGuardControllers: [ConditionalCreateController],
   providers: [ConditionalCreate],
+});
+
+/** Registration with a passkey and without a password. */
+export const passkeyRegistration = defineFeature('passkeyRegistration', {
+  flags: ['passkeyRegistration'],
+  options: PASSKEY_REGISTRATION_OPTIONS,
+  userErrors: (users, { guard, features, hooks }) => [
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
+  ],
+  needs: ['registration', 'passkeys'],
+  checkedWith: ['registration', 'emailVerification'],
+  defaultGuardControllers: [PasskeyRegistrationController],
+  providers: [PasskeyRegistration],
 });
