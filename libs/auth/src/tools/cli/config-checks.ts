@@ -34,7 +34,7 @@ export const warning = verdict('warning');
 export const error = verdict('error');
 export const skipped = verdict('skipped');
 
-/** The findings of a check. */
+/** The findings of a check. One that has the name of another check keeps it. */
 export const found = (check: string, ...verdicts: readonly Verdict[]): Finding[] =>
   verdicts.map((one) => ({ check, ...one }));
 
