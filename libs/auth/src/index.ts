@@ -24,7 +24,7 @@ export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration-flow';
-export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
+export type { RegistrationAnswer, RegistrationReceived } from './features/login/account-opening';
 export { PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 export { EmailCodeFlow } from './features/email-code/email-code.controller';
@@ -89,9 +89,9 @@ export type { Reason } from './foundation/platform/catalogue';
 // Entities and migrations
 export { authEntities, authMigrations } from './entities';
 export { migrateAuth } from './tools/migrations/migrate';
-export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
+export { addTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
-export { withTwoFactorColumns } from './identity/users/columns';
+export { withTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { EmailDelivery } from './features/email-verification/email-delivery.entity';
 export { EmailChange } from './features/email-change/email-change.entity';
 export { KnownDevice } from './features/known-devices/known-device.entity';

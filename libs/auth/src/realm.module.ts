@@ -107,13 +107,15 @@ export class RealmModule implements NestModule {
   }
 }
 
+const SECOND_FACTORS = FEATURES.find(({ userColumns }) => userColumns)?.userColumns;
+
 const configOf = ({ guards }: AuthConfig, name: string) => guards.find(({ guard }) => guard === name)!;
 
 function userProvider({ entity, provider }: UsersOptions = {}): Provider {
   if (provider) return hostProvider(UserProvider, provider);
   const fromEntity = (database: Database, { options }: Realm): UserProvider => {
     if (!entity) throw new AuthConfigError(`The guard "${options.guard}" has no users.`);
-    return new TypeormUserProvider(database, entity as new () => object, options.username);
+    return new TypeormUserProvider(database, entity as new () => object, options.username, SECOND_FACTORS?.table);
   };
   return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
 }

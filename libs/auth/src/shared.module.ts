@@ -36,7 +36,7 @@ import { PasswordHasher } from './identity/password/password-hasher';
 import { rowsIn } from './identity/users/user-rows';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
-import { segmentsWithRoutesBelow } from './request/gates/library-routes';
+import { operationErrors, segmentsWithRoutesBelow } from './request/gates/library-routes';
 import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
@@ -95,7 +95,7 @@ export class AuthCoreModule {
       ProxyWarning,
       SharedThrottlerStorage,
     ];
-    const incomplete = manifestErrors(FEATURES);
+    const incomplete = [...manifestErrors(FEATURES), ...operationErrors(FEATURES)];
     if (incomplete.length) throw new AuthConfigError(incomplete.join('\n'));
     registerEntities(structure);
     return {

@@ -13,6 +13,7 @@ export const changePassword = defineFeature('changePassword', {
   options: { features: { changePassword: feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
   mails: { passwordChanged: CHANGE_MAIL },
   informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
+  page: 'passwords.md',
   capabilities: { passwordChange: PasswordChangeFlow },
   defaultGuardControllers: [ChangePasswordController],
   providers: [PasswordChange],

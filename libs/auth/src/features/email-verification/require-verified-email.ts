@@ -64,5 +64,6 @@ export class VerifiedEmailGuard extends RouteGuard {}
 
 /** The gate of routes for users with a verified email. */
 export const verifiedEmail = defineFeature('verifiedEmail', {
+  guards: [VerifiedEmailGuard],
   providers: [VerifiedEmailGate],
 });

@@ -89,3 +89,10 @@ export class SignInReports {
     if (await this.devices.close(id)) this.events.emit(new SignInReported(userId, familyId, this.realm.guard));
   }
 }
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** Its user did not know the sign-in, and used the link in the mail about it. */
+    reported: true;
+  }
+}

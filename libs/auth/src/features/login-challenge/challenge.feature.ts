@@ -30,6 +30,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  page: 'two-factor.md',
   capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],

@@ -25,6 +25,7 @@ export const login = defineFeature('login', {
       decaySeconds,
     })),
   },
+  page: 'rate-limits.md',
   capabilities: { login: LoginFlow },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],

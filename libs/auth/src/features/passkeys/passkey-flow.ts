@@ -1,5 +1,6 @@
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
+import type { RegistrationAnswer } from '../login/account-opening';
 import type { PasskeyList } from './passkey.entity';
 import {
   ConditionalCreateController,
@@ -8,6 +9,7 @@ import {
   PasskeyLoginController,
   PasskeysController,
 } from './passkeys.controller';
+import { PasskeyRegistrationController } from './passkey-registration';
 import { RequiredPasskeyController } from './required-passkey';
 
 // Not in the file of the controllers: its declarations import an optional package, which a host may not have.
@@ -33,7 +35,7 @@ declare module '../../request/http/server-call' {
 }
 
 /**
- * Sign-in, step-up and enrolment with passkeys, for code of the host.
+ * Sign-in, step-up, enrolment and registration with passkeys, for code of the host.
  *
  * @publicApi
  */
@@ -142,5 +144,36 @@ export class PasskeyFlow extends Flow {
    */
   enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
     return this.call(RequiredPasskeyController, 'enrol', source, { enrolmentToken, credential, name });
+  }
+
+  /**
+   * As `POST /register/passkey/options`: starts a ceremony for {@link registerAccount}. The options are the JSON of
+   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
+   *
+   * @param fields the fields that the rules declare, without a password
+   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
+   */
+  async accountOptions(
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<{ ceremonyId: string; options: object }> {
+    const started = await this.call(PasskeyRegistrationController, 'options', source, { fields });
+    return { ceremonyId: started.ceremony_id, options: started.options };
+  }
+
+  /**
+   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as
+   * `auth.registration.register` does, never a challenge.
+   *
+   * @param answer the response of the browser to {@link accountOptions}
+   * @param fields as for {@link accountOptions}; the identifier must be the same
+   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
+   */
+  registerAccount(
+    answer: PasskeyAnswer,
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<RegistrationAnswer> {
+    return this.call(PasskeyRegistrationController, 'register', source, { ...answer, fields });
   }
 }

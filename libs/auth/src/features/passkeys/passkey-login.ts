@@ -43,7 +43,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     const signIn = await this.signIn.admitTwoFactors({ user, userId });
     await this.lockout.release([userLock('confirm', userId)]);
-    const ending = { methods: ['webauthn'], request, remember, passkeyId: passkey.credentialId };
+    const ending = { methods: ['webauthn'], request, remember, credentialId: passkey.credentialId };
     const tokens = await this.signIn.complete(signIn, ending, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;

@@ -48,6 +48,7 @@ export const passwordReset = defineFeature('passwordReset', {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },
   configErrors: brokerErrors,
+  page: 'passwords.md',
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],
   providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],

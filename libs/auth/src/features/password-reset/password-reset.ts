@@ -192,3 +192,10 @@ export class PasswordReset {
     readonly guard: string,
   ) {}
 }
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The password was reset with a mailed link, or a mailed code took over an account whose address was not verified. */
+    password_reset: true;
+  }
+}

@@ -1,19 +1,17 @@
 import { RegistrationFlow } from './registration-flow';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
+import { AccountOpening } from '../login/account-opening';
 import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
-import { PasskeyRegistrationController, RegisterController } from './registration.controller';
-import { PasskeyRegistration } from './passkey-registration';
+import { RegisterController } from './registration.controller';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
 import { REGISTRATION_OPTIONS } from './registration.options';
-import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
@@ -118,7 +116,7 @@ export const registration = defineFeature('registration', {
   reasons,
   options: REGISTRATION_OPTIONS,
   userErrors,
-  checkedWith: ['emailVerification', 'passkeyRegistration'],
+  checkedWith: ['emailVerification'],
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
     'svc-register': perClient(({ registration: limit }) => limit),
@@ -126,32 +124,12 @@ export const registration = defineFeature('registration', {
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
-  providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
-});
-
-const NEEDED = ['registration', 'passkeys'] as const;
-
-/** Registration with a passkey and without a password. */
-export const passkeyRegistration = defineFeature('passkeyRegistration', {
-  flags: ['passkeyRegistration'],
-  options: PASSKEY_REGISTRATION_OPTIONS,
-  userErrors: (users, { guard, features, hooks }) => [
-    features.passkeyRegistration &&
-      !hooks.register &&
-      users instanceof TypeormUserProvider &&
-      !users.allowsNoPassword &&
-      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
-        'Make the column passwordHash nullable, in the entity and by a migration.',
+  providers: [
+    RegistrationForm,
+    NewAccounts,
+    FirstLogin,
+    ExistingAccountMails,
+    Registration,
+    { provide: AccountOpening, useExisting: Registration },
   ],
-  needs: NEEDED,
-  configErrors: ({ guards }) =>
-    guards
-      .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)
-      .flatMap(({ features }) => NEEDED.filter((name) => !features[name]))
-      .map(
-        (name) =>
-          `features.passkeyRegistration needs features.${name}. Turn it on, or remove features.passkeyRegistration.`,
-      ),
-  defaultGuardControllers: [PasskeyRegistrationController],
-  providers: [PasskeyRegistration],
 });

@@ -101,9 +101,3 @@ export const REGISTRATION_OPTIONS = {
     rules: value(),
   } satisfies TableOf<RegistrationOptions>,
 } satisfies OptionTree;
-
-export const PASSKEY_REGISTRATION_OPTIONS = {
-  features: {
-    passkeyRegistration: feature({ default: false, env: 'FEATURE_PASSKEY_REGISTRATION', defaultGuardOnly: true }),
-  },
-} satisfies OptionTree;

@@ -26,7 +26,7 @@ export interface NewSession {
   ip: string | null;
   userAgent: string | null;
   label: string | null;
-  passkeyId: string | null;
+  credentialId: string | null;
   life: SessionLife;
 }
 
@@ -131,14 +131,14 @@ export class SessionStore {
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
   async insert(session: NewSession): Promise<number> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, passkeyId, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
       ...described,
       idleTimeout,
       remembered,
-      passkeyId,
+      credentialId,
       this.clock.offset,
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
@@ -214,15 +214,15 @@ export class SessionStore {
    * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
    * @param except a session that is not ended
-   * @param passkeyId only sessions that were started with this passkey
+   * @param credentialId only sessions that were started with this credential
    */
   endPage(
-    { userId, own, except, passkeyId }: { userId: string; own?: string; except?: string; passkeyId?: string },
+    { userId, own, except, credentialId }: { userId: string; own?: string; except?: string; credentialId?: string },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
-    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, passkeyId ?? null];
+    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, credentialId ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 

@@ -157,12 +157,14 @@ export class Sessions {
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
 
-  /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
-  endOfPasskey({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, passkeyId: string): Promise<void> {
+  /** Ends the sessions that a credential has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
+  endOfCredential(
+    { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
+    credentialId: string,
+    reason: SessionEndReason,
+  ): Promise<void> {
     const except = rowId(familyId);
-    return this.inPages('passkey_removed', (start, deny) =>
-      this.store.endPage({ userId, except, passkeyId }, start, deny),
-    );
+    return this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
   }
 
   /**

@@ -2,7 +2,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { ConfirmPasswordController, ConfirmationFlow } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
-import { ConfirmationGate } from './require-confirmation';
+import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
@@ -29,6 +29,7 @@ export const stepUp = defineFeature('stepUp', {
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
+  guards: [ConfirmationGuard],
   capabilities: { confirmation: ConfirmationFlow },
   controllers: [ConfirmPasswordController],
   purposes: [CONFIRMATION],

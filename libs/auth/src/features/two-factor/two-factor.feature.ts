@@ -16,6 +16,7 @@ import {
   TwoFactorRemoval,
 } from './required-two-factor';
 import { EnrolmentFlow, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { COLUMNS, SecondFactorRows } from './second-factor.store';
 import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
@@ -71,7 +72,16 @@ export const twoFactor = defineFeature('twoFactor', {
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
   factor: true,
-  on: { endAll: endChallenges, takeover: removeFactor },
+  on: {
+    endAll: endChallenges,
+    takeover: removeFactor,
+    hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
+  },
+  userColumns: {
+    properties: COLUMNS,
+    migrationOf: (table) => `addTwoFactorColumns('${table}', timestamp)`,
+    table: SecondFactorRows,
+  },
   data: {
     // The secret is in the table of the users.
     entities: [],

@@ -4,7 +4,7 @@ import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, signInRefusal } from '../../request/routes/route';
-import { IdentifierTaken } from '../registration/registration-form';
+import { IdentifierTaken } from '../login/account-opening';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { UsernameChange, UsernameChangeBody } from './username-change';

@@ -38,6 +38,7 @@ export const usernameChange = defineFeature('usernameChange', {
   options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  page: 'email-change.md',
   capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],
   // Also where the registration is off: its rules apply.

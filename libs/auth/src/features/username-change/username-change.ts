@@ -8,7 +8,8 @@ import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText, UsernameField } from '../../request/http/request-body';
-import { IdentifierTaken, RegistrationForm } from '../registration/registration-form';
+import { IdentifierTaken } from '../login/account-opening';
+import { RegistrationForm } from '../registration/registration-form';
 import { Sessions } from '../sessions/sessions';
 
 /**

@@ -39,6 +39,8 @@ export interface Feature extends OptionFacets {
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
   readonly defaultGuardControllers?: readonly Type[];
+  /** The page of `docs` about its routes, where it has another name than the folder of the feature. */
+  readonly page?: string;
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */

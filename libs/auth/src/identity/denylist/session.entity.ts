@@ -87,9 +87,9 @@ export class Session {
   @Column({ type: 'text', nullable: true })
   label!: string | null;
 
-  /** Credential id of the passkey with which the user signed in, alone or as the second factor. Its removal ends the session. */
-  @Column({ name: 'passkey_id', type: 'text', nullable: true })
-  passkeyId!: string | null;
+  /** The id of the credential with which the user signed in, alone or as the second factor. Its removal ends the session. */
+  @Column({ name: 'credential_id', type: 'text', nullable: true })
+  credentialId!: string | null;
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
@@ -129,7 +129,7 @@ export class CreateSvcSessions1763700000000 implements MigrationInterface {
         ip text,
         user_agent text,
         label text,
-        passkey_id text,
+        credential_id text,
         created_at timestamptz NOT NULL
       ) WITH (fillfactor = 80)`);
     await runner.query(
