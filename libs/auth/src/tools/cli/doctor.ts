@@ -25,7 +25,7 @@ import {
   type Finding,
   OPTION_CHECKS,
   type Subject,
-  type Verdict,
+  type UnnamedFinding,
   error,
   found,
   ok,
@@ -167,7 +167,7 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
 }
 
 /** Runs a check. Its own failure, such as an error of a client of the host, does not lose the other findings. */
-async function attempted(check: string, run: () => Promise<readonly (Verdict | Finding)[]>): Promise<Finding[]> {
+async function attempted(check: string, run: () => Promise<readonly (UnnamedFinding | Finding)[]>): Promise<Finding[]> {
   try {
     return found(check, ...(await run()));
   } catch (failure) {
@@ -234,7 +234,7 @@ async function ofApplication(
 /** Their own checks report these. */
 const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache is not a shared|Redis does not report)/;
 
-const warningsIn = (lines: readonly LogLine[]): Verdict[] =>
+const warningsIn = (lines: readonly LogLine[]): UnnamedFinding[] =>
   lines
     .filter(({ level, context, text }) => level !== 'log' && context === 'Auth' && !REPORTED_ELSEWHERE.test(text))
     .map(({ text }) => warning(text));
