@@ -24,7 +24,7 @@ import { trustedDevices } from './features/login-challenge/trusted-devices.featu
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
-import { denylist, tokens } from './identity/tokens/tokens.feature';
+import { tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/account/account.texts';
@@ -48,7 +48,6 @@ export type {} from './request/lockout/lockout.texts';
 export const FEATURES: readonly Feature[] = [
   http,
   tokens,
-  denylist,
   throttling,
   lockout,
   abilities,

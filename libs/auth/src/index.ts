@@ -99,7 +99,7 @@ export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
 export { TrustedDevice } from './features/login-challenge/trusted-device.entity';
-export { Session } from './identity/denylist/session.entity';
+export { Session } from './features/sessions/session.entity';
 
 // Events
 export { AccountDeleted } from './features/account/account.events';
@@ -147,15 +147,17 @@ export {
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type { MailContent, MailKind, MailTemplates } from './foundation/ports/mail';
-export type { MailPreview } from './features/mail/mail.feature';
+export type { MailPreview } from './features/mail/account-mails';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
 export { PasswordVerifier } from './foundation/ports/passwords';
-export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
-export { firebaseScryptVerifier } from './identity/password/imported/firebase-scrypt-verifier';
-export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
-export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
+export {
+  bcryptVerifier,
+  firebaseScryptVerifier,
+  pbkdf2Verifier,
+  scryptVerifier,
+} from './identity/password/imported/verifiers';
 export type { RegistrationRules } from './foundation/ports/registration-rules';
 export { PasswordHasher } from './identity/password/password-hasher';
 export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './foundation/security-store/security-store';

@@ -6,7 +6,6 @@ import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/sc
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController, EmailChangeFlow } from './email-change.controller';
@@ -80,14 +79,7 @@ export const emailChange = defineFeature('emailChange', {
   },
   capabilities: { emailChange: EmailChangeFlow },
   defaultGuardControllers: [EmailChangeController],
-  providers: [
-    EmailChangeStore,
-    EmailReplacements,
-    ExistingAccountMails,
-    EmailChangeRequests,
-    EmailChangeConfirmation,
-    EmailChangeUndo,
-  ],
+  providers: [EmailChangeStore, EmailReplacements, EmailChangeRequests, EmailChangeConfirmation, EmailChangeUndo],
   on: { identifierHeld: (services, email) => services.get(EmailChangeStore).holderOf(email) },
   data: {
     entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],

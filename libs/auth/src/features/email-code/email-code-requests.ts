@@ -7,7 +7,7 @@ import { RequiredEmail } from '../../request/http/request-body';
 import { mailLock, LoginLocks } from '../../request/lockout/lockout.store';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { type ResetAccount, mailedAccount } from '../password-reset/reset-token.store';
 import { EmailCodes, type OpenRequest } from './email-codes';
 

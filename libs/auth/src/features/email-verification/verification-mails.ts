@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { MailQueue } from '../mail/mail-queue';
 import type { Draft } from '../mail/mail-gate';
 import { Realm } from '../../foundation/realm/realm';

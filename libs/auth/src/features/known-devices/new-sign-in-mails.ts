@@ -7,7 +7,7 @@ import type { ClientInfo } from '../../request/http/client-info';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { KnownDeviceStore } from './known-device.store';
 
 /** Mails the owner of an account about a sign-in on a new device. The mail is prepared and sent after the response. */

@@ -10,7 +10,7 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { VerifiedEmails } from '../email-verification/verified-emails';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 
 /** Mails the owner of an account about a change. The mail is prepared and sent after the response. */
 @Injectable()

@@ -12,7 +12,7 @@ import { PasswordReplacement } from '../login/password-replacement';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { Accounts } from '../sessions/accounts';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { type IssuedToken, type Redeemed, type ResetAccount, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';

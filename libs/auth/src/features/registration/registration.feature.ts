@@ -5,7 +5,6 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { AccountOpening } from '../login/account-opening';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
@@ -128,7 +127,6 @@ export const registration = defineFeature('registration', {
     RegistrationForm,
     NewAccounts,
     FirstLogin,
-    ExistingAccountMails,
     Registration,
     { provide: AccountOpening, useExisting: Registration },
   ],

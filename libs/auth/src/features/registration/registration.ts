@@ -4,7 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Schema } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { ExistingAccountMails } from '../mail/account-mails';
 import { VerificationMails } from '../email-verification/verification-mails';
 import type { LoginAnswer } from '../login/login';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';

@@ -2,7 +2,7 @@ import { FEATURES } from '../../features';
 import { POSTGRES_POOL, type PostgresPool } from '../../foundation/platform/postgres-pool';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
 import { Realms } from '../../foundation/realm/realm';
-import { LockRelease } from '../../request/lockout/lock-release';
+import { LockRelease } from '../../request/lockout/lockout';
 import { LOCK_PURPOSES, type Released } from '../../request/lockout/lockout.store';
 import { migrateAuth, tablesAsSql } from '../migrations/migrate';
 import { Pruning, PruningFailed } from '../retention/pruning';

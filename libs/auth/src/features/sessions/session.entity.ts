@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SESSIONS } from '../../identity/denylist/ended-sessions';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
@@ -9,7 +10,7 @@ import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type Que
  *
  * @publicApi
  */
-@Entity('svc_sessions')
+@Entity(SESSIONS)
 @Index('svc_sessions_live', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NULL' })
 @Index('svc_sessions_ended', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_revoked', ['revokedAt', 'id'], { where: 'revoked_at IS NOT NULL' })
