@@ -8,7 +8,7 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
 import {
   AttemptGuard,
@@ -18,11 +18,9 @@ import {
   afterProof,
 } from '../../request/lockout/attempt-guard';
 import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
-import { VerifiedEmails } from '../email-verification/verified-emails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import { Lockout, type LoginAnswer } from '../login/login';
-import { PasswordReplacement } from '../login/password-replacement';
-import { PasswordReset, ResetCleanup } from '../password-reset/password-reset';
-import type { ResetAccount } from '../password-reset/reset-token.store';
+import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
@@ -30,7 +28,7 @@ import { emailCodeText } from './email-code.texts';
 
 /** The account of a consumed code. */
 interface ProvedAccount {
-  readonly account: ResetAccount;
+  readonly account: MailedAccount;
   readonly digest: string | null;
   readonly claims: PurposeClaims;
   /** The sign-in; of an {@link UnprovedAccounts unproved account}, the hash that replaces its password before the sign-in. */
@@ -44,11 +42,11 @@ interface ProvedAccount {
 @Injectable()
 export class UnprovedAccounts {
   constructor(
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
-    private readonly cleanup: ResetCleanup,
+    private readonly recovery: AccountRecovery,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -56,7 +54,7 @@ export class UnprovedAccounts {
 
   /** Whether no person has proved the address of the user, and one can. */
   async has(user: object): Promise<boolean> {
-    return !(await this.verifiedEmails.isProved(user));
+    return !(await this.provedEmails.isProved(user));
   }
 
   /** A hash that replaces the password of a user, of a password that is not known to any person. @throws HasherBusy, SignInRefused */
@@ -73,10 +71,10 @@ export class UnprovedAccounts {
    * @param unusable the hash that replaces it
    * @returns false if the password was replaced in the meantime
    */
-  async take(account: ResetAccount, digest: string | null, unusable: string): Promise<boolean> {
+  async take(account: MailedAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
-    const endSessions = (moment?: number): Promise<void> => this.cleanup.run(account, { revokeSessions: true, moment });
-    const finish = (): Promise<void> => this.cleanup.recordPerson(account);
+    const endSessions = (moment?: number): Promise<void> => this.recovery.endAccess(account, true, moment);
+    const finish = (): Promise<void> => this.recovery.recordPerson(account);
     if (digest === null) {
       await endSessions();
       // A session may have set a first password until it ended. It must not become valid.

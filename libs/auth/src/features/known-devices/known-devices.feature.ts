@@ -12,30 +12,30 @@ import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
+/** Whether a guard mails. A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
+const isMailing = ({ features, knownDevices, mail }: GuardConfig, routes: boolean): boolean =>
+  features.knownDevices && knownDevices.mail && (routes || mail.mailer !== undefined);
+
+const withoutMail = ({ nameOf }: GuardConfig): string =>
+  `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
+
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
 function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
-  const { features, knownDevices, mail, passwordReset, isDefault, nameOf } = guard;
-  const off = `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
+  const { facts, decidedBy, knownDevices, mail, nameOf } = guard;
+  const off = withoutMail(guard);
   const ofPage = urlFault(knownDevices.frontendUrl, { production });
-  // That of the default guard is checked with the feature.
-  const ofReset = features.passwordReset && !isDefault && urlFault(passwordReset.frontendUrl, { production });
   return [
-    !features.passwordReset &&
-      `features.knownDevices needs features.passwordReset at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
+    !facts.mailsPasswordLinks &&
+      `features.knownDevices needs ${decidedBy.mailsPasswordLinks} at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
     !mail.mailer &&
       `${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer, ${off}`,
     ofPage &&
       `${nameOf('knownDevices.frontendUrl')} (SVC_KNOWN_DEVICES_URL) ${ofPage}. Set it to the page that the link in the mail about a new sign-in opens, such as https://app.example.com/unknown-sign-in, ${off}`,
-    ofReset &&
-      `${nameOf('passwordReset.frontendUrl')} (SVC_RESET_URL) ${ofReset}. The guard "${guard.guard}" needs it for the link in the mail about a new sign-in. Set it, ${off}`,
   ].filter((text): text is string => typeof text === 'string');
 }
 
-/** A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
 function configErrors({ guards, routes }: AuthConfig, production: boolean): string[] {
-  const mailing = guards.filter(
-    ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (routes || mail.mailer),
-  );
+  const mailing = guards.filter((guard) => isMailing(guard, routes));
   // A guard that inherits the options would repeat the text.
   return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production)))];
 }
@@ -71,6 +71,10 @@ export const knownDevices = defineFeature('knownDevices', {
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
+  needsPasswordLinks: (guard, routes) =>
+    isMailing(guard, routes)
+      ? { use: 'the link in the mail about a new sign-in', otherwise: withoutMail(guard) }
+      : null,
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   capabilities: { knownDevices: KnownDeviceFlow },
   controllers: [KnownDevicesController],

@@ -11,6 +11,13 @@ import type { Refusal } from '../../foundation/realm/route';
 import { status } from '../../request/routes/route';
 import type { LoginAnswer } from './login';
 
+declare module '../../foundation/config/option-table' {
+  interface GuardFacts {
+    /** Whether the user of a new account is signed in. */
+    signsInCreated: boolean;
+  }
+}
+
 /** The fields of a body that the rules of the registration declare. */
 export type AccountFields = Readonly<Record<string, unknown>>;
 
@@ -112,12 +119,11 @@ export const accountRoute = (
     limiter: 'svc-register',
     interceptors: [CreatedStatus],
     answers: (options: GuardConfig, manifests: readonly Feature[]) =>
-      options.registration.concealExisting
+      options.facts.concealsAccounts
         ? { 202: status('registration-received') }
-        : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED },
+        : { ...(options.facts.signsInCreated && { 200: signedIn(options, manifests) }), 201: REGISTERED },
     refusals: [
-      ({ username, registration }: GuardConfig) =>
-        registration.concealExisting ? [] : [new IdentifierTaken(username)],
+      ({ username, facts }: GuardConfig) => (facts.concealsAccounts ? [] : [new IdentifierTaken(username)]),
       refusal,
     ],
     remembers: true,

@@ -141,7 +141,6 @@ export const passkeyRegistration = defineFeature('passkeyRegistration', {
         'Make the column passwordHash nullable, in the entity and by a migration.',
   ],
   needs: NEEDED,
-  checkedWith: ['registration', 'emailVerification'],
   configErrors: ({ guards }) =>
     guards
       .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)

@@ -1,14 +1,16 @@
 import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
+import { urlFault } from '../../foundation/config/url-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { informOn } from '../../foundation/realm/informing';
-import { defineFeature } from '../../foundation/realm/feature';
+import { type Feature, defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
-import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
 import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
-import { PasswordReset, ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
+import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { PasswordReset } from '../login/password-replacement';
+import { PasswordResets, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -20,6 +22,19 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   });
   // A guard that inherits the option would repeat the text.
   return [...new Set(errors)];
+}
+
+/** Of extra guards that another feature mails links at. The page of the default guard is checked with the feature. */
+function pageErrors({ guards, routes }: AuthConfig, production: boolean, manifests: readonly Feature[]): string[] {
+  return guards.flatMap((guard) => {
+    const { isDefault, features, passwordReset: block, nameOf } = guard;
+    const fault = features.passwordReset && !isDefault && urlFault(block.frontendUrl, { production });
+    return manifests.flatMap(({ needsPasswordLinks }) => {
+      const needed = fault && needsPasswordLinks?.(guard, routes);
+      if (!needed) return [];
+      return `${nameOf('passwordReset.frontendUrl')} (SVC_RESET_URL) ${fault}. The guard "${guard.guard}" needs it for ${needed.use}. Set it, ${needed.otherwise}`;
+    });
+  });
 }
 
 const reasons = {
@@ -34,6 +49,7 @@ declare module '../../foundation/platform/catalogue' {
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  facts: { mailsPasswordLinks: 'features.passwordReset' },
   reasons,
   languages: () =>
     (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
@@ -47,14 +63,21 @@ export const passwordReset = defineFeature('passwordReset', {
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },
-  configErrors: brokerErrors,
+  configErrors: (config, production, _sources, manifests) => [
+    ...brokerErrors(config),
+    ...pageErrors(config, production, manifests),
+  ],
+  writesUsers: () => 'UPDATE',
+  waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
   page: 'passwords.md',
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],
-  providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],
+  providers: [ResetTokens, ResetLinks, PasswordResets],
   on: {
     passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
-    passwordReplaced: removeResetTokens,
+    passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),
+    emailReplaced: (services, userId, kept) => services.get(ResetTokenStore).removeAll(userId, kept),
+    passwordLink: (services, address) => services.get(ResetLinks).request(address, true),
   },
   data: {
     entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],

@@ -194,6 +194,13 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
+declare module '../../foundation/config/option-table' {
+  interface GuardFacts {
+    /** Whether no answer shows which identifiers have an account. */
+    concealsAccounts: boolean;
+  }
+}
+
 /** Begins the key of an identifier that is counted by its spelling. */
 const IDENTIFIER = 'idn:';
 
@@ -326,6 +333,6 @@ export class LoginLocks {
 
   /** Whether counters belong to identifiers, and not to accounts. At all guards with the same users, which count together. */
   get areBySpelling(): boolean {
-    return this.realm.source.guards.some(({ registration }) => registration.concealExisting);
+    return this.realm.source.guards.some(({ facts }) => facts.concealsAccounts);
   }
 }

@@ -6,7 +6,6 @@ import { DATA_COMMANDS } from './data-commands';
 import { SECRET } from './env-file';
 import { KEYGEN } from './keygen';
 import { endProcess, ignoreClosedPipes, printFailure, reported } from './command-error';
-import { VerificationLinkCommand } from './verification-link.command';
 
 /** Makes the class with which nest-commander runs a command. */
 function nestCommand(name: string, declaration: CommandDeclaration<[Application]>): Type<CommandRunner> {
@@ -50,11 +49,7 @@ const COMMANDS = { secret: SECRET, keygen: KEYGEN, ...DATA_COMMANDS };
  * @publicApi
  */
 @Module({
-  providers: [
-    Application,
-    ...Object.entries(COMMANDS).map(([name, declaration]) => nestCommand(name, declaration)),
-    VerificationLinkCommand,
-  ],
+  providers: [Application, ...Object.entries(COMMANDS).map(([name, declaration]) => nestCommand(name, declaration))],
 })
 export class AuthConsoleModule {
   /**
