@@ -143,10 +143,9 @@ export class EmailCodeAttempts {
   /** Consumes the code of a request. @throws WrongEmailCode for a correct code that is not valid any more */
   private async use(token: string, open: OpenRequest): Promise<ProvedAccount> {
     const claims = await this.codes.claimsOf(open);
-    const user = claims && (await this.users.findById(claims.sub));
-    const email = user && this.users.emailOf(user);
-    if (!user || !email) throw new WrongEmailCode();
-    const { sub: userId } = claims;
+    const account = claims && (await this.users.mailedUser(claims.sub));
+    if (!account) throw new WrongEmailCode();
+    const { user, userId, email } = account;
     const digest = await this.users.passwordHashOf(userId);
     if (!this.codes.isCurrent(claims, { digest, email })) throw new WrongEmailCode();
     // Before the code is consumed: a refused user can use it later.
@@ -154,7 +153,7 @@ export class EmailCodeAttempts {
       ? await this.unproved.unusableHash(userId)
       : await this.signIn.admit({ user, userId, digest });
     if (!(await this.codes.consume(token))) throw new WrongEmailCode();
-    return { account: { user, userId, email, identifier: this.users.identifierOf(user) }, digest, claims, next };
+    return { account, digest, claims, next };
   }
 }
 
@@ -197,11 +196,11 @@ export class EmailCodeLogin {
   private async taken({ account, digest: former }: ProvedAccount, unusable: string) {
     const { userId, email } = account;
     const isTaken = await this.unproved.take(account, former, unusable);
-    const user = isTaken && (await this.users.findById(userId));
+    const current = isTaken && (await this.users.mailedUser(userId));
     // A change of email that was confirmed until the sessions ended belongs to the other person.
-    if (!user || this.users.emailOf(user) !== email) throw new WrongEmailCode();
+    if (!current || current.email !== email) throw new WrongEmailCode();
     const digest = former === null ? null : unusable;
-    return { signIn: await this.signIn.admit({ user, userId, digest }), digest };
+    return { signIn: await this.signIn.admit({ user: current.user, userId, digest }), digest };
   }
 }
 

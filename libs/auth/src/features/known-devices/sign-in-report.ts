@@ -82,10 +82,9 @@ export class SignInReports {
     // The person who signed in has the password, and may have signed in again.
     await this.accounts.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
-    const user = await this.users.findById(userId);
-    const address = user && this.users.emailOf(user);
     // None is mailed while no feature does, but earlier reports still end sessions.
-    if (address) await this.passwords.mailLink(address);
+    const account = await this.users.mailedUser(userId);
+    if (account) await this.passwords.mailLink(account.email);
     if (await this.devices.close(id)) this.events.emit(new SignInReported(userId, familyId, this.realm.guard));
   }
 }

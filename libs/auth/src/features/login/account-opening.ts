@@ -11,13 +11,6 @@ import type { Refusal } from '../../foundation/realm/route';
 import { status } from '../../request/routes/route';
 import type { LoginAnswer } from './login';
 
-declare module '../../foundation/config/option-table' {
-  interface GuardFacts {
-    /** Whether the user of a new account is signed in. */
-    signsInCreated: boolean;
-  }
-}
-
 /** The fields of a body that the rules of the registration declare. */
 export type AccountFields = Readonly<Record<string, unknown>>;
 

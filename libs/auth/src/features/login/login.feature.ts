@@ -6,6 +6,7 @@ import { LoginController, LoginFlow } from './login.controller';
 import { AccountRecovery, PasswordReplacement } from './password-replacement';
 
 const reasons = {
+  identifier_taken: 'an account with the identifier exists',
   unverified_login: 'the credentials are correct, but the email is not verified',
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
   wrong_password: 'the account exists, but the password is wrong',

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { GuardConfig } from '../../foundation/config/auth-config';
 import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
@@ -53,23 +52,6 @@ declare module '../../foundation/realm/feature' {
     readonly emailReplaced?: (services: GuardServices, userId: string, kept?: KeptLinks) => Promise<void>;
     /** Removes what was bound to the former password, and is invalid. May run after the response. */
     readonly passwordReplaced?: (services: GuardServices, password: ReplacedPassword) => Promise<void>;
-  }
-}
-
-declare module '../../foundation/realm/feature' {
-  interface Feature {
-    /** What the feature needs the links of {@link HookPoints.passwordLink} for at a guard, and how to do without; null where it does not. */
-    readonly needsPasswordLinks?: (
-      guard: GuardConfig,
-      routes: boolean,
-    ) => { readonly use: string; readonly otherwise: string } | null;
-  }
-}
-
-declare module '../../foundation/config/option-table' {
-  interface GuardFacts {
-    /** Whether owners of accounts get links with which they set a password. */
-    mailsPasswordLinks: boolean;
   }
 }
 

@@ -1,9 +1,8 @@
 import { sharedColumn } from '../../identity/users/provider-checks';
 import type { AuthConfig } from '../../foundation/config/auth-config';
-import { urlFault } from '../../foundation/config/url-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { informOn } from '../../foundation/realm/informing';
-import { type Feature, defineFeature } from '../../foundation/realm/feature';
+import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
@@ -22,19 +21,6 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   });
   // A guard that inherits the option would repeat the text.
   return [...new Set(errors)];
-}
-
-/** Of extra guards that another feature mails links at. The page of the default guard is checked with the feature. */
-function pageErrors({ guards, routes }: AuthConfig, production: boolean, manifests: readonly Feature[]): string[] {
-  return guards.flatMap((guard) => {
-    const { isDefault, features, passwordReset: block, nameOf } = guard;
-    const fault = features.passwordReset && !isDefault && urlFault(block.frontendUrl, { production });
-    return manifests.flatMap(({ needsPasswordLinks }) => {
-      const needed = fault && needsPasswordLinks?.(guard, routes);
-      if (!needed) return [];
-      return `${nameOf('passwordReset.frontendUrl')} (SVC_RESET_URL) ${fault}. The guard "${guard.guard}" needs it for ${needed.use}. Set it, ${needed.otherwise}`;
-    });
-  });
 }
 
 const reasons = {
@@ -63,10 +49,7 @@ export const passwordReset = defineFeature('passwordReset', {
   limits: {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },
-  configErrors: (config, production, _sources, manifests) => [
-    ...brokerErrors(config),
-    ...pageErrors(config, production, manifests),
-  ],
+  configErrors: brokerErrors,
   writesUsers: () => 'UPDATE',
   waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
   page: 'passwords.md',

@@ -55,7 +55,7 @@ export interface GuardConfig extends PublicOptions {
    */
   readonly nameOf: (option: string) => string;
   /** The facts that options of features decide. */
-  readonly facts: Readonly<GuardFacts>;
+  readonly facts: GuardFacts;
   /** The names of these options, for error messages. */
   readonly decidedBy: Readonly<Record<keyof GuardFacts, string>>;
   readonly users: UsersOptions | undefined;

@@ -60,11 +60,23 @@ export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
   Required<Omit<Block, Without>> & { [Name in Extract<Without, string>]: Block[Name] }
 >;
 
-/**
- * Facts about a guard that several features ask for, and that an option of one feature decides: each is the value of its option.
- * What asks for a fact declares it, by merging into this interface.
- */
-export interface GuardFacts {}
+/** Facts about a guard that several features ask for, and that an option of one feature decides: each is the value of its option. */
+export interface GuardFacts {
+  /** Whether users can prove their addresses at the guard. */
+  readonly provesEmails: boolean;
+  /** Minutes for which a mailed link proves an address. */
+  readonly proofMinutes: number;
+  /** Whether users whose email is not verified get no session. */
+  readonly blocksUnverified: boolean;
+  /** Whether users can change their emails. */
+  readonly changesEmails: boolean;
+  /** Whether no answer shows which identifiers have an account. */
+  readonly concealsAccounts: boolean;
+  /** Whether owners of accounts get links with which they set a password. */
+  readonly mailsPasswordLinks: boolean;
+  /** Whether the user of a new account is signed in. */
+  readonly signsInCreated: boolean;
+}
 
 /** The members of a manifest that concern options. */
 export interface OptionFacets {

@@ -92,7 +92,7 @@ function guardConfig(
       isDefault || !Object.hasOwn(own, blockOf(option)) ? option : `guards.${guard}.${option}`,
     facts: Object.fromEntries(
       Object.entries(facts).map(([fact, option]) => [fact, valueOf(option)]),
-    ) as GuardConfig['facts'],
+    ) as unknown as GuardConfig['facts'],
     decidedBy: facts as GuardConfig['decidedBy'],
     users: own.users,
     // An instance of a class stays one: its methods use it.

@@ -25,15 +25,6 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-declare module '../../foundation/config/option-table' {
-  interface GuardFacts {
-    /** Whether users can prove their addresses at the guard. */
-    provesEmails: boolean;
-    /** Minutes for which a mailed link proves an address. */
-    proofMinutes: number;
-  }
-}
-
 export const PROVED_EMAIL_EVENTS: LoggedEvents = {
   'auth.email.verified': {
     event: Verified,

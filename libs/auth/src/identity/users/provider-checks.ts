@@ -17,15 +17,6 @@ declare module '../../foundation/realm/feature' {
   }
 }
 
-declare module '../../foundation/config/option-table' {
-  interface GuardFacts {
-    /** Whether users whose email is not verified get no session. */
-    blocksUnverified: boolean;
-    /** Whether users can change their emails. */
-    changesEmails: boolean;
-  }
-}
-
 /** Whether a provider knows which emails are verified: its entity has the column, or it implements the method. */
 export const knowsEmailState = (users: UserProvider): boolean =>
   users instanceof TypeormUserProvider

@@ -60,7 +60,15 @@ export class TimedUserProvider {
 
   /** The account to which a mail for an address goes; null for none. */
   async mailedAccount(address: string): Promise<MailedAccount | null> {
-    const user = await this.findByEmail(address);
+    return this.mailed(await this.findByEmail(address));
+  }
+
+  /** The account of a user, for a mail; null for one that does not exist any more, and for one without an address. */
+  async mailedUser(id: string): Promise<MailedAccount | null> {
+    return this.mailed(await this.findById(id));
+  }
+
+  private mailed(user: object | null): MailedAccount | null {
     const email = user && this.emailOf(user);
     return user && email ? { user, userId: this.idOf(user), email, identifier: this.identifierOf(user) } : null;
   }

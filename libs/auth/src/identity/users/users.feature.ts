@@ -4,18 +4,8 @@ import { CreateSvcEmailDeliveries1764500000000, EmailDelivery } from './email-de
 import { EmailDeliveries } from './email-delivery.store';
 import { PROVED_EMAIL_EVENTS, ProvedEmails } from './proved-emails';
 
-const reasons = {
-  identifier_taken: 'an account with the identifier exists',
-};
-type OwnReasons = typeof reasons;
-
-declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
-}
-
 /** What is known of users, besides what their provider stores. */
 export const users = defineFeature('users', {
-  reasons,
   events: PROVED_EMAIL_EVENTS,
   providers: [EmailDeliveries, ProvedEmails],
   data: {

@@ -194,13 +194,6 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
-declare module '../../foundation/config/option-table' {
-  interface GuardFacts {
-    /** Whether no answer shows which identifiers have an account. */
-    concealsAccounts: boolean;
-  }
-}
-
 /** Begins the key of an identifier that is counted by its spelling. */
 const IDENTIFIER = 'idn:';
 
