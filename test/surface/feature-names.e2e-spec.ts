@@ -60,10 +60,8 @@ describe('a feature', () => {
   });
 
   it('with a second factor is not named by the features that ask for it, nor by another factor', () => {
-    const code = (file: string): string =>
-      readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
     const namedIn = (folders: RegExp, words: RegExp): string[] =>
-      files.filter((file) => folders.test(file) && words.test(code(file)));
+      files.filter((file) => folders.test(file) && words.test(codeOf(file)));
     const base = /^features\/(?:login|login-challenge|step-up)\//;
     expect(namedIn(base, /passkey(?!Id)|totp|recovery_?-?code|features\.twoFactor/i)).toEqual([]);
     expect(namedIn(/^features\/two-factor\//, /passkey/i)).toEqual([]);
@@ -73,5 +71,31 @@ describe('a feature', () => {
   it('is found where a file names it', () => {
     const [words, own] = FEATURES['mailed code']!;
     expect(naming(words, own)).toEqual(expect.arrayContaining(['features.ts', 'index.ts']));
+  });
+});
+
+describe('a feature with a factor', () => {
+  // Features that ask for every factor are not among these files.
+  const ASKING = /^features\/(?:login|login-challenge|step-up|two-factor|passkeys)\//;
+  const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
+
+  it.each<[name: string, words: RegExp, more: string[]]>([
+    ['passkeys', /passkey/i, ['foundation/ports/presenter.ts']],
+    [
+      'codes',
+      // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
+      /two-?_?factor(?!s)|recovery_?-?code|totp/i,
+      [
+        'foundation/ports/presenter.ts',
+        'request/lockout/attempt-guard.ts',
+        'request/lockout/lockout.store.ts',
+        'tools/cli/distance-checks.ts',
+        'tools/cli/user-checks.ts',
+        'tools/testing/user-provider-contract.ts',
+      ],
+    ],
+  ])('is named in the lists, and in few other files: %s', (_, words, more) => {
+    const found = files.filter((file) => !ASKING.test(file) && words.test(codeOf(file)));
+    expect(found.toSorted()).toEqual([...lists, ...more].toSorted());
   });
 });

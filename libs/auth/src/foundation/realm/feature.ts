@@ -37,7 +37,7 @@ export interface Factor {}
  */
 export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
+  /** Options that must be on as well. Otherwise the application does not start. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
