@@ -18,7 +18,13 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   notices: [/notice/i, /^features\/notices\//, 1],
-  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 6],
+  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 5],
+  // The features with a factor enrol it with these services. The answer of a sign-in names the enrolment for all.
+  'required second factors': [
+    /RequiredFactors|LoginEnrolments|EnrolmentTokens|enrolmentRefusals/,
+    /^features\/(?:login-challenge|two-factor|passkeys)\//,
+    0,
+  ],
   'export and deletion of the account': [
     /account-?_?(?:deletion|export)|features\/account\//i,
     /^features\/account\//,
@@ -53,8 +59,43 @@ describe('a feature', () => {
     expect(found.length).toBe(most);
   });
 
+  it('with a second factor is not named by the features that ask for it, nor by another factor', () => {
+    const namedIn = (folders: RegExp, words: RegExp): string[] =>
+      files.filter((file) => folders.test(file) && words.test(codeOf(file)));
+    const base = /^features\/(?:login|login-challenge|step-up)\//;
+    expect(namedIn(base, /passkey(?!Id)|totp|recovery_?-?code|features\.twoFactor/i)).toEqual([]);
+    expect(namedIn(/^features\/two-factor\//, /passkey/i)).toEqual([]);
+    expect(namedIn(/^features\/passkeys\//, /totp|recovery_?-?code|features\.twoFactor/i)).toEqual([]);
+  });
+
   it('is found where a file names it', () => {
     const [words, own] = FEATURES['mailed code']!;
     expect(naming(words, own)).toEqual(expect.arrayContaining(['features.ts', 'index.ts']));
+  });
+});
+
+describe('a feature with a factor', () => {
+  // Features that ask for every factor are not among these files.
+  const ASKING = /^features\/(?:login|login-challenge|step-up|two-factor|passkeys)\//;
+  const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
+
+  it.each<[name: string, words: RegExp, more: string[]]>([
+    ['passkeys', /passkey/i, ['foundation/ports/presenter.ts']],
+    [
+      'codes',
+      // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
+      /two-?_?factor(?!s)|recovery_?-?code|totp/i,
+      [
+        'foundation/ports/presenter.ts',
+        'request/lockout/attempt-guard.ts',
+        'request/lockout/lockout.store.ts',
+        'tools/cli/distance-checks.ts',
+        'tools/cli/user-checks.ts',
+        'tools/testing/user-provider-contract.ts',
+      ],
+    ],
+  ])('is named in the lists, and in few other files: %s', (_, words, more) => {
+    const found = files.filter((file) => !ASKING.test(file) && words.test(codeOf(file)));
+    expect(found.toSorted()).toEqual([...lists, ...more].toSorted());
   });
 });
