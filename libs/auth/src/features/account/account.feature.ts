@@ -13,10 +13,9 @@ import { ACCOUNT_EVENTS } from './account.events';
 const reasons = {
   deletion_busy: 'other deletions, of this account or of too many others, are running (503)',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
@@ -45,6 +44,7 @@ export const account = defineFeature('account', {
   // The user is deleted, and cannot be read any more.
   informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
+  writesUsers: ({ hooks }) => !hooks.deleteUser && 'DELETE',
   capabilities: { account: AccountFlow },
   defaultGuardControllers: [AccountController],
   providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],

@@ -2,7 +2,6 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { sharedColumn } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
-import { ResetCleanup } from '../password-reset/password-reset';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
@@ -13,10 +12,9 @@ import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 const reasons = {
   wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Sign-in with a mailed code. */
@@ -35,14 +33,6 @@ export const emailCode = defineFeature('emailCode', {
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   cookies: [EmailCodeCookie],
-  providers: [
-    EmailCodeCookie,
-    EmailCodes,
-    EmailCodeRequests,
-    UnprovedAccounts,
-    EmailCodeAttempts,
-    EmailCodeLogin,
-    ResetCleanup,
-  ],
+  providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
   on: { endAll: endChallenges },
 });

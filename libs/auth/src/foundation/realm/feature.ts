@@ -1,9 +1,9 @@
 import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { AuthConfig } from '../config/auth-config';
+import type { AuthConfig, GuardConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
-import type { OptionFacets } from '../config/option-table';
-import type { FeatureData } from './feature-data';
+import type { FeatureData, GuardServices } from './feature-data';
+import type { OptionFacets, OptionSpec } from '../config/option-table';
 import type { UserSource } from './user-source';
 
 /**
@@ -12,13 +12,32 @@ import type { UserSource } from './user-source';
  */
 export interface HookPoints {}
 
+/** A command of the console with one argument, which works with the services of the default guard. */
+export interface ConsoleCommand {
+  readonly description: string;
+  readonly argument: Readonly<Record<'name' | 'description', string>>;
+  /** Resolves to the line that the command prints, or to the reason why it did nothing. */
+  run(services: GuardServices, argument: string): Promise<{ readonly done: string } | { readonly refused: string }>;
+}
+
+/** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
+export interface Waits {
+  /** The row of the table in `docs/deployment.md`. */
+  readonly row: string;
+  readonly inARow: number;
+  readonly longest: number;
+}
+
+/** A factor that users enrol. The challenge after the password declares its members, by merging into this interface. */
+export interface Factor {}
+
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
 export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
+  /** Options that must be on as well. Otherwise the application does not start. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
@@ -33,8 +52,13 @@ export interface Feature extends OptionFacets {
     sources: ReadonlyMap<string, UserSource>,
     manifests: readonly Feature[],
   ) => readonly string[];
-  /** Features that are checked together with this one, before its first server call at a guard without routes. */
-  readonly checkedWith?: readonly (keyof FeatureOptions)[];
+  /**
+   * Points that the flows of the feature run. The features with a hook there are checked together with this one, before its first
+   * server call at a guard without routes.
+   */
+  readonly checkedWith?: readonly (keyof HookPoints)[];
+  /** Whether the feature is on where another one is: it has the flags of all features for which this returns true. */
+  readonly onWith?: (feature: Feature) => boolean;
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
@@ -43,16 +67,36 @@ export interface Feature extends OptionFacets {
   readonly page?: string;
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
+  /** By name, without the prefix `svc:`. */
+  readonly commands?: Readonly<Record<string, ConsoleCommand>>;
+  /** The round trips of flows of the feature, by the names of the flows. */
+  readonly waits?: Readonly<Record<string, Waits>>;
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;
   /** Whether users enrol a factor with it: a second factor, or one that signs in. */
-  readonly factor?: true;
+  readonly factor?: Factor;
   readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/** The features, each with `onWith` with the flags of the others. */
+export const withFlags = (features: readonly Feature[]): readonly Feature[] =>
+  features.map((feature) =>
+    feature.onWith
+      ? { ...feature, flags: features.filter(feature.onWith).flatMap(({ flags = [] }) => flags) }
+      : feature,
+  );
+
+/** Whether extra guards cannot have a feature. */
+export const isOfDefaultGuard = ({ flags = [], options }: Feature): boolean =>
+  flags.some((flag) => (options?.features as Record<string, OptionSpec> | undefined)?.[flag]?.defaultGuardOnly);
+
+/** Whether a feature with flags is on at a guard. */
+export const isOnAt = (feature: Feature, { isDefault, features }: GuardConfig): boolean =>
+  (isDefault || !isOfDefaultGuard(feature)) && Boolean(feature.flags?.some((flag) => features[flag]));
 
 /**
  * The named things that all manifests state in one facet.
