@@ -92,7 +92,7 @@ export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './features/two-factor/two-factor-columns';
-export { EmailDelivery } from './features/email-verification/email-delivery.entity';
+export { EmailDelivery } from './identity/users/email-delivery.entity';
 export { EmailChange } from './features/email-change/email-change.entity';
 export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
@@ -108,9 +108,9 @@ export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './feature
 export { SignInReported } from './features/known-devices/sign-in-report';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
-export { Verified } from './features/email-verification/verified-emails';
+export { Verified } from './identity/users/proved-emails';
 export { UsernameChanged } from './features/username-change/username-change';
-export { PasswordReset } from './features/password-reset/password-reset';
+export { PasswordReset } from './features/login/password-replacement';
 export { PasswordChanged } from './features/change-password/change-password';
 export { AccountLocked } from './request/lockout/lockout';
 export { AccountReleased } from './request/lockout/lockout';
@@ -158,7 +158,7 @@ export {
   pbkdf2Verifier,
   scryptVerifier,
 } from './identity/password/imported/verifiers';
-export type { RegistrationRules } from './foundation/ports/registration-rules';
+export type { RegistrationRules } from './features/registration/registration-rules';
 export { PasswordHasher } from './identity/password/password-hasher';
 export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './foundation/security-store/security-store';
 

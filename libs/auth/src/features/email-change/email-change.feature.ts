@@ -17,10 +17,10 @@ import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
   return guards
-    .filter(({ features }) => features.emailChange && !features.passwordReset)
+    .filter(({ features, facts }) => features.emailChange && !facts.mailsPasswordLinks)
     .map(
-      ({ guard }) =>
-        `features.emailChange needs features.passwordReset at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
+      ({ guard, decidedBy }) =>
+        `features.emailChange needs ${decidedBy.mailsPasswordLinks} at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
     );
 }
 
@@ -48,6 +48,7 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  facts: { changesEmails: 'features.emailChange' },
   reasons,
   languages: () =>
     (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
@@ -77,6 +78,8 @@ export const emailChange = defineFeature('emailChange', {
       }),
     ),
   },
+  writesUsers: () => 'UPDATE',
+  waits: { 'change of the email': { row: '`POST /email/change/confirm`', inARow: 20, longest: 6 } },
   capabilities: { emailChange: EmailChangeFlow },
   defaultGuardControllers: [EmailChangeController],
   providers: [EmailChangeStore, EmailReplacements, EmailChangeRequests, EmailChangeConfirmation, EmailChangeUndo],

@@ -96,8 +96,9 @@ export class ExistingAccountMails {
 
   /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
   private async draftFor(id: string): Promise<Draft<'existingAccount'> | null> {
-    const user = await this.users.findById(id);
-    const to = user && this.users.emailOf(user);
-    return user && to ? { to, write: () => this.mails.write('existingAccount', { user, to }) } : null;
+    const account = await this.users.mailedUser(id);
+    if (!account) return null;
+    const { user, email: to } = account;
+    return { to, write: () => this.mails.write('existingAccount', { user, to }) };
   }
 }

@@ -3,39 +3,33 @@ import { Texts } from '../../foundation/languages/texts';
 import { DEFAULT_LANGUAGE, LANGUAGES, languageOfTag } from '../../foundation/platform/language';
 import { EXAMPLE_CHANGE, type MailKind } from '../../foundation/ports/mail';
 import { type Feature, defineFeature } from '../../foundation/realm/feature';
+import { perClient } from '../../request/throttling/limiters';
 import { AccountMails, ExistingAccountMails } from './account-mails';
 import { MailGate, mailsOf } from './mail-gate';
 import { MAIL_OPTIONS } from './mail.options';
 import { MAIL_EVENTS, MailQueue } from './mail-queue';
 
+const use = (all: readonly string[]): string => `Use ${all.join(', ')}.`;
+
+/** The faults of an option that lists names, each with the correction. */
+export function unknownNames(option: string, list: unknown, all: readonly string[], kind: string): string[] {
+  if (!Array.isArray(list)) return [`${option} must be true, false or a list. ${use(all)}`];
+  const unknown = (list as string[]).filter((name) => !all.includes(name));
+  return unknown.map((name) => `${option} names "${name}", which is no ${kind} of the library. ${use(all)}`);
+}
+
 /** Why the application must not start with the mails of a guard, each text with the correction. */
 function optionErrors({ mail, languages, nameOf }: GuardConfig, manifests: readonly Feature[]): string[] {
-  const { mailer, notices, language, accentColor } = mail;
-  const kinds = [...mailsOf(manifests)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const ofNotices = kinds.flatMap(([kind, stated]) => (stated.class === 'notice' ? kind : []));
-  const use = (all: readonly string[]): string => `Use ${all.join(', ')}.`;
-  const faultsOf = (option: string, list: unknown, all: readonly string[], kind: string): string[] => {
-    if (!Array.isArray(list)) return [`${option} must be true, false or a list. ${use(all)}`];
-    const unknown = (list as string[]).filter((name) => !all.includes(name));
-    return unknown.map((name) => `${option} names "${name}", which is no ${kind} of the library. ${use(all)}`);
-  };
+  const { language, accentColor } = mail;
+  const kinds = [...mailsOf(manifests).keys()].toSorted();
   return [
-    ...(notices === true ? [] : faultsOf(nameOf('mail.notices'), notices, ofNotices, 'notice')),
-    ...faultsOf(nameOf('languages'), languages, LANGUAGES, 'language'),
-    (notices === true || notices.length > 0) &&
-      !mailer &&
-      `${nameOf('mail.notices')} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
+    ...unknownNames(nameOf('languages'), languages, LANGUAGES, 'language'),
     typeof language !== 'function' &&
       languageOfTag(String(language)) === null &&
       `${nameOf('mail.language')} is "${String(language)}", for which the library has no mails. ${use(LANGUAGES)}`,
     !/^#[0-9a-f]{6}$/i.test(accentColor) &&
       `${nameOf('mail.accentColor')} is "${accentColor}". Set it to a color of the form #1f4fd8.`,
-    ...textErrors(
-      mail.texts,
-      nameOf('mail.texts'),
-      kinds.map(([kind]) => kind),
-      new Texts(manifests),
-    ),
+    ...textErrors(mail.texts, nameOf('mail.texts'), kinds, new Texts(manifests)),
   ].filter((text): text is string => typeof text === 'string');
 }
 
@@ -66,6 +60,9 @@ export const mail = defineFeature('mail', {
     ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
   ],
   events: MAIL_EVENTS,
+  limits: {
+    'svc-mailed-links': perClient(({ mailedLinks: limit }) => limit),
+  },
   mails: { existingAccount: { class: 'requested', onceIn: 'minute', example: { to: EXAMPLE_CHANGE.to } } },
   providers: [MailGate, MailQueue, AccountMails, ExistingAccountMails],
 });

@@ -74,7 +74,7 @@ export class PasskeyRegistration {
       method: 'webauthn',
       refusal,
       store: async (sql, owner) => {
-        if (owner === null && !options.registration.concealExisting) return;
+        if (owner === null && !options.facts.concealsAccounts) return;
         const userId = owner ?? NO_USER;
         const publicKey = this.keys.encrypt({ credentialId, userId }, found.publicKey);
         const passkey = { ...found, userId, userHandle, name: null, publicKey };

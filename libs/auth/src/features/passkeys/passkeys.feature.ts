@@ -125,7 +125,7 @@ export const passkeyRegistration = defineFeature('passkeyRegistration', {
         'Make the column passwordHash nullable, in the entity and by a migration.',
   ],
   needs: ['registration', 'passkeys'],
-  checkedWith: ['registration', 'emailVerification'],
+  checkedWith: ['accountCreated'],
   defaultGuardControllers: [PasskeyRegistrationController],
   providers: [PasskeyRegistration],
 });

@@ -55,6 +55,7 @@ export const sessions = defineFeature('sessions', {
       }),
     ),
   },
+  waits: { refresh: { row: '`POST /refresh`', inARow: 3, longest: 1 } },
   capabilities: { sessions: SessionFlow },
   controllers: [SessionsController],
   providers: [

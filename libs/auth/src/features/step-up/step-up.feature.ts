@@ -47,9 +47,9 @@ export const stepUp = defineFeature('stepUp', {
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
-  guards: [ConfirmationGuard],
   capabilities: { confirmation: ConfirmationFlow },
   controllers: [ConfirmPasswordController],
+  guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
   providers: [
     ConfirmationFactors,

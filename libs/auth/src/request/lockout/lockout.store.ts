@@ -326,6 +326,6 @@ export class LoginLocks {
 
   /** Whether counters belong to identifiers, and not to accounts. At all guards with the same users, which count together. */
   get areBySpelling(): boolean {
-    return this.realm.source.guards.some(({ registration }) => registration.concealExisting);
+    return this.realm.source.guards.some(({ facts }) => facts.concealsAccounts);
   }
 }
