@@ -8,7 +8,7 @@ import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
-import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
+import { CurrentPassword } from './password-confirmation';
 import { STEP_UP_OPTIONS } from './step-up.options';
 
 const reasons = {
@@ -17,10 +17,9 @@ const reasons = {
   factor_required: 'the route has `@RequireFactor()`, and the session was not started with this factor',
   recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Headers that clients, proxies and frameworks already use. */
@@ -51,13 +50,5 @@ export const stepUp = defineFeature('stepUp', {
   controllers: [ConfirmPasswordController],
   guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
-  providers: [
-    ConfirmationFactors,
-    Confirmations,
-    CurrentPassword,
-    PasswordConfirmation,
-    ConfirmationGate,
-    RecentLoginGate,
-    FactorGate,
-  ],
+  providers: [ConfirmationFactors, Confirmations, CurrentPassword, ConfirmationGate, RecentLoginGate, FactorGate],
 });
