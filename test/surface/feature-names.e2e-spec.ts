@@ -82,7 +82,7 @@ describe('a feature with a factor', () => {
   const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
 
   it.each<[name: string, words: RegExp, more: string[]]>([
-    ['passkeys', /passkey/i, ['foundation/ports/presenter.ts']],
+    ['passkeys', /passkey/i, []],
     [
       'codes',
       // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
