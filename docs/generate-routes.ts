@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FeatureOptions } from '../libs/auth/src/foundation/config/auth-options';
 import type { LimitRule } from '../libs/auth/src/foundation/ports/limiter';
+import { FEATURES } from '../libs/auth/src/features';
 import { OPTIONS } from '../libs/auth/src/library-options';
 import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
@@ -82,13 +83,14 @@ export interface Described {
 /** Every capability whose manifest is in `features.ts`, in the order of that list. */
 function capabilities(): Capability[] {
   const list = readFileSync(join(ROOT, SOURCE, 'features.ts'), 'utf8');
-  const order = [...list.split('FEATURES: readonly Feature[] = [')[1]!.split(']')[0]!.matchAll(/\w+/g)].map(
+  const order = [...list.split('FEATURES: readonly Feature[] = withFlags([')[1]!.split(']')[0]!.matchAll(/\w+/g)].map(
     ([name]) => name,
   );
   const files = [...list.matchAll(/^import \{([^}]*)\} from '\.\/(.*)';$/gm)];
   return order.flatMap((name) => {
     const [, , file] = files.find(([, names]) => names!.split(',').some((imported) => imported.trim() === name))!;
-    const feature = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
+    const declared = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
+    const feature = FEATURES.find((listed) => listed.name === declared.name)!;
     return { folder: file!.split('/').at(-2)!, file: `${SOURCE}/${file}.ts`, feature };
   });
 }

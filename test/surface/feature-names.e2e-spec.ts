@@ -18,7 +18,13 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   notices: [/notice/i, /^features\/notices\//, 1],
-  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 6],
+  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 5],
+  // The features with a factor enrol it with these services. The answer of a sign-in names the enrolment for all.
+  'required second factors': [
+    /RequiredFactors|LoginEnrolments|EnrolmentTokens|enrolmentRefusals/,
+    /^features\/(?:login-challenge|two-factor|passkeys)\//,
+    0,
+  ],
   'export and deletion of the account': [
     /account-?_?(?:deletion|export)|features\/account\//i,
     /^features\/account\//,
@@ -51,6 +57,17 @@ describe('a feature', () => {
     expect([found, found.length <= most]).toEqual([found, true]);
     // A number that is too high hides the next file.
     expect(found.length).toBe(most);
+  });
+
+  it('with a second factor is not named by the features that ask for it, nor by another factor', () => {
+    const code = (file: string): string =>
+      readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
+    const namedIn = (folders: RegExp, words: RegExp): string[] =>
+      files.filter((file) => folders.test(file) && words.test(code(file)));
+    const base = /^features\/(?:login|login-challenge|step-up)\//;
+    expect(namedIn(base, /passkey(?!Id)|totp|recovery_?-?code|features\.twoFactor/i)).toEqual([]);
+    expect(namedIn(/^features\/two-factor\//, /passkey/i)).toEqual([]);
+    expect(namedIn(/^features\/passkeys\//, /totp|recovery_?-?code|features\.twoFactor/i)).toEqual([]);
   });
 
   it('is found where a file names it', () => {

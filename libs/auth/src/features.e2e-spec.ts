@@ -1,7 +1,7 @@
 import { AuthConfigError } from '@svc/auth';
 import { TestApp } from '../../../test/support/hosts/app';
 import { FEATURES } from './features';
-import { type Feature, defineFeature } from './foundation/realm/feature';
+import { type Factor, type Feature, defineFeature } from './foundation/realm/feature';
 
 class Coin {}
 
@@ -24,7 +24,7 @@ describe('the start of an application with a feature that is not complete', () =
   });
 
   it('fails without the removal of its factor', async () => {
-    const error = await start(defineFeature('coin', { factor: true }));
+    const error = await start(defineFeature('coin', { factor: {} as Factor }));
     expect(error).toBeInstanceOf(AuthConfigError);
     expect((error as Error).message).toMatch(/State on\.takeover[^]*State on\.endAll/);
   });

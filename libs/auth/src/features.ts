@@ -16,8 +16,8 @@ import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
 import { passkeyRegistration } from './features/passkeys/passkey-registration';
 import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
-import type { Feature } from './foundation/realm/feature';
 import { users } from './identity/users/users.feature';
+import { type Feature, withFlags } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
@@ -45,7 +45,7 @@ export type {} from './features/username-change/username-change.texts';
 export type {} from './request/lockout/lockout.texts';
 
 /** All features of the library, in the order in which their routes are mounted. */
-export const FEATURES: readonly Feature[] = [
+export const FEATURES: readonly Feature[] = withFlags([
   http,
   users,
   tokens,
@@ -76,4 +76,4 @@ export const FEATURES: readonly Feature[] = [
   passkeyRegistration,
   account,
   notices,
-];
+]);

@@ -1,14 +1,17 @@
-import { type AnswerFields, type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
+import { type AnswerFields, type NoAnswer, answerIn } from './challenge-answer.policy';
 
-const NONE: AnswerFields = { code: null, recovery_code: null, ceremony_id: null, credential: null };
+const CODE = { fields: ['code'] };
+const RECOVERY_CODE = { fields: ['recovery_code'] };
+const PASSKEY = { fields: ['ceremony_id', 'credential'] };
+const NONE = { code: null, recovery_code: null, ceremony_id: null, credential: null };
 const credential = { id: 'x' };
 
 describe('the answer to a login challenge', () => {
-  it.each<[string, Partial<AnswerFields>, ChallengeAnswer | NoAnswer]>([
-    ['is a code', { code: '1' }, { kind: 'code', code: '1' }],
-    ['is a recovery code', { recovery_code: 'r' }, { kind: 'recovery_code', code: 'r' }],
-    ['is a passkey', { ceremony_id: 'c', credential }, { kind: 'passkey', ceremonyId: 'c', credential }],
-    ['is an empty code for an empty body', {}, { kind: 'code', code: '' }],
+  it.each<[string, Partial<Record<keyof typeof NONE, unknown>>, AnswerFields | NoAnswer | null]>([
+    ['is a code', { code: '1' }, CODE],
+    ['is a recovery code', { recovery_code: 'r' }, RECOVERY_CODE],
+    ['is a passkey', { ceremony_id: 'c', credential }, PASSKEY],
+    ['is absent in an empty body', {}, null],
     [
       'is refused with two codes',
       { code: '1', recovery_code: 'r' },
@@ -31,5 +34,7 @@ describe('the answer to a login challenge', () => {
     ],
     ['is refused with a ceremony id only', { ceremony_id: 'c' }, { problem: 'missing', fields: ['credential'] }],
     ['is refused with a credential only', { credential }, { problem: 'missing', fields: ['ceremony_id'] }],
-  ])('%s', (_, fields, answer) => expect(answerIn({ ...NONE, ...fields })).toEqual(answer));
+  ])('%s', (_, fields, answer) =>
+    expect(answerIn([CODE, RECOVERY_CODE, PASSKEY], { ...NONE, ...fields })).toEqual(answer),
+  );
 });

@@ -1,15 +1,6 @@
-/** The answer to a login challenge: one second factor. */
-export type ChallengeAnswer =
-  | { readonly kind: 'code'; readonly code: string }
-  | { readonly kind: 'recovery_code'; readonly code: string }
-  | { readonly kind: 'passkey'; readonly ceremonyId: string; readonly credential: object };
-
-/** The fields of a body that can contain a second factor; null for absent fields. */
+/** An answer that consists of fields of a body. */
 export interface AnswerFields {
-  readonly code: string | null;
-  readonly recovery_code: string | null;
-  readonly ceremony_id: string | null;
-  readonly credential: object | null;
+  readonly fields: readonly string[];
 }
 
 /** The reason why a body is not a valid answer, and the fields that are reported. */
@@ -19,19 +10,18 @@ export interface NoAnswer {
 }
 
 /**
- * Returns the single factor in a body. Two factors in one attempt would be two guesses that count once, and an invalid
- * recovery code beside a TOTP code would bypass the lock for TOTP codes. A body without a factor counts as an empty code,
- * which is wrong.
+ * Returns the single answer in a body; null without one. Two factors in one attempt would be two guesses that count once, and
+ * an invalid answer that locks nothing, beside one that does, would bypass the lock. Pure.
  */
-export function answerIn({ code, recovery_code, ceremony_id, credential }: AnswerFields): ChallengeAnswer | NoAnswer {
-  const sent = Object.entries({ code, recovery_code, ceremony_id, credential }).filter(([, value]) => value !== null);
-  const fields = sent.map(([field]) => field);
-  const isPasskey = ceremony_id !== null || credential !== null;
-  const factors = [code !== null, recovery_code !== null, isPasskey].filter(Boolean).length;
-  if (factors > 1) return { problem: 'one_too_many', fields };
-  if (recovery_code !== null) return { kind: 'recovery_code', code: recovery_code };
-  if (!isPasskey) return { kind: 'code', code: code ?? '' };
-  if (ceremony_id === null) return { problem: 'missing', fields: ['ceremony_id'] };
-  if (credential === null) return { problem: 'missing', fields: ['credential'] };
-  return { kind: 'passkey', ceremonyId: ceremony_id, credential };
+export function answerIn<Answer extends AnswerFields>(
+  answers: readonly Answer[],
+  body: object,
+): Answer | NoAnswer | null {
+  const isSent = (field: string): boolean => ((body as Readonly<Record<string, unknown>>)[field] ?? null) !== null;
+  const sent = answers.filter(({ fields }) => fields.some(isSent));
+  const [answer] = sent;
+  if (!answer) return null;
+  if (sent.length > 1) return { problem: 'one_too_many', fields: sent.flatMap(({ fields }) => fields.filter(isSent)) };
+  const missing = answer.fields.filter((field) => !isSent(field));
+  return missing.length ? { problem: 'missing', fields: missing } : answer;
 }

@@ -1,10 +1,43 @@
 import { Controller, Req } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { INTEGER, type Schema, TEXT, listOf, namedSchema, of, oneOf, record } from '../../foundation/platform/schema';
+import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
+import { type Feature, isOnAt } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
 import { unverifiedRefusal } from '../login/login.controller';
-import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest, WrongCode } from './challenge';
+import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
+import { requiresFactor } from './required-factors';
+import { WrongCode, factorsOf } from './second-factor';
+
+/** The answers of a sign-in that asks for a second factor, or for its enrolment. */
+export function challengeAnswers(options: GuardConfig, manifests: readonly Feature[]): Schema[] {
+  const factors = factorsOf(manifests);
+  const challenge = namedSchema(
+    'AuthChallenge',
+    record<LoginChallenge>({
+      two_factor: oneOf(true),
+      challenge_token: of(TEXT, 'For the second step. Can be used once.'),
+      methods: listOf(oneOf(...factors.flatMap(({ answers }) => answers.map(({ method }) => method)))),
+    }),
+  );
+  const enrolment = namedSchema(
+    'AuthEnrolment',
+    record<EnrolmentChallenge>({
+      enrolment_required: oneOf(true),
+      enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
+      expires_in: of(INTEGER, 'Seconds until the token expires.'),
+      methods: listOf(oneOf(...factors.map(({ enrols }) => enrols))),
+    }),
+  );
+  const asks = factorsOf(manifests.filter((feature) => isOnAt(feature, options))).some(
+    ({ askedBy }) => !askedBy || askedBy.value(options) !== false,
+  );
+  const isRequired = requiresFactor(options);
+  return [...(asks || isRequired ? [challenge] : []), ...(isRequired ? [enrolment] : [])];
+}
 
 @Controller('two-factor-challenge')
 export class TwoFactorChallengeController {
@@ -23,11 +56,11 @@ export class TwoFactorChallengeController {
   }
 }
 
-/** One second factor: a TOTP code, a recovery code, or the response to a passkey ceremony. */
-export type SecondFactorAnswer =
-  | { readonly code: string }
-  | { readonly recoveryCode: string }
-  | { readonly ceremonyId: string; readonly credential: object };
+/** The answers to a challenge, by name. Each feature adds its own, by merging into this interface. */
+export interface SecondFactorAnswers {}
+
+/** The answer of one second factor. */
+export type SecondFactorAnswer = SecondFactorAnswers[keyof SecondFactorAnswers];
 
 declare module '../../request/http/server-call' {
   interface Capabilities {

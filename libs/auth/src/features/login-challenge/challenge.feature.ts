@@ -1,11 +1,13 @@
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { ChallengeAttempts, ChallengeCompletion } from './challenge';
+import { ChallengeCompletion } from './challenge';
+import { factorErrors } from './factor-errors';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { ChallengeFlow, TwoFactorChallengeController } from './challenge.controller';
+import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer } from './required-factors';
+import { GuardFactors } from './second-factor';
+import { ChallengeFlow, TwoFactorChallengeController, challengeAnswers } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
 const reasons = {
@@ -22,7 +24,7 @@ declare module '../../foundation/platform/catalogue' {
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge = defineFeature('loginChallenge', {
-  flags: ['twoFactor', 'passkeys'],
+  onWith: ({ factor }) => factor !== undefined,
   reasons,
   languages: () => (require('./challenge.languages') as typeof import('./challenge.languages')).challengeLanguages,
   options: CHALLENGE_OPTIONS,
@@ -35,14 +37,17 @@ export const loginChallenge = defineFeature('loginChallenge', {
   capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
+  signInAnswers: challengeAnswers,
   providers: [
+    GuardFactors,
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
     LoginEnrolments,
-    ChallengeAttempts,
     ChallengeCompletion,
     SecondFactorChallengeIssuer,
   ],
+  // Step-up asks for the factors of a user at every guard.
+  whenOff: [GuardFactors],
   on: { ...CHALLENGE_HOOKS, endAll: endChallenges },
 });

@@ -28,7 +28,7 @@ export class LoginChallenges {
   private readonly fingerprints: Signatures;
 
   constructor(
-    private readonly tokens: PurposeTokens,
+    readonly tokens: PurposeTokens,
     @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
   ) {
     this.fingerprints = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:login-challenge');
@@ -57,24 +57,9 @@ export class LoginChallenges {
     return this.tokens.verify(this.purpose, token);
   }
 
-  /** Whether the sessions of the user were not ended since the challenge was issued. @throws StoreUnavailable */
-  isOutstanding(challenge: PurposeClaims): Promise<boolean> {
-    return this.tokens.isOutstanding(challenge);
-  }
-
   /** Whether the stored hash is still the one that the password matched. */
   isCurrent({ jti, fpr }: PurposeClaims, stored: string | null): boolean {
     return fpr !== undefined && this.fingerprints.verify(fingerprinted(jti, stored), fpr);
-  }
-
-  /** Consumes a challenge. Returns true for exactly one of several calls. */
-  consume(challenge: PurposeClaims): Promise<boolean> {
-    return this.tokens.spend(challenge);
-  }
-
-  /** Makes a consumed challenge usable again, after the factor could not be consumed. */
-  restore(challenge: PurposeClaims): Promise<void> {
-    return this.tokens.restore(challenge);
   }
 }
 

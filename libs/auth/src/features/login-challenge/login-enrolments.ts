@@ -12,7 +12,7 @@ import { unverifiedRefusal } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EnrolmentTokens } from './login-challenges';
-import { CodeFactor, PasskeyFactor } from './second-factors';
+import { GuardFactors } from './second-factor';
 import { challengeText } from './challenge.texts';
 
 /**
@@ -70,9 +70,8 @@ export interface EnrolmentSession {
 @Injectable()
 export class LoginEnrolments {
   constructor(
-    private readonly tokens: EnrolmentTokens,
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
+    private readonly challenges: EnrolmentTokens,
+    private readonly factors: GuardFactors,
     private readonly users: TimedUserProvider,
     private readonly signIn: SignIn,
     private readonly sessions: Sessions,
@@ -80,14 +79,14 @@ export class LoginEnrolments {
 
   /** @throws BadEnrolment, UnverifiedLogin, SignInRefused, StoreUnavailable */
   async open(token: string): Promise<OpenEnrolment> {
-    const claims = await this.tokens.verify(token);
+    const claims = await this.challenges.verify(token);
     if (!claims) throw new BadEnrolment();
     const { sub: userId } = claims;
     const user = await this.users.findById(userId);
     const isOpen = async (): Promise<boolean> =>
-      this.tokens.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
-      (await this.tokens.isOutstanding(claims));
-    if (!user || !(await isOpen()) || (await this.hasFactor(userId))) throw new BadEnrolment();
+      this.challenges.isCurrent(claims, await this.users.passwordHashOf(userId)) &&
+      (await this.challenges.tokens.isOutstanding(claims));
+    if (!user || !(await isOpen()) || (await this.factors.isHeldBy(userId))) throw new BadEnrolment();
     // The factor that is enrolled is the second one of the sign-in.
     return { user, userId, isOpen, claims, signIn: await this.signIn.admitTwoFactors({ user, userId }) };
   }
@@ -102,7 +101,7 @@ export class LoginEnrolments {
    *
    * @param amr the method of the factor (RFC 8176)
    * @param store stores the factor, unless the session has ended or the user has another factor. Returns whether it did
-   * @param passkeyId the new passkey, where it is the factor
+   * @param credentialId of a credential whose removal ends the session
    * @throws BadEnrolment; nothing is stored then
    */
   async complete(
@@ -110,14 +109,14 @@ export class LoginEnrolments {
     amr: string,
     request: object,
     store: (session: EnrolmentSession) => Promise<boolean>,
-    passkeyId?: string,
+    credentialId?: string,
   ): Promise<SessionTokens> {
-    if (!(await this.tokens.consume(claims))) throw new BadEnrolment();
+    if (!(await this.challenges.tokens.spend(claims))) throw new BadEnrolment();
     let familyId: string | undefined;
     let isStored = false;
     try {
       const { fst: first = 'pwd', rem: remember = true } = claims;
-      const ending = { methods: [first, amr], request, remember, credentialId: passkeyId };
+      const ending = { methods: [first, amr], request, remember, credentialId };
       const tokens = await this.signIn.complete(signIn, ending, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);
@@ -132,13 +131,9 @@ export class LoginEnrolments {
         await Promise.all([
           bestEffort('ending the session of an enrolment', end),
           // Not repeated: it could restore a token that was consumed again meanwhile.
-          bestEffort('reopening an enrolment', () => this.tokens.restore(claims), 0),
+          bestEffort('reopening an enrolment', () => this.challenges.tokens.restore(claims), 0),
         ]);
       }
     }
-  }
-
-  private async hasFactor(userId: string): Promise<boolean> {
-    return (await this.passkeys.isHeldBy(userId)) || (await this.codes.stateOf(userId)) !== null;
   }
 }

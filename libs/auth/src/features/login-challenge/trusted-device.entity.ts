@@ -26,7 +26,7 @@ export class TrustedDevice {
   tokenHash!: string;
 
   /**
-   * SHA-256 of the password hash, the TOTP secret and the passkeys that the user had, in hex: the device is trusted only
+   * SHA-256 of the password hash and of the state of the factors that the user had, in hex: the device is trusted only
    * while all of them are unchanged.
    */
   @Exclude()

@@ -141,14 +141,6 @@ export class TrustedDeviceStore {
     await this.database.query(statement, [guards, userId]).catch(valueIf(isMissingTable, []));
   }
 
-  /**
-   * As {@link removeAll}, at all guards of the source. Called before a second factor is added: after its removal, the user has
-   * the former factors again, and an earlier binding would match.
-   */
-  removeAllOfSource(userId: string): Promise<void> {
-    return this.removeAll(userId, this.realm.source.names);
-  }
-
   /** Deletes all devices of the guard, as {@link removeAll}. Waits for rows that another process deletes. */
   async removeAllOfGuard(): Promise<void> {
     const page = ({ userId, id }: Place): Promise<SweptPage<Place>> =>

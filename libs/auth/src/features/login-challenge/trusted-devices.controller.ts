@@ -5,12 +5,15 @@ import { CurrentCaller } from '../../request/gates/authenticated';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { type ListedDevice, TRUSTED_DEVICE } from './trusted-device.store';
+import { type ListedDevice, TRUSTED_DEVICE, TrustedDeviceStore } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
 @Controller('trusted-devices')
 export class TrustedDevicesController {
-  constructor(private readonly devices: TrustedDevices) {}
+  constructor(
+    private readonly devices: TrustedDevices,
+    private readonly store: TrustedDeviceStore,
+  ) {}
 
   @Route('GET', '', 'trusted_devices_list', {
     summary: 'Lists the trusted devices of the caller',
@@ -30,7 +33,7 @@ export class TrustedDevicesController {
     unlimited: 'it removes rows that sign-ins have added',
   })
   forgetAll(@CurrentCaller() { userId }: Caller): Promise<void> {
-    return this.devices.forgetAll(userId);
+    return this.store.removeAll(userId);
   }
 
   @Route('DELETE', ':svcDevice', 'trusted_device_forget', {
@@ -40,7 +43,7 @@ export class TrustedDevicesController {
     unlimited: 'it removes a row that a sign-in has added',
   })
   forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
-    return this.devices.forget(userId, id);
+    return this.store.remove(userId, id);
   }
 }
 

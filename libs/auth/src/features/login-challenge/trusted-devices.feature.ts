@@ -5,14 +5,21 @@ import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { LoginRequest } from '../login/login';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
 import { TRUSTED_DEVICE, TrustedDeviceStore, endTrust } from './trusted-device.store';
-import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
+import {
+  DeviceTrusted,
+  TRUSTED_DEVICE_EVENTS,
+  TrustedDeviceCookie,
+  TrustedDeviceField,
+  TrustedDevices,
+} from './trusted-devices';
 import { TrustedDeviceFlow, TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
-  flags: ['twoFactor', 'passkeys'],
+  onWith: ({ factor }) => factor !== undefined,
   exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
   capabilities: { trustedDevices: TrustedDeviceFlow },
   controllers: [TrustedDevicesController],
@@ -20,6 +27,7 @@ export const trustedDevices = defineFeature('trustedDevices', {
   informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },
   events: TRUSTED_DEVICE_EVENTS,
   cookies: [TrustedDeviceCookie],
+  fields: [{ to: LoginRequest, from: TrustedDeviceField }],
   providers: [TrustedDeviceCookie, TrustedDevices],
   on: {
     // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.

@@ -7,11 +7,11 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
-import { ownField } from '../../request/http/request-body';
+import { OptionalText, ownField } from '../../request/http/request-body';
 import { TokenCookie } from '../../request/http/cookies';
 import type { FirstFactor } from '../sessions/sign-in';
 import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
-import { CodeFactor, PasskeyFactor } from './second-factors';
+import { GuardFactors } from './second-factor';
 
 /**
  * A device was trusted: the password alone signs the user in from it, until the trust ends. A good reason to mail the
@@ -63,6 +63,20 @@ export class TrustedDeviceCookie extends TokenCookie {
   } as const;
 }
 
+/** The field that the body of a login gets. */
+export class TrustedDeviceField {
+  /** In body mode, the token of a trusted device. */
+  @OptionalText()
+  trusted_device_token: string | null = null;
+}
+
+declare module '../login/login.controller' {
+  interface LoginInput {
+    /** The token of a trusted device. Default: in cookie mode, the cookie of the request. */
+    trustedDeviceToken?: string;
+  }
+}
+
 const DAY_SECONDS = 86_400;
 
 /** A device that is trusted from now on. */
@@ -83,8 +97,7 @@ export class TrustedDevices {
   constructor(
     private readonly store: TrustedDeviceStore,
     private readonly cookie: TrustedDeviceCookie,
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
+    private readonly factors: GuardFactors,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -125,25 +138,15 @@ export class TrustedDevices {
     return this.store.list(userId, await this.bindingOf(userId));
   }
 
-  /** Ends the trust in one device of the user. Any other id has no effect. */
-  forget(userId: string, id: string): Promise<void> {
-    return this.store.remove(userId, id);
-  }
-
-  forgetAll(userId: string): Promise<void> {
-    return this.store.removeAll(userId);
-  }
-
   private get days(): number {
     return this.realm.options.twoFactor.trustedDeviceDays;
   }
 
   private async bindingOf(userId: string, digest?: string | null): Promise<string> {
-    const [password, code, passkeys] = await Promise.all([
+    const state = await Promise.all([
       digest === undefined ? this.users.passwordHashOf(userId) : digest,
-      this.codes.stateOf(userId),
-      this.passkeys.idsOf(userId),
+      this.factors.stateOf(userId),
     ]);
-    return sha256(JSON.stringify([password, code, passkeys.toSorted()]));
+    return sha256(JSON.stringify(state));
   }
 }

@@ -1,18 +1,7 @@
 import { Controller, Req } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { AuthException } from '../../foundation/platform/errors';
-import {
-  INTEGER,
-  type Schema,
-  TEXT,
-  anyOf,
-  listOf,
-  namedSchema,
-  of,
-  oneOf,
-  record,
-} from '../../foundation/platform/schema';
-import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
+import { type Schema, anyOf } from '../../foundation/platform/schema';
 import type { Feature } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
@@ -20,37 +9,18 @@ import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/
 import { UnverifiedLogin } from '../sessions/sign-in';
 import { Login, type LoginAnswer, LoginRequest, WrongCredentials } from './login';
 
-const CHALLENGE = namedSchema(
-  'AuthChallenge',
-  record<LoginChallenge>({
-    two_factor: oneOf(true),
-    challenge_token: of(TEXT, 'For the second step. Can be used once.'),
-    methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
-  }),
-);
-
-const ENROLMENT = namedSchema(
-  'AuthEnrolment',
-  record<EnrolmentChallenge>({
-    enrolment_required: oneOf(true),
-    enrolment_token: of(TEXT, 'For the routes below `/two-factor-enrolment`; opens one session.'),
-    expires_in: of(INTEGER, 'Seconds until the token expires.'),
-    methods: listOf(oneOf('totp', 'passkey')),
-  }),
-);
-
-/** Whether a second factor is required of a user: the option is a function, or true. */
-export const requiresFactor = ({ twoFactor }: GuardConfig): boolean => twoFactor.required !== false;
-
-const hasFactors = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
-  features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** Answers of a sign-in that asks the user for something before it ends. */
+    readonly signInAnswers?: (options: GuardConfig, manifests: readonly Feature[]) => readonly Schema[];
+  }
+}
 
 /** The answer of a sign-in: tokens, or what the user has to do before. */
 export const tokensOrChallenge = (options: GuardConfig, manifests: readonly Feature[]): Schema =>
   anyOf([
     tokenPair(options, manifests),
-    ...(hasFactors(options) || requiresFactor(options) ? [CHALLENGE] : []),
-    ...(requiresFactor(options) ? [ENROLMENT] : []),
+    ...manifests.flatMap(({ signInAnswers }) => signInAnswers?.(options, manifests) ?? []),
   ]);
 
 /** The refusal of a user whose email is not verified. */
@@ -88,8 +58,6 @@ export interface LoginInput {
   password: string | null | undefined;
   /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */
   remember?: boolean;
-  /** The token of a trusted device. Default: in cookie mode, the cookie of the request. */
-  trustedDeviceToken?: string;
   /** Further fields of the request body, for `hooks.authenticate`. */
   fields?: Readonly<Record<string, unknown>>;
 }
@@ -114,8 +82,7 @@ export class LoginFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async attempt(credentials: LoginInput, source: CallSource): Promise<LoginAnswer> {
-    const { identifier, password, trustedDeviceToken, remember, fields } = credentials ?? ({} as Partial<LoginInput>);
-    const values = { identifier, password, trustedDeviceToken, ...(remember !== undefined && { remember }), fields };
-    return this.call(LoginController, 'attempt', source, values);
+    const { remember, ...own } = credentials ?? ({} as Partial<LoginInput>);
+    return this.call(LoginController, 'attempt', source, { ...own, ...(remember !== undefined && { remember }) });
   }
 }

@@ -155,10 +155,6 @@ export class LoginRequest {
 
   @OptionalText()
   password: string | null = null;
-
-  /** In body mode, the token of a trusted device. */
-  @OptionalText()
-  trusted_device_token: string | null = null;
 }
 
 /** The credentials are wrong: 422, with the same body for an unknown identifier and a wrong password. */

@@ -29,6 +29,6 @@ export class ConditionalCreate {
   /** @throws ConfirmationRequired, PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
   async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
     await this.confirmations.requirePasswordLogin(caller);
-    await this.enrolment.complete(caller, 'conditional', credential, name);
+    await this.enrolment.complete(caller, credential, name, 'conditional');
   }
 }

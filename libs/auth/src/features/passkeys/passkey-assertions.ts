@@ -1,10 +1,11 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { callHost } from '../../foundation/platform/deadline';
+import type { SecondFactorMethod } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { type FactorMatch, PasskeyFactor } from '../login-challenge/second-factors';
+import { OptionalObject, OptionalText } from '../../request/http/request-body';
+import { type FactorMatch, SecondFactor } from '../login-challenge/second-factor';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
@@ -96,35 +97,45 @@ export class PasskeyAssertions {
   }
 }
 
+/** The response to a login ceremony, in the body of a challenge. */
+export class AssertionFields {
+  @OptionalText()
+  ceremony_id: string | null = null;
+
+  @OptionalObject()
+  credential: object | null = null;
+}
+
 /** Verifies a passkey as the second factor of a password login. */
 @Injectable()
-export class PasskeyAsSecondFactor extends PasskeyFactor {
+export class PasskeyAsSecondFactor extends SecondFactor {
   constructor(
     private readonly assertions: PasskeyAssertions,
     private readonly store: PasskeyStore,
-    private readonly realm: Realm,
   ) {
     super();
   }
 
-  async isRequiredOf(user: object): Promise<boolean> {
-    const { required } = this.realm.options.passkeys;
-    return typeof required === 'function' ? callHost('passkeys.required', () => required(user)) : required;
+  async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
+    return (await this.isHeldBy(userId)) ? ['passkey'] : null;
   }
 
-  isHeldBy(userId: string): Promise<boolean> {
+  override isHeldBy(userId: string): Promise<boolean> {
     return this.store.existsFor(userId);
   }
 
-  async idsOf(userId: string): Promise<string[]> {
-    return (await this.store.list(userId)).map(({ id }) => id);
+  async stateOf(userId: string): Promise<string | null> {
+    const ids = (await this.store.list(userId)).map(({ id }) => id);
+    return ids.length ? ids.toSorted().join() : null;
   }
 
   /** @throws PasskeyRefused */
-  async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
-    const used = await this.assertions.verifyOf(userId, ceremonyId, credential, 'not_verified');
-    const passkey = { passkeyId: used.credentialId, isCurrent: () => this.assertions.isCurrent(used) };
+  async match(userId: string, { ceremony_id: ceremonyId, credential }: AssertionFields): Promise<FactorMatch> {
+    const used = await this.assertions.verifyOf(userId, ceremonyId!, credential, 'not_verified');
     // The verification has consumed the ceremony.
-    return { amr: 'webauthn', passkey, spend: async () => true };
+    return {
+      credential: { id: used.credentialId, isCurrent: () => this.assertions.isCurrent(used) },
+      spend: async () => true,
+    };
   }
 }

@@ -8,10 +8,10 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { RequiredFactors } from '../login-challenge/required-factors';
-import { CodeFactor } from '../login-challenge/second-factors';
+import { GuardFactors } from '../login-challenge/second-factor';
 import { Accounts, type TakenAccount } from '../sessions/accounts';
 import { Sessions } from '../sessions/sessions';
-import { TrustedDeviceStore } from '../login-challenge/trusted-device.store';
+import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
@@ -39,18 +39,17 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly accounts: Accounts,
-    private readonly trustedDevices: TrustedDeviceStore,
+    private readonly factors: GuardFactors,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
-  options(holder: PasskeyHolder): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.begin(holder, 'interactive');
-  }
-
   /** Begins a ceremony of this kind. {@link complete} ends it. */
-  async begin({ userId, user }: PasskeyHolder, kind: CreationKind): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  async begin(
+    { userId, user }: PasskeyHolder,
+    kind: CreationKind = 'interactive',
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { passkeys: options } = this.realm.options;
     const passkeys = await this.store.list(userId);
     const stored = storedHandle(passkeys);
@@ -64,13 +63,17 @@ export class PasskeyEnrolment {
     );
   }
 
-  /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
-    return this.complete(caller, 'interactive', credential, name);
-  }
-
-  /** Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user. @throws as register */
-  async complete(caller: Caller, kind: CreationKind, credential: unknown, name: string | null): Promise<void> {
+  /**
+   * Stores the passkey of a ceremony of this kind; a conditional one only as the first of its user.
+   *
+   * @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime
+   */
+  async complete(
+    caller: Caller,
+    credential: unknown,
+    name: string | null,
+    kind: CreationKind = 'interactive',
+  ): Promise<void> {
     const passkey = await this.verified(caller.userId, kind, credential, name);
     const most = kind === 'conditional' ? 1 : undefined;
     if (!(await this.add(caller, passkey, most))) throw new PasskeyRefused('not_registered');
@@ -101,7 +104,7 @@ export class PasskeyEnrolment {
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     const { userId, credentialId } = passkey;
-    await this.trustedDevices.removeAllOfSource(userId);
+    await this.factors.endTrust(userId);
     const stored = await this.accounts.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
     if (!stored) return false;
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
@@ -129,7 +132,6 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
-    private readonly codes: CodeFactor,
     private readonly requiredFactors: RequiredFactors,
     private readonly sessions: Sessions,
     private readonly accounts: Accounts,
@@ -168,11 +170,11 @@ export class PasskeyManagement {
     // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
     // the user deletes the passkey again.
     const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
-    const hasAnother = async (): Promise<boolean> => {
+    const hasMore = async (): Promise<boolean> => {
       const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
-      return !ids.includes(id) || ids.length > 1 || (await this.codes.stateOf(userId)) !== null;
+      return !ids.includes(id) || ids.length > 1;
     };
-    await this.requiredFactors.remove(caller, hasAnother, async () => {
+    await this.requiredFactors.remove(caller, PasskeyAsSecondFactor, hasMore, async () => {
       const removed = await (hasPassword ? this.store.remove(userId, id) : this.removeUnlessLast(userId, id));
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
       // Also if an earlier request has removed it, and could not end them.

@@ -21,6 +21,24 @@ export interface PasskeyAnswer {
   readonly credential: object;
 }
 
+declare module '../../foundation/ports/presenter' {
+  interface SecondFactorMethods {
+    passkey: true;
+  }
+}
+
+declare module '../login-challenge/challenge.controller' {
+  interface SecondFactorAnswers {
+    passkey: PasskeyAnswer;
+  }
+}
+
+declare module '../step-up/step-up.errors' {
+  interface ConfirmationMethods {
+    passkey: true;
+  }
+}
+
 /** The answer to a ceremony that signs in. */
 export interface PasskeySignIn extends PasskeyAnswer {
   /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */

@@ -146,7 +146,7 @@ export class PasskeyEnrolmentController {
     quiet: true,
   })
   options(@CurrentCaller() caller: Caller) {
-    return this.enrolment.options(caller);
+    return this.enrolment.begin(caller);
   }
 
   @Route('POST', '', 'passkey_register', {
@@ -156,7 +156,7 @@ export class PasskeyEnrolmentController {
     refusals: [notRegistered, signInRefusal],
   })
   register(@CurrentCaller() caller: Caller, @RequestBody() { credential, name }: RegistrationRequest): Promise<void> {
-    return this.enrolment.register(caller, credential, name);
+    return this.enrolment.complete(caller, credential, name);
   }
 }
 

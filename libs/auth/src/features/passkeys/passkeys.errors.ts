@@ -10,6 +10,13 @@ export class PasskeyRefused extends AuthException {
   }
 }
 
+/** The password alone is not enough, and the user has a passkey: 422 under `password`. Nothing was checked or counted. */
+export class PasskeyConfirmationRequired extends AuthException {
+  constructor() {
+    super('validation_failed', { status: 422, errors: { password: [passkeyText('auth.confirm_with_passkey')] } });
+  }
+}
+
 /**
  * The passkey is the only one of a user without a password, and `passkeys.keepLast` applies: 409. Nothing was deleted. The
  * user can set a password (`POST /password`) or add another passkey first.

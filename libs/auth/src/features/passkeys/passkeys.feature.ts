@@ -6,7 +6,7 @@ import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/plat
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient, perUser } from '../../request/throttling/limiters';
-import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { ConditionalCreate } from './conditional-create';
@@ -21,11 +21,12 @@ import {
 import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
 import { PasskeyPruning } from './passkey-pruning';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
-import { PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
+import { AssertionFields, PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyStore } from './passkey.store';
-import { relyingPartyErrors } from './relying-party';
-import { RequiredPasskey, RequiredPasskeyController } from './required-passkey';
+import { PasskeyConfirmationRequired } from './passkeys.errors';
+import { relyingPartyErrors, verificationErrors } from './relying-party';
+import { RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
@@ -60,7 +61,7 @@ export const passkeys = defineFeature('passkeys', {
     'svc-passkeys': perClient(({ passkeys: limit }) => limit),
     'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
   },
-  configErrors: relyingPartyErrors,
+  configErrors: (config) => [...relyingPartyErrors(config), ...verificationErrors(config)],
   exported: {
     passkeys: listOf(
       record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
@@ -82,15 +83,23 @@ export const passkeys = defineFeature('passkeys', {
     AssertionVerifier,
     PasskeyAssertions,
     PasskeyEnrolment,
-    RequiredPasskey,
     PasskeyLogin,
     PasskeyConfirmation,
     PasskeyManagement,
     PasskeyPaths,
-    { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
+    PasskeyAsSecondFactor,
   ],
-  whenOff: [{ provide: PasskeyFactor, useClass: NoPasskeyFactor }],
-  factor: true,
+  fields: [{ to: TwoFactorChallengeRequest, from: AssertionFields }],
+  factor: {
+    service: PasskeyAsSecondFactor,
+    amr: 'webauthn',
+    plural: 'passkeys',
+    enrols: 'passkey',
+    answers: [{ method: 'passkey', fields: ['ceremony_id', 'credential'], field: 'credential', releases: ['confirm'] }],
+    askedBy: { option: 'passkeys.required', value: (options) => options.passkeys.required },
+    confirmsAlone: { method: 'passkey', refusal: () => new PasskeyConfirmationRequired() },
+    verifiesUser: (options) => options.passkeys.userVerification === 'required',
+  },
   on: { endAll: endChallenges, takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken) },
   data: {
     entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],

@@ -24,6 +24,7 @@ export const passkeyLanguages: InEachLanguage<
       'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
       'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
       'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
+      'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
       'auth.last_passkey':
         'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie einen weiteren Passkey hinzu.',
     },
@@ -45,6 +46,7 @@ export const passkeyLanguages: InEachLanguage<
       'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
       'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
       'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
+      'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
       'auth.last_passkey':
         'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez une autre clé d’accès.',
     },
@@ -66,6 +68,7 @@ export const passkeyLanguages: InEachLanguage<
       'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
       'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
       'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
+      'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
       'auth.last_passkey':
         'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra llave de acceso.',
     },
@@ -87,6 +90,7 @@ export const passkeyLanguages: InEachLanguage<
       'auth.passkey_not_verified': 'Não foi possível verificar a chave de acesso.',
       'auth.passkey_not_registered': 'Não foi possível registrar a chave de acesso.',
       'auth.passkey_not_yours': 'Esta chave de acesso pertence a outra conta.',
+      'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
       'auth.last_passkey':
         'Esta é a sua única forma de entrar. Defina primeiro uma senha ou adicione outra chave de acesso.',
     },
@@ -108,6 +112,7 @@ export const passkeyLanguages: InEachLanguage<
       'auth.passkey_not_verified': 'パスキーを検証できませんでした。',
       'auth.passkey_not_registered': 'パスキーを登録できませんでした。',
       'auth.passkey_not_yours': 'このパスキーは別のアカウントのものです。',
+      'auth.confirm_with_passkey': 'パスキーで確認してください。',
       'auth.last_passkey': 'これは唯一のログイン方法です。先にパスワードを設定するか、別のパスキーを追加してください。',
     },
     mails: {

@@ -27,6 +27,20 @@ function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: GuardC
   ].filter((text): text is string => typeof text === 'string');
 }
 
+/** Why an application must not start: it would take a passkey for two factors that is only one. */
+export function verificationErrors({ guards }: AuthConfig): string[] {
+  return guards.flatMap(({ isDefault, features, passkeys, nameOf, twoFactor, confirm }) => {
+    if (!isDefault || !features.passkeys || passkeys.userVerification === 'required') return [];
+    const cure = 'Set passkeys.userVerification (SVC_PASSKEY_UV) to required.';
+    return [
+      twoFactor.required !== false &&
+        `${nameOf('twoFactor.required')} (SVC_2FA_REQUIRED) is set, but a sign-in with a passkey is only one factor without user verification. ${cure}`,
+      confirm.factors === 'all' &&
+        `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "all", but a passkey is only one factor without user verification. ${cure}`,
+    ].filter((text): text is string => typeof text === 'string');
+  });
+}
+
 const withoutPasskeys = ({ passkeys: { required } }: GuardConfig): string[] =>
   required
     ? [

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -9,7 +9,8 @@ import {
   LoginEnrolments,
   enrolmentRefusals,
 } from '../login-challenge/login-enrolments';
-import { CodeFactor } from '../login-challenge/second-factors';
+import { GuardFactors } from '../login-challenge/second-factor';
+import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { PasskeyEnrolment } from './passkey-enrolment';
 import { CREATION_OPTIONS } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
@@ -23,45 +24,20 @@ export class PasskeyEnrolmentRequest extends EnrolmentRequest {
   name: string | null = null;
 }
 
-/** Enrols the first passkey of a user with an enrolment token, and starts a session. */
-@Injectable()
-export class RequiredPasskey {
-  constructor(
-    private readonly enrolments: LoginEnrolments,
-    private readonly passkeys: PasskeyEnrolment,
-    private readonly codes: CodeFactor,
-  ) {}
-
-  /** @throws BadEnrolment, UnverifiedLogin, SignInRefused */
-  async options({ enrolment_token: token }: EnrolmentRequest) {
-    return this.passkeys.options(await this.enrolments.open(token));
-  }
-
-  /** @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused */
-  async enrol(
-    { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
-    request: object,
-  ): Promise<SessionTokens> {
-    const enrolment = await this.enrolments.open(token);
-    const { userId } = enrolment;
-    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
-    // The database stores it only as the first passkey. TOTP is looked for afterwards: see `RequiredTwoFactor`.
-    const isOnly = async (): Promise<boolean> => (await this.codes.stateOf(userId)) === null;
-    const store = (session: EnrolmentSession): Promise<boolean> =>
-      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
-    return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
-  }
-}
-
 /** The session of the enrolment has ended: the enrolment is closed. */
 function falseIfEnded(error: unknown): false {
   if (error instanceof Unauthenticated) return false;
   throw error;
 }
 
+/** Enrols the first passkey of a user with an enrolment token, and starts a session. */
 @Controller('two-factor-enrolment')
 export class RequiredPasskeyController {
-  constructor(private readonly enrolment: RequiredPasskey) {}
+  constructor(
+    private readonly enrolments: LoginEnrolments,
+    private readonly passkeys: PasskeyEnrolment,
+    private readonly factors: GuardFactors,
+  ) {}
 
   @Route('POST', 'passkey-options', 'enrolment_passkey_options', {
     summary: 'Begins to set up a passkey during a sign-in',
@@ -71,8 +47,8 @@ export class RequiredPasskeyController {
     refusals: [enrolmentRefusals],
     quiet: true,
   })
-  options(@RequestBody() body: EnrolmentRequest) {
-    return this.enrolment.options(body);
+  async options(@RequestBody() { enrolment_token: token }: EnrolmentRequest) {
+    return this.passkeys.begin(await this.enrolments.open(token));
   }
 
   @Route('POST', 'passkey', 'enrolment_passkey', {
@@ -83,7 +59,17 @@ export class RequiredPasskeyController {
     refusals: [enrolmentRefusals, () => new PasskeyRefused('not_registered')],
     presentedAs: 'login',
   })
-  enrol(@RequestBody() body: PasskeyEnrolmentRequest, @Req() request: object): Promise<SessionTokens> {
-    return this.enrolment.enrol(body, request);
+  async enrol(
+    @RequestBody() { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
+    @Req() request: object,
+  ): Promise<SessionTokens> {
+    const enrolment = await this.enrolments.open(token);
+    const { userId } = enrolment;
+    const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
+    // The database stores it only as the first passkey. Other factors are looked for afterwards, as each enrolment does.
+    const isOnly = async (): Promise<boolean> => !(await this.factors.isHeldBy(userId, PasskeyAsSecondFactor));
+    const store = (session: EnrolmentSession): Promise<boolean> =>
+      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
+    return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
   }
 }

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import type { Feature } from '../../foundation/realm/feature';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
@@ -8,17 +9,18 @@ import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, lockRefusal } from '../../request/routes/route';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
-import { WrongCode } from '../login-challenge/challenge';
+import { WrongCode, factorsOf } from '../login-challenge/second-factor';
 import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { CONFIRMATION_BODY, Confirmations } from './confirmations';
-import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
-import { PasskeyConfirmationRequired, WrongPassword } from './step-up.errors';
+import { ConfirmationFactors } from './confirmation-factors';
+import { ConfirmPasswordRequest, CurrentPassword } from './password-confirmation';
+import { WrongPassword } from './step-up.errors';
 
 /** The refusals of the second factor beside the password. */
-const factorRefusals = (options: GuardConfig): AuthException[] =>
+const factorRefusals = (options: GuardConfig, manifests: readonly Feature[]): AuthException[] =>
   options.confirm.factors === 'all'
     ? [
-        new PasskeyConfirmationRequired(),
+        ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
         new WrongCode(),
         new TooManyFailures('code', 60),
         ...lockRefusal('code')(options),
@@ -27,7 +29,11 @@ const factorRefusals = (options: GuardConfig): AuthException[] =>
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
-  constructor(private readonly confirmation: PasswordConfirmation) {}
+  constructor(
+    private readonly currentPassword: CurrentPassword,
+    private readonly factors: ConfirmationFactors,
+    private readonly confirmations: Confirmations,
+  ) {}
 
   @Route('POST', '', 'confirm_password', {
     summary: 'Proves with the password that the user is there',
@@ -36,8 +42,12 @@ export class ConfirmPasswordController {
     answer: CONFIRMATION_BODY,
     refusals: [() => new WrongPassword('password'), HasherBusy, lockRefusal('password'), factorRefusals],
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody() body: ConfirmPasswordRequest) {
-    return this.confirmation.confirm(caller, body);
+  async confirm(@CurrentCaller() caller: Caller, @RequestBody() body: ConfirmPasswordRequest) {
+    // A second factor is consumed only after the password was verified. A failure of either stays counted until both are right.
+    const beside = await this.factors.besidePassword(caller.userId, body);
+    const digest = await this.currentPassword.verify(caller.userId, body.password, 'password', beside);
+    // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
+    return { confirmation_token: await this.confirmations.mint(caller, digest) };
   }
 }
 
@@ -47,6 +57,9 @@ declare module '../../request/http/server-call' {
     readonly confirmation: ConfirmationFlow;
   }
 }
+
+/** The second factor beside the password. Each feature adds its answers, by merging into this interface. */
+export interface FactorBesidePassword {}
 
 /**
  * Step-up with the password, for code of the host. `PasskeyFlow.confirm` is the same with a passkey, and `Auth.confirm` is
@@ -62,13 +75,8 @@ export class ConfirmationFlow extends Flow {
    * @throws Unauthenticated, WrongPassword, WrongCode, TooManyFailures, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
    * StoreUnavailable
    */
-  async byPassword(
-    password: string,
-    source: CallSource,
-    { code, recoveryCode }: { code?: string; recoveryCode?: string } = {},
-  ): Promise<string> {
-    const values = { password, code, recoveryCode };
-    return (await this.call(ConfirmPasswordController, 'confirm', source, values)).confirmation_token;
+  async byPassword(password: string, source: CallSource, factor: FactorBesidePassword = {}): Promise<string> {
+    return (await this.call(ConfirmPasswordController, 'confirm', source, { ...factor, password })).confirmation_token;
   }
 
   /**

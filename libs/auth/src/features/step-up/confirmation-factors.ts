@@ -1,35 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
-import { ValidationFailed } from '../../foundation/platform/errors';
+import { type AuthException, ValidationFailed } from '../../foundation/platform/errors';
+import type { Factor } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { AttemptGuard, FailureLimits, afterProof } from '../../request/lockout/attempt-guard';
-import { userLock } from '../../request/lockout/lockout.store';
-import { WrongCode } from '../login-challenge/challenge';
-import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { named } from '../../request/http/request-body';
+import { afterProof } from '../../request/lockout/attempt-guard';
+import { GuardFactors } from '../login-challenge/second-factor';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
-import { type ConfirmationMethod, PasskeyConfirmationRequired } from './step-up.errors';
+import type { ConfirmationMethod } from './step-up.errors';
 import { type SignInClaims, hasSignedInWith } from './step-up.policy';
-import { challengeText } from '../login-challenge/challenge.texts';
 
-/** The fields of a confirmation with the password that can contain a second factor; null for absent fields. */
-export interface SentCodes {
-  readonly code: string | null;
-  readonly recovery_code: string | null;
+declare module '../../foundation/realm/feature' {
+  interface Factor {
+    /** How a user confirms with the factor alone, by a route of the feature. Without it, the factor is sent beside the password. */
+    readonly confirmsAlone?: {
+      readonly method: ConfirmationMethod;
+      /** The refusal of the password alone. */
+      readonly refusal: () => AuthException;
+    };
+  }
 }
+
+const isBesidePassword = ({ confirmsAlone }: Factor): boolean => confirmsAlone === undefined;
 
 /** Decides which factors a user confirms with: `confirm.factors`. */
 @Injectable()
 export class ConfirmationFactors {
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly codes: CodeFactor,
-    private readonly passkeys: PasskeyFactor,
+    private readonly factors: GuardFactors,
     private readonly pinnedSessions: PinnedSessions,
-    private readonly attempts: AttemptGuard,
-    private readonly limits: FailureLimits,
     private readonly realm: Realm,
   ) {}
 
@@ -40,15 +43,19 @@ export class ConfirmationFactors {
   async methodsOf(caller: Caller): Promise<ConfirmationMethod[]> {
     const { userId, grant } = caller;
     if (!grant.covers('svc.account') && (await this.pinnedSessions.includes(caller))) return [];
-    const [digest, hasPasskey, hasCodes] = await Promise.all([
+    const [digest, held] = await Promise.all([
       this.users.passwordHashOf(userId),
-      this.hasPasskey(userId),
-      this.asksAll ? this.hasCodes(userId) : false,
+      this.heldBy(userId, (factor) => this.asksAll || !isBesidePassword(factor)),
     ]);
-    const withPassword = hasCodes ? 'password+otp' : this.asksAll && hasPasskey ? null : 'password';
+    const alone = held.flatMap(({ confirmsAlone }) => confirmsAlone ?? []);
+    const withPassword = held.some(isBesidePassword)
+      ? 'password+otp'
+      : this.asksAll && alone.length
+        ? null
+        : 'password';
     return [
       ...(digest === null || withPassword === null ? [] : [withPassword as ConfirmationMethod]),
-      ...(hasPasskey ? ['passkey' as const] : []),
+      ...alone.map(({ method }) => method),
       ...(this.realm.options.confirm.afterLogin ? ['login' as const] : []),
     ];
   }
@@ -58,57 +65,48 @@ export class ConfirmationFactors {
    * a refused request already show it to every session that can confirm.
    *
    * @returns a function that verifies and consumes the factor, after the password
-   * @throws ValidationFailed, PasskeyConfirmationRequired
+   * @throws ValidationFailed; the refusal of a factor that confirms alone
    */
-  async besidePassword(userId: string, { code, recovery_code: recoveryCode }: SentCodes): Promise<() => Promise<void>> {
+  async besidePassword(userId: string, body: object): Promise<() => Promise<void>> {
     if (!this.asksAll) return async () => undefined;
-    if (!(await this.hasCodes(userId))) {
-      if (await this.hasPasskey(userId)) throw new PasskeyConfirmationRequired();
+    const [beside] = await this.heldBy(userId, isBesidePassword);
+    if (!beside) {
+      const [alone] = await this.heldBy(userId, (factor) => !isBesidePassword(factor));
+      if (alone) throw alone.confirmsAlone!.refusal();
       return async () => undefined;
     }
-    if (code !== null && recoveryCode !== null) {
-      const text = [challengeText('auth.one_factor_only')];
-      throw new ValidationFailed({ code: text, recovery_code: text });
+    const answer = this.factors.answerIn(body, isBesidePassword);
+    if (!answer) {
+      const field = beside.answers[0]!.fields[0]!;
+      throw new ValidationFailed({ [field]: [{ key: 'validation.required', params: { field: named(field) } }] });
     }
-    if (recoveryCode !== null)
-      return () => this.verify(userId, () => this.codes.matchRecoveryCode(userId, recoveryCode));
-    if (code === null)
-      throw new ValidationFailed({ code: [{ key: 'validation.required', params: { field: 'code' } }] });
-    return () => this.verify(userId, () => this.codes.matchCode(userId, code), true);
+    return async () => {
+      await this.factors.attempt(userId, answer, async () => {
+        const found = await this.factors.match(userId, answer, body);
+        return found && (await afterProof(() => found.spend())) ? found : null;
+      });
+    };
   }
 
   /** Whether a sign-in has used the factors that a confirmation of this user needs. */
   async areIn(signIn: Omit<SignInClaims, 'authTime'>, userId: string): Promise<boolean> {
     if (!this.asksAll || hasSignedInWith('any', signIn, true)) return true;
-    return !(await this.hasCodes(userId)) && !(await this.hasPasskey(userId));
-  }
-
-  /** @param canBeGuessed whether wrong codes lock the account, as at a login challenge */
-  private async verify(userId: string, match: () => ReturnType<CodeFactor['matchCode']>, canBeGuessed = false) {
-    const lock = userLock('two_factor', userId);
-    const attempt = {
-      lock: canBeGuessed ? lock : undefined,
-      limits: this.limits.ofTwoFactor(userId),
-      field: 'code',
-      released: () => [lock],
-    };
-    const spent = await this.attempts.run(attempt, async () => {
-      const found = await match();
-      return found && (await afterProof(() => found.spend())) ? found : null;
-    });
-    if (!spent) throw new WrongCode();
+    return !(await this.heldBy(userId, () => true)).length;
   }
 
   private get asksAll(): boolean {
     return this.realm.options.confirm.factors === 'all';
   }
 
-  private async hasCodes(userId: string): Promise<boolean> {
-    return (await this.codes.stateOf(userId)) !== null;
-  }
-
-  private hasPasskey(userId: string): Promise<boolean> {
-    // A service that only verifies tokens may have no table of passkeys.
-    return this.passkeys.isHeldBy(userId).catch(valueIf(isMissing, false));
+  private async heldBy(userId: string, isMeant: (factor: Factor) => boolean): Promise<Factor[]> {
+    const factors = this.factors.all.filter(isMeant);
+    const isHeld = await Promise.all(
+      factors.map((factor) => {
+        const asked = factor.held.isHeldBy(userId);
+        // A service that only verifies tokens may have no table of a factor that confirms alone.
+        return isBesidePassword(factor) ? asked : asked.catch(valueIf(isMissing, false));
+      }),
+    );
+    return factors.filter((_, i) => isHeld[i]);
   }
 }

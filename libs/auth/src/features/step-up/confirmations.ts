@@ -12,7 +12,7 @@ import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { SignInRecords } from '../sessions/sign-in';
 import { ConfirmationFactors } from './confirmation-factors';
 import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
-import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn } from './step-up.policy';
+import { confirmationVerdict, isRecentPasswordLogin, isRecentSignIn, signInOf } from './step-up.policy';
 
 export const CONFIRMATION: Purpose = { type: 'reauth+challenge', lifetime: ({ confirm }) => confirm.ttl };
 
@@ -98,8 +98,7 @@ export class Confirmations {
 
   private async hasJustSignedIn(caller: Caller, isRecent = isRecentSignIn): Promise<boolean> {
     const { confirm, leeway } = this.realm.options;
-    const { auth_time: authTime, amr, act } = caller.claims;
-    const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
+    const signIn = signInOf(caller.claims);
     // The stores are read last, only for a sign-in that would count otherwise.
     if (!isRecent(signIn, confirm.ttl, this.clock.seconds(), leeway)) return false;
     if (await this.pinnedSessions.includes(caller)) return false;

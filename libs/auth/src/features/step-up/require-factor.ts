@@ -1,14 +1,23 @@
-import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, type Type } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
-import { RouteGuard, requires } from '../../request/gates/route-guard';
-import { DetailedGate, type Gate, Gates, type RouteGate } from '../../request/gates/route-plan';
+import { guardWith, requires } from '../../request/gates/route-guard';
+import { DetailedGate, type Gate, type RouteGate } from '../../request/gates/route-plan';
+import { factorsOf } from '../login-challenge/second-factor';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { FactorRequired } from './step-up.errors';
-import { type RequiredFactor, hasSignedInWith } from './step-up.policy';
+import { type RequiredFactor, hasSignedInWith, signInOf } from './step-up.policy';
+
+declare module '../../foundation/realm/feature' {
+  interface Factor {
+    /** Whether each use of the factor verifies its user, so that it is two factors. */
+    readonly verifiesUser?: (options: GuardConfig) => boolean;
+  }
+}
 
 /** Requires that the user has signed in to the session with a second factor: see {@link hasSignedInWith}. */
 @Injectable()
@@ -16,19 +25,21 @@ export class FactorGate implements Gate<RequiredFactor> {
   static readonly stage = 'factor';
   static readonly refusals = (_: GuardConfig, factor: RequiredFactor): AuthException[] => [new FactorRequired(factor)];
 
+  private readonly isUserVerified: boolean;
+
   constructor(
     private readonly pinnedSessions: PinnedSessions,
     private readonly realm: Realm,
-  ) {}
+    @Inject(MANIFESTS) manifests: readonly Feature[],
+  ) {
+    this.isUserVerified = factorsOf(manifests).some(({ verifiesUser }) => verifiesUser?.(realm.options));
+  }
 
   async check(_context: ExecutionContext, request: object, required: RequiredFactor): Promise<void> {
-    const { guard, options } = this.realm;
-    const caller = callerAt(request, guard);
-    const { amr, act } = caller.claims;
-    const signIn = { amr, isPinned: false, hasActor: act !== undefined };
-    const passkeyVerifiesUser = options.passkeys.userVerification === 'required';
+    const caller = callerAt(request, this.realm.guard);
+    const isMet = hasSignedInWith(required, signInOf(caller.claims), this.isUserVerified);
     // The store is read last, only for a sign-in that would count otherwise.
-    if (hasSignedInWith(required, signIn, passkeyVerifiesUser) && !(await this.pinnedSessions.includes(caller))) return;
+    if (isMet && !(await this.pinnedSessions.includes(caller))) return;
     throw new FactorRequired(required).withReason('factor_required', caller.userId);
   }
 }
@@ -70,8 +81,5 @@ export const RequireFactor = (required: RequiredFactor): ClassDecorator & Method
  * @publicApi
  */
 export function FactorGuard(required: RequiredFactor): Type<CanActivate> {
-  @Injectable()
-  @Gates.with(...gatesFor(required))
-  class RequiredFactorGuard extends RouteGuard {}
-  return RequiredFactorGuard;
+  return guardWith(gatesFor(required));
 }

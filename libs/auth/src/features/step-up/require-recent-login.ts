@@ -5,11 +5,11 @@ import { AuthConfigError, type AuthException } from '../../foundation/platform/e
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
-import { RouteGuard, requires } from '../../request/gates/route-guard';
-import { DetailedGate, type Gate, Gates, type RouteGate } from '../../request/gates/route-plan';
+import { guardWith, requires } from '../../request/gates/route-guard';
+import { DetailedGate, type Gate, type RouteGate } from '../../request/gates/route-plan';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
 import { RecentLoginRequired } from './step-up.errors';
-import { isRecentSignIn } from './step-up.policy';
+import { isRecentSignIn, signInOf } from './step-up.policy';
 
 /** Requires that the user has signed in to the session of the caller within a number of seconds: {@link isRecentSignIn}. */
 @Injectable()
@@ -25,9 +25,7 @@ export class RecentLoginGate implements Gate<number> {
 
   async check(_context: ExecutionContext, request: object, maxAge: number): Promise<void> {
     const caller = callerAt(request, this.realm.guard);
-    const { auth_time: authTime, amr, act } = caller.claims;
-    const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
-    const isRecent = isRecentSignIn(signIn, maxAge, this.clock.seconds(), this.realm.options.leeway);
+    const isRecent = isRecentSignIn(signInOf(caller.claims), maxAge, this.clock.seconds(), this.realm.options.leeway);
     // The store is read last, only for a sign-in that would count otherwise.
     if (!isRecent || (await this.pinnedSessions.includes(caller))) throw new RecentLoginRequired(maxAge);
   }
@@ -64,8 +62,5 @@ export const RequireRecentLogin = (seconds: number): ClassDecorator & MethodDeco
  * @publicApi
  */
 export function RecentLoginGuard(seconds: number): Type<CanActivate> {
-  @Injectable()
-  @Gates.with(...gates(seconds))
-  class RequiredRecentLoginGuard extends RouteGuard {}
-  return RequiredRecentLoginGuard;
+  return guardWith(gates(seconds));
 }

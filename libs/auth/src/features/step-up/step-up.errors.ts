@@ -3,10 +3,16 @@ import { type RequiredFactor, factorsFor } from './step-up.policy';
 import { stepUpText } from './step-up.texts';
 
 /**
- * A way in which a user can confirm: with the password, with the password together with a code or a recovery code
- * (`confirm.factors: 'all'`), with a passkey, or by signing in again (`confirm.afterLogin`).
+ * The ways in which a user can confirm: with the password, with the password together with a one-time password
+ * (`confirm.factors: 'all'`), or by signing in again (`confirm.afterLogin`). Features add theirs, by merging into this interface.
  */
-export type ConfirmationMethod = 'password' | 'password+otp' | 'passkey' | 'login';
+export interface ConfirmationMethods {
+  password: true;
+  'password+otp': true;
+  login: true;
+}
+
+export type ConfirmationMethod = keyof ConfirmationMethods;
 
 type ConfirmOptions = { readonly ttl: number; readonly header: string };
 
@@ -80,13 +86,6 @@ export class FactorRequired extends AuthException {
       reason: 'factor_required',
       headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", acr_values="${values}"` },
     });
-  }
-}
-
-/** The password alone is not enough, and the user has a passkey: 422 under `password`. Nothing was checked or counted. */
-export class PasskeyConfirmationRequired extends AuthException {
-  constructor() {
-    super('validation_failed', { status: 422, errors: { password: [stepUpText('auth.confirm_with_passkey')] } });
   }
 }
 

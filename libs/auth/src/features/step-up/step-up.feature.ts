@@ -8,7 +8,7 @@ import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
-import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
+import { CurrentPassword } from './password-confirmation';
 import { STEP_UP_OPTIONS } from './step-up.options';
 
 const reasons = {
@@ -51,13 +51,5 @@ export const stepUp = defineFeature('stepUp', {
   controllers: [ConfirmPasswordController],
   guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
-  providers: [
-    ConfirmationFactors,
-    Confirmations,
-    CurrentPassword,
-    PasswordConfirmation,
-    ConfirmationGate,
-    RecentLoginGate,
-    FactorGate,
-  ],
+  providers: [ConfirmationFactors, Confirmations, CurrentPassword, ConfirmationGate, RecentLoginGate, FactorGate],
 });

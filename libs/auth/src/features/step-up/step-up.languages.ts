@@ -9,7 +9,6 @@ export const stepUpLanguages: InEachLanguage<WithMessages<keyof typeof STEP_UP_M
       'auth.confirmation_required': 'Bitte bestätigen Sie Ihre Identität, um fortzufahren.',
       'auth.recent_login_required': 'Bitte melden Sie sich erneut an, um fortzufahren.',
       'auth.factor_required': 'Bitte melden Sie sich mit einem zweiten Faktor an, um fortzufahren.',
-      'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
     },
   },
   fr: {
@@ -18,7 +17,6 @@ export const stepUpLanguages: InEachLanguage<WithMessages<keyof typeof STEP_UP_M
       'auth.confirmation_required': 'Veuillez confirmer votre identité pour continuer.',
       'auth.recent_login_required': 'Veuillez vous reconnecter pour continuer.',
       'auth.factor_required': 'Veuillez vous connecter avec un second facteur pour continuer.',
-      'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
     },
   },
   es: {
@@ -27,7 +25,6 @@ export const stepUpLanguages: InEachLanguage<WithMessages<keyof typeof STEP_UP_M
       'auth.confirmation_required': 'Confirme su identidad para continuar.',
       'auth.recent_login_required': 'Inicie sesión de nuevo para continuar.',
       'auth.factor_required': 'Inicie sesión con un segundo factor para continuar.',
-      'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
     },
   },
   pt: {
@@ -36,7 +33,6 @@ export const stepUpLanguages: InEachLanguage<WithMessages<keyof typeof STEP_UP_M
       'auth.confirmation_required': 'Confirme sua identidade para continuar.',
       'auth.recent_login_required': 'Entre novamente para continuar.',
       'auth.factor_required': 'Entre com um segundo fator para continuar.',
-      'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
     },
   },
   ja: {
@@ -45,7 +41,6 @@ export const stepUpLanguages: InEachLanguage<WithMessages<keyof typeof STEP_UP_M
       'auth.confirmation_required': '続行するには本人確認を行ってください。',
       'auth.recent_login_required': '続行するにはもう一度ログインしてください。',
       'auth.factor_required': '続行するには第二要素でログインしてください。',
-      'auth.confirm_with_passkey': 'パスキーで確認してください。',
     },
   },
 };

@@ -1,3 +1,5 @@
+import type { Caller } from '../../identity/tokens/caller';
+
 /** The claims of a confirmation token. */
 export interface Proof {
   readonly sub: string;
@@ -21,8 +23,8 @@ export function confirmationVerdict(
 }
 
 /**
- * A factor that a route requires of the sign-in: a one-time password (`otp`: TOTP or a recovery code), a passkey
- * (`webauthn`), or one of them (`any`).
+ * A factor that a route requires of the sign-in: a one-time password (`otp`), an authenticator of WebAuthn (`webauthn`), or one
+ * of them (`any`).
  */
 export type RequiredFactor = 'otp' | 'webauthn' | 'any';
 
@@ -31,20 +33,20 @@ export const factorsFor = (required: RequiredFactor): readonly ('webauthn' | 'ot
   required === 'any' ? ['webauthn', 'otp'] : [required];
 
 /**
- * Whether the user has signed in to the session with two factors, of which one is the required one. Pure. A passkey that
- * verifies the user (WebAuthn §2) is two factors; a one-time password needs another method beside it.
+ * Whether the user has signed in to the session with two factors, of which one is the required one. Pure. An
+ * authenticator that verifies the user (WebAuthn §2) is two factors; a one-time password needs another method beside it.
  *
- * @param passkeyVerifiesUser whether every passkey verifies its user: `passkeys.userVerification` is `required`
+ * @param isUserVerified whether every authenticator verifies its user
  */
 export function hasSignedInWith(
   required: RequiredFactor,
   { amr, isPinned, hasActor }: Omit<SignInClaims, 'authTime'>,
-  passkeyVerifiesUser: boolean,
+  isUserVerified: boolean,
 ): boolean {
   if (isPinned || hasActor || !Array.isArray(amr)) return false;
   return factorsFor(required).some((factor) => {
     const isAlone = !amr.some((method) => method !== factor);
-    return amr.includes(factor) && (!isAlone || (factor === 'webauthn' && passkeyVerifiesUser));
+    return amr.includes(factor) && (!isAlone || (factor === 'webauthn' && isUserVerified));
   });
 }
 
@@ -58,6 +60,14 @@ export interface SignInClaims {
   /** Whether another party acts for the user (RFC 8693 §4.1). */
   readonly hasActor: boolean;
 }
+
+/** The sign-in of a caller whose session is not looked up. Pure. */
+export const signInOf = ({ auth_time: authTime, amr, act }: Caller['claims']): SignInClaims => ({
+  authTime,
+  amr,
+  isPinned: false,
+  hasActor: act !== undefined,
+});
 
 /**
  * Whether the user has signed in to this session within the last `ttl` seconds. Pure.
@@ -75,7 +85,7 @@ export function isRecentSignIn(
 }
 
 /**
- * Whether a sign-in allows the browser to create the first passkey without a question: it is recent, and the user has
+ * Whether a sign-in allows the browser to create a first credential without a question: it is recent, and the user has
  * entered the password. Pure.
  */
 export const isRecentPasswordLogin = (signIn: SignInClaims, ttl: number, now: number, leeway = 0): boolean =>

@@ -5,7 +5,6 @@ export const STEP_UP_MESSAGES = {
   'auth.confirmation_required': 'Please confirm your identity to continue.',
   'auth.recent_login_required': 'Please sign in again to continue.',
   'auth.factor_required': 'Please sign in with a second factor to continue.',
-  'auth.confirm_with_passkey': 'Please confirm with your passkey.',
 };
 
 declare module '../../foundation/platform/messages' {

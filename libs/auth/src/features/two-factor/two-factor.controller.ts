@@ -1,25 +1,82 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { INTEGER, TEXT, listOf, record } from '../../foundation/platform/schema';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, signInRefusal } from '../../request/routes/route';
-import { WrongCode } from '../login-challenge/challenge';
-import { lastFactorRefusal } from '../login-challenge/required-factors';
+import { WrongCode } from '../login-challenge/second-factor';
+import { RequiredFactors, lastFactorRefusal } from '../login-challenge/required-factors';
+import { Sessions } from '../sessions/sessions';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
-import { OwnTwoFactor } from './own-two-factor';
-import {
-  type EnrolmentBody,
-  ENROLMENT_BODY,
-  TwoFactorRemoval,
-  bodyOfEnrolment,
-  enrolmentIn,
-} from './required-two-factor';
+import { type EnrolmentBody, ENROLMENT_BODY, bodyOfEnrolment, enrolmentIn } from './required-two-factor';
+import { TwoFactorCodes } from './stored-factors';
 import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
+
+declare module '../../foundation/ports/presenter' {
+  interface SecondFactorMethods {
+    totp: true;
+    recovery_code: false;
+  }
+}
+
+declare module '../login-challenge/challenge.controller' {
+  interface SecondFactorAnswers {
+    code: { readonly code: string };
+    recoveryCode: { readonly recoveryCode: string };
+  }
+}
+
+declare module '../step-up/confirm-password.controller' {
+  interface FactorBesidePassword {
+    code?: string;
+    recoveryCode?: string;
+  }
+}
+
+/**
+ * The second factor of a caller. Nothing is stored for a user whom `hooks.canSignIn` refuses, and nothing remains stored if the
+ * session of the caller ends meanwhile.
+ */
+@Injectable()
+export class OwnTwoFactor {
+  constructor(
+    private readonly twoFactor: TwoFactor,
+    private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
+    private readonly requiredFactors: RequiredFactors,
+  ) {}
+
+  /** @throws SignInRefused; and the errors of {@link TwoFactor.enrol} */
+  async enrol(caller: Caller): Promise<Enrolment> {
+    await this.standings.refuse(caller.userId);
+    return this.twoFactor.enrol(caller.user, () => this.sessions.isAlive(caller.familyId));
+  }
+
+  /** @throws SignInRefused, before the code is used; and the errors of {@link TwoFactor.confirm} */
+  async confirm({ userId, familyId }: Caller, code: string): Promise<void> {
+    await this.standings.refuse(userId);
+    await this.twoFactor.confirm(userId, code, () => this.sessions.isAlive(familyId));
+  }
+
+  /** @throws SignInRefused; and the errors of {@link TwoFactor.replaceRecoveryCodes} */
+  async replaceRecoveryCodes({ userId, familyId }: Caller): Promise<string[]> {
+    await this.standings.refuse(userId);
+    return this.twoFactor.replaceRecoveryCodes(userId, () => this.sessions.isAlive(familyId));
+  }
+
+  /** An operator calls {@link TwoFactor.disable}. @throws SecondFactorRequired for the last factor of a user who must have one */
+  remove(caller: Caller): Promise<void> {
+    const { userId } = caller;
+    // A pending factor is none yet.
+    const isNone = async (): Promise<boolean> => !(await this.twoFactor.isEnabled(userId));
+    return this.requiredFactors.remove(caller, TwoFactorCodes, isNone, () => this.twoFactor.disable(userId));
+  }
+}
 
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
@@ -29,10 +86,7 @@ export class ConfirmTwoFactorRequest {
 
 @Controller('two-factor')
 export class TwoFactorController {
-  constructor(
-    private readonly twoFactor: OwnTwoFactor,
-    private readonly removal: TwoFactorRemoval,
-  ) {}
+  constructor(private readonly twoFactor: OwnTwoFactor) {}
 
   @Route('POST', '', 'two_factor_enrol', {
     summary: 'Begins to set up an authenticator',
@@ -64,7 +118,7 @@ export class TwoFactorController {
     quiet: true,
   })
   disable(@CurrentCaller() caller: Caller): Promise<void> {
-    return this.removal.remove(caller);
+    return this.twoFactor.remove(caller);
   }
 }
 

@@ -5,23 +5,17 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
-import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
+import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
+import { ConfirmPasswordRequest } from '../step-up/password-confirmation';
 import { FactorImports } from './imported-factor';
-import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
-import {
-  RequiredEnrolmentFlow,
-  RequiredTwoFactor,
-  RequiredTwoFactorController,
-  TwoFactorRemoval,
-} from './required-two-factor';
-import { EnrolmentFlow, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { RequiredEnrolmentFlow, RequiredTwoFactorController } from './required-two-factor';
+import { EnrolmentFlow, OwnTwoFactor, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { COLUMNS, SecondFactorRows } from './second-factor.store';
-import { SecondFactors, exportedFactor } from './stored-factors';
+import { CodeFields, SecondFactors, TwoFactorCodes, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
-import { TwoFactor } from './two-factor';
+import { TwoFactor, removeFactor } from './two-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
-import { TwoFactorCodes, removeFactor } from './code-factor';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
 const reasons = {
@@ -59,20 +53,22 @@ export const twoFactor = defineFeature('twoFactor', {
   capabilities: { requiredEnrolment: RequiredEnrolmentFlow, enrolment: EnrolmentFlow, twoFactor: TwoFactor },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
-  providers: [
-    Totp,
-    UsedCodes,
-    SecondFactors,
-    RecoveryCodes,
-    FactorImports,
-    TwoFactor,
-    OwnTwoFactor,
-    TwoFactorRemoval,
-    RequiredTwoFactor,
-    { provide: CodeFactor, useClass: TwoFactorCodes },
+  providers: [Totp, UsedCodes, SecondFactors, RecoveryCodes, FactorImports, TwoFactor, OwnTwoFactor, TwoFactorCodes],
+  fields: [
+    { to: TwoFactorChallengeRequest, from: CodeFields },
+    { to: ConfirmPasswordRequest, from: CodeFields },
   ],
-  whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
-  factor: true,
+  factor: {
+    service: TwoFactorCodes,
+    // One-time password (RFC 8176 §2). A recovery code is also a one-time password.
+    amr: 'otp',
+    plural: 'codes',
+    enrols: 'totp',
+    answers: [
+      { method: 'totp', fields: ['code'], isGuessable: true },
+      { method: 'recovery_code', fields: ['recovery_code'] },
+    ],
+  },
   on: {
     endAll: endChallenges,
     takeover: removeFactor,

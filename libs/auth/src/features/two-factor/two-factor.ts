@@ -4,10 +4,11 @@ import { Unauthenticated, ValidationFailed } from '../../foundation/platform/err
 import { idText } from '../../identity/users/identifiers';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
-import { WrongCode } from '../login-challenge/challenge';
+import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
-import { TrustedDeviceStore } from '../login-challenge/trusted-device.store';
+import type { TakenAccount } from '../sessions/accounts';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
@@ -57,7 +58,7 @@ export class TwoFactor {
     private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
     private readonly imports: FactorImports,
-    private readonly trustedDevices: TrustedDeviceStore,
+    private readonly guardFactors: GuardFactors,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
@@ -120,7 +121,7 @@ export class TwoFactor {
     { secret }: StoredSecondFactor,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
-    await this.trustedDevices.removeAllOfSource(userId);
+    await this.guardFactors.endTrust(userId);
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
@@ -168,7 +169,7 @@ export class TwoFactor {
       recoveryCodes,
       confirmedAt: confirmedAt ?? new Date(this.clock.now()),
     };
-    await this.trustedDevices.removeAllOfSource(id);
+    await this.guardFactors.endTrust(id);
     const found: { enabled?: 'none' | 'same' | 'other' } = {};
     const stored = await this.factors.change(id, (current) => {
       const isSame = this.factors.secretOf(id, current) === secret;
@@ -230,4 +231,17 @@ export class TwoFactor {
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }
+}
+
+/**
+ * The hook `takeover`: removes the factor of the user, also one whose enrolment is pending. A concurrent enrolment stores its
+ * factor first and then checks its session, which has ended.
+ */
+export async function removeFactor(services: GuardServices, { userId, since }: TakenAccount): Promise<boolean> {
+  if (since) {
+    const { confirmedAt } = await services.get(SecondFactors).read(userId);
+    if (confirmedAt && confirmedAt < since) return false;
+  }
+  await services.get(TwoFactor).disable(userId);
+  return false;
 }

@@ -8,8 +8,14 @@ export interface TokenBody {
   expires_in: number;
 }
 
-/** Kinds of second factor: a TOTP code, a recovery code, a passkey. */
-export type SecondFactorMethod = 'totp' | 'recovery_code' | 'passkey';
+/**
+ * The kinds of second factor, each with whether it can be set up during a sign-in. Each feature adds its own, by merging into
+ * this interface.
+ */
+export interface SecondFactorMethods {}
+
+/** A kind of second factor. */
+export type SecondFactorMethod = keyof SecondFactorMethods;
 
 /** The response to a correct password when the user also needs a second factor. It contains no tokens. */
 export interface LoginChallenge {
@@ -35,7 +41,9 @@ export interface EnrolmentChallenge {
 }
 
 /** Factors that can be set up during a sign-in. */
-export type EnrolmentMethod = Exclude<SecondFactorMethod, 'recovery_code'>;
+export type EnrolmentMethod = {
+  [Method in SecondFactorMethod]: SecondFactorMethods[Method] extends true ? Method : never;
+}[SecondFactorMethod];
 
 /** The request and the user of a presented answer. */
 export interface PresentedRequest {

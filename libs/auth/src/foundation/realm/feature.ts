@@ -1,9 +1,9 @@
 import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { AuthConfig } from '../config/auth-config';
+import type { AuthConfig, GuardConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
-import type { OptionFacets } from '../config/option-table';
 import type { FeatureData, GuardServices } from './feature-data';
+import type { OptionFacets, OptionSpec } from '../config/option-table';
 import type { UserSource } from './user-source';
 
 /**
@@ -27,6 +27,9 @@ export interface Waits {
   readonly inARow: number;
   readonly longest: number;
 }
+
+/** A factor that users enrol. The challenge after the password declares its members, by merging into this interface. */
+export interface Factor {}
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
@@ -54,6 +57,8 @@ export interface Feature extends OptionFacets {
    * server call at a guard without routes.
    */
   readonly checkedWith?: readonly (keyof HookPoints)[];
+  /** Whether the feature is on where another one is: it has the flags of all features for which this returns true. */
+  readonly onWith?: (feature: Feature) => boolean;
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
@@ -70,12 +75,28 @@ export interface Feature extends OptionFacets {
   readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;
   /** Whether users enrol a factor with it: a second factor, or one that signs in. */
-  readonly factor?: true;
+  readonly factor?: Factor;
   readonly on?: HookPoints;
 }
 
 /** Declares a feature. `features.ts` lists all of them. */
 export const defineFeature = (name: string, members: Omit<Feature, 'name'>): Feature => ({ name, ...members });
+
+/** The features, each with `onWith` with the flags of the others. */
+export const withFlags = (features: readonly Feature[]): readonly Feature[] =>
+  features.map((feature) =>
+    feature.onWith
+      ? { ...feature, flags: features.filter(feature.onWith).flatMap(({ flags = [] }) => flags) }
+      : feature,
+  );
+
+/** Whether extra guards cannot have a feature. */
+export const isOfDefaultGuard = ({ flags = [], options }: Feature): boolean =>
+  flags.some((flag) => (options?.features as Record<string, OptionSpec> | undefined)?.[flag]?.defaultGuardOnly);
+
+/** Whether a feature with flags is on at a guard. */
+export const isOnAt = (feature: Feature, { isDefault, features }: GuardConfig): boolean =>
+  (isDefault || !isOfDefaultGuard(feature)) && Boolean(feature.flags?.some((flag) => features[flag]));
 
 /**
  * The named things that all manifests state in one facet.

@@ -1,9 +1,10 @@
-import type { Feature } from './feature';
+import type { Factor, Feature } from './feature';
 import { rowsOfUser } from './feature-data';
 import { manifestErrors } from './manifest.policy';
 
 class Token {}
 
+const factor = {} as Factor;
 const entities = [{ entity: Token, migration: class {} as never }];
 const endAll = async (): Promise<void> => undefined;
 const takeover = async (): Promise<boolean> => false;
@@ -15,14 +16,10 @@ describe('a manifest', () => {
     ['with entities whose rows are erased', { data: { entities, erase: [rowsOfUser(Token)] } }, []],
     ['with entities whose rows something else erases', { data: { entities, erase: [] } }, []],
     ['with entities that stay', { data: { entities } }, [/^The feature coin has entities.*State data\.erase/]],
-    ['with a factor', { factor: true, on: { endAll, takeover } }, []],
-    [
-      'with a factor that stays',
-      { factor: true, on: { endAll } },
-      [/^The feature coin has a factor.*State on\.takeover/],
-    ],
-    ['with a factor whose challenges stay', { factor: true, on: { takeover } }, [/outlive.*State on\.endAll/]],
-    ['with a factor and nothing else', { factor: true }, [/on\.takeover/, /on\.endAll/]],
+    ['with a factor', { factor, on: { endAll, takeover } }, []],
+    ['with a factor that stays', { factor, on: { endAll } }, [/^The feature coin has a factor.*State on\.takeover/]],
+    ['with a factor whose challenges stay', { factor, on: { takeover } }, [/outlive.*State on\.endAll/]],
+    ['with a factor and nothing else', { factor }, [/on\.takeover/, /on\.endAll/]],
   ])('%s', (_, manifest, errors) => {
     expect(manifestErrors([{ name: 'coin', ...manifest }])).toEqual(errors.map((text) => expect.stringMatching(text)));
   });

@@ -13,7 +13,9 @@ export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schem
 export type SchemaOf = Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);
 
 /** The class of an exception that has no parameters, or a function that creates the exceptions of a guard. */
-export type Refusal = (new () => AuthException) | ((options: GuardConfig) => AuthException | readonly AuthException[]);
+export type Refusal =
+  | (new () => AuthException)
+  | ((options: GuardConfig, manifests: readonly Feature[]) => AuthException | readonly AuthException[]);
 
 /** What a route of the library declares besides its place and its gates. */
 export interface RouteDeclaration {

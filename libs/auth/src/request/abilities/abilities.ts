@@ -1,9 +1,9 @@
-import { type CanActivate, Injectable, type Type } from '@nestjs/common';
+import type { CanActivate, Type } from '@nestjs/common';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { type TokenSource, grantIn } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../gates/authenticated';
-import { RouteGuard, requires } from '../gates/route-guard';
-import { DetailedGate, Gates, type RouteGate } from '../gates/route-plan';
+import { guardWith, requires } from '../gates/route-guard';
+import { DetailedGate, type RouteGate } from '../gates/route-plan';
 import { AbilityGate } from './ability.gate';
 import { flawOf } from './ability.policy';
 import { type Requirement, requirement } from './requirement';
@@ -31,13 +31,6 @@ export const Abilities = (...names: [string, ...string[]]): RouteDecorator => re
  * @publicApi
  */
 export const AnyAbility = (...names: [string, ...string[]]): RouteDecorator => requires(...gates('some', names));
-
-function guardWith(required: readonly RouteGate[]): Type<CanActivate> {
-  @Injectable()
-  @Gates.with(...required)
-  class RequiredAbilitiesGuard extends RouteGuard {}
-  return RequiredAbilitiesGuard;
-}
 
 /**
  * Returns a Nest guard for `@UseGuards` with the same rules as {@link Abilities}: it authenticates the request first.

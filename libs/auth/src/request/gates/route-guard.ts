@@ -4,10 +4,10 @@ import {
   Inject,
   Injectable,
   Optional,
+  type Type,
   UseGuards,
   applyDecorators,
   type ArgumentsHost,
-  type Type,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -119,6 +119,14 @@ export class RouteGuard implements CanActivate {
     this.plans.set(controller, ofController.set(handler, plan));
     return plan;
   }
+}
+
+/** A Nest guard with these gates. */
+export function guardWith(gates: readonly RouteGate[]): Type<CanActivate> {
+  @Injectable()
+  @Gates.with(...gates)
+  class RequiredGuard extends RouteGuard {}
+  return RequiredGuard;
 }
 
 /** What both adapters have of a request. */

@@ -1,10 +1,18 @@
-import { type ExecutionContext, Injectable, type PipeTransform, type Type, createParamDecorator } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type PipeTransform,
+  type Type,
+  createParamDecorator,
+} from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
+import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 
 /** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
@@ -74,11 +82,33 @@ const Field =
     Reflect.defineMetadata(RULES, own.set(property as string, rule), target.constructor);
   };
 
-/** Returns the rules of the fields of a request class: its own fields first, then the inherited ones. */
-export function rulesOf(type: object): ReadonlyMap<string, FieldRule> {
+/** Fields that a feature adds to a body of another feature. */
+export interface AddedFields {
+  /** The class of the body. */
+  readonly to: Type<object>;
+  /** A class with the fields. */
+  readonly from: Type<object>;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** Fields in bodies of other features: also while this feature is off. */
+    readonly fields?: readonly AddedFields[];
+  }
+}
+
+/** The rules of the fields of a request class: its own fields first, then the inherited ones and those of other features. */
+export const rulesOf = (type: object, manifests: readonly Feature[]): ReadonlyMap<string, FieldRule> =>
+  new Map(
+    [type, ...manifests.flatMap(({ fields = [] }) => fields.filter(({ to }) => to === type).map(({ from }) => from))]
+      .map(declaredRules)
+      .flatMap((rules) => [...rules]),
+  );
+
+function declaredRules(type: object): ReadonlyMap<string, FieldRule> {
   const own: ReadonlyMap<string, FieldRule> = Reflect.getOwnMetadata(RULES, type) ?? new Map();
   const parent: object | null = Object.getPrototypeOf(type);
-  return parent ? new Map([...own, ...[...rulesOf(parent)].filter(([name]) => !own.has(name))]) : own;
+  return parent ? new Map([...own, ...[...declaredRules(parent)].filter(([name]) => !own.has(name))]) : own;
 }
 
 /** An optional string of at most {@link FIELD_MAX} characters. */
@@ -143,11 +173,16 @@ const flagOf = (value: unknown): unknown => (typeof value === 'string' ? (readFl
 /**
  * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
  *
+ * @param rules those of the fields of the class
  * @param username the field name of the property that has {@link UsernameField}
  * @throws ValidationFailed with the messages by field name
  */
-export function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Body {
-  const rules = rulesOf(type);
+export function readBody<Body extends object>(
+  type: Type<Body>,
+  rules: ReadonlyMap<string, FieldRule>,
+  body: unknown,
+  username: string,
+): Body {
   const nameOf = (property: string): string => wireName(type, property, username);
   const values = Object.fromEntries(
     [...rules].map(([property, { type: kind }]) => {
@@ -219,10 +254,16 @@ export function rememberIn(request: object, { sessions }: Pick<GuardConfig, 'ses
 abstract class BodyPipe implements PipeTransform {
   protected abstract readonly request: Type<object>;
 
-  constructor(private readonly realm: Realm) {}
+  private rules?: ReadonlyMap<string, FieldRule>;
+
+  constructor(
+    private readonly realm: Realm,
+    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
+  ) {}
 
   transform(body: unknown): object {
-    return readBody(this.request, body, this.realm.options.username);
+    this.rules ??= rulesOf(this.request, this.manifests);
+    return readBody(this.request, this.rules, body, this.realm.options.username);
   }
 }
 
@@ -254,7 +295,7 @@ const RawBody = createParamDecorator(
 export const RequestBody = (): ParameterDecorator => (target, name, index) => {
   // The compiler writes the types of the parameters, which it does not for `import type`.
   const type = (Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[])[index]!;
-  if (rulesOf(type).size === 0) throw new Error(`${String(name)} reads a body whose class declares no field`);
+  if (declaredRules(type).size === 0) throw new Error(`${String(name)} reads a body whose class declares no field`);
   @Injectable()
   class Pipe extends BodyPipe {
     static readonly request = type;

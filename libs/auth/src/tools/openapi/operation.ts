@@ -77,11 +77,13 @@ export function operationObject(
     [status]: typeof answer === 'function' ? answer(options, manifests) : answer,
   };
   const headers = headersOf(route.handler, gates, options);
-  const body = requestBody(route, scope);
+  const body = requestBody(route, scope, manifests);
   const ofRefresh = readsRefreshToken(route);
   const refusals = [
     ...routeFailures(route, gates, options, body !== null && !ofRefresh),
-    ...(declared.refusals ?? []).flatMap((refusal) => (isException(refusal) ? new refusal() : refusal(options))),
+    ...(declared.refusals ?? []).flatMap((refusal) =>
+      isException(refusal) ? new refusal() : refusal(options, manifests),
+    ),
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
     const place = route.path.includes(`:${name}`) ? 'path' : 'query';

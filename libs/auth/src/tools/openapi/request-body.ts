@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { FLAG, type Schema, TEXT, objectOf, of } from '../../foundation/platform/schema';
+import type { Feature } from '../../foundation/realm/feature';
 import type { RealmScope } from '../../foundation/realm/realm';
 import {
   type FieldRule,
@@ -15,11 +16,15 @@ import { declarationOf } from '../../request/gates/request-log';
 import { RefreshTokenPipe } from '../../request/http/cookies';
 
 /** The schema of a route's request body; null if the route reads no body. */
-export function requestBody(route: MountedRoute, scope: RealmScope): Schema | null {
+export function requestBody(route: MountedRoute, scope: RealmScope, manifests: readonly Feature[]): Schema | null {
   const { options } = scope.realm;
   const { body, remembers } = declarationOf(route.handler)!;
   const request = bodyClassOf(route.controller, route.name);
-  const declared = request ? fieldsOf(request, options) : readsRefreshToken(route) ? refreshToken(options) : null;
+  const declared = request
+    ? fieldsOf(request, options, manifests)
+    : readsRefreshToken(route)
+      ? refreshToken(options)
+      : null;
   const whole = body ? body(scope, declared) : declared;
   return whole && remembers ? withRemember(whole, options) : whole;
 }
@@ -42,9 +47,11 @@ const refreshToken = ({ cookieMode, refreshTokenFrom }: GuardConfig): Schema | n
     ? null
     : objectOf({ refresh_token: TEXT }, () => refreshTokenFrom === 'mode');
 
-function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
+function fieldsOf(request: Type, { username, passwords }: GuardConfig, manifests: readonly Feature[]): Schema {
   const choosesPassword = request.prototype instanceof NewPasswordRequest;
-  const rules = new Map([...rulesOf(request)].map(([field, rule]) => [wireName(request, field, username), rule]));
+  const rules = new Map(
+    [...rulesOf(request, manifests)].map(([field, rule]) => [wireName(request, field, username), rule]),
+  );
   const schemas = Object.fromEntries([...rules].map(([field, rule]) => [field, schemaOf(rule)]));
   if (choosesPassword) schemas.password = { ...schemas.password, minLength: passwords.minLength };
   const confirms = (field: string): boolean => choosesPassword && field === 'password_confirmation';
