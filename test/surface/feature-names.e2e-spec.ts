@@ -18,7 +18,7 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   notices: [/notice/i, /^features\/notices\//, 1],
-  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 5],
+  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
   // The features with a factor enrol it with these services. The answer of a sign-in names the enrolment for all.
   'required second factors': [
     /RequiredFactors|LoginEnrolments|EnrolmentTokens|enrolmentRefusals/,
