@@ -42,7 +42,6 @@ interface ProvedAccount {
 @Injectable()
 export class UnprovedAccounts {
   constructor(
-    private readonly provedEmails: ProvedEmails,
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
@@ -51,11 +50,6 @@ export class UnprovedAccounts {
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
-
-  /** Whether no person has proved the address of the user, and one can. */
-  async has(user: object): Promise<boolean> {
-    return !(await this.provedEmails.isProved(user));
-  }
 
   /** A hash that replaces the password of a user, of a password that is not known to any person. @throws HasherBusy, SignInRefused */
   async unusableHash(userId: string): Promise<string> {
@@ -103,6 +97,7 @@ export class EmailCodeAttempts {
     private readonly limits: FailureLimits,
     private readonly locks: LoginLocks,
     private readonly users: TimedUserProvider,
+    private readonly provedEmails: ProvedEmails,
     private readonly unproved: UnprovedAccounts,
     private readonly signIn: SignIn,
     private readonly events: AuthEvents,
@@ -149,9 +144,9 @@ export class EmailCodeAttempts {
     const digest = await this.users.passwordHashOf(userId);
     if (!this.codes.isCurrent(claims, { digest, email })) throw new WrongEmailCode();
     // Before the code is consumed: a refused user can use it later.
-    const next = (await this.unproved.has(user))
-      ? await this.unproved.unusableHash(userId)
-      : await this.signIn.admit({ user, userId, digest });
+    const next = (await this.provedEmails.isProved(user))
+      ? await this.signIn.admit({ user, userId, digest })
+      : await this.unproved.unusableHash(userId);
     if (!(await this.codes.consume(token))) throw new WrongEmailCode();
     return { account, digest, claims, next };
   }

@@ -3,7 +3,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import { ProvedEmails } from '../../identity/users/proved-emails';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import type { Caller } from '../../identity/tokens/caller';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { emailVerificationText } from './email-verification.texts';
 
 /** Verifies the email address of an opened link (`GET` and `POST /email/verify/…`). */
@@ -41,11 +41,10 @@ export class EmailVerification {
   }
 
   /** Reads the user of the link. @throws OutdatedLink unless the link was mailed to the current address of the user */
-  private async addresseeOf(link: PresentedLink): Promise<{ user: object; email: string }> {
-    const user = await this.users.findById(link.id);
-    const email = user && this.users.emailOf(user);
-    if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
-    return { user, email };
+  private async addresseeOf(link: PresentedLink): Promise<MailedAccount> {
+    const account = await this.users.mailedUser(link.id);
+    if (!account || !this.links.isFor(link, account.email)) throw new OutdatedLink();
+    return account;
   }
 }
 

@@ -29,10 +29,10 @@ export class VerificationMails {
 
   /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
   async draftFor(userId: string): Promise<Draft<'emailVerification'> | null> {
-    const user = await this.users.findById(userId);
-    const to = user && this.users.emailOf(user);
+    const account = await this.users.mailedUser(userId);
     // A user whose link was opened without a session can open another one with it.
-    if (!user || !to || (await this.provedEmails.isProved(user))) return null;
+    if (!account || (await this.provedEmails.isProved(account.user))) return null;
+    const { user, email: to } = account;
     const minutes = this.realm.options.emailVerification.expire;
     const url = this.links.make(userId, to);
     return { to, write: () => this.mails.write('emailVerification', { user, to, url, minutes }) };

@@ -8,7 +8,6 @@ import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
 import { DEVICE, KnownDeviceFlow, KnownDevicesController } from './known-devices.controller';
-import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
@@ -77,7 +76,7 @@ export const knownDevices = defineFeature('knownDevices', {
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
   capabilities: { knownDevices: KnownDeviceFlow },
   controllers: [KnownDevicesController],
-  providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
+  providers: [DeviceCookie, DeviceTokens, KnownDevices, SignInReports],
   on: {
     sessionStored: (services, session) => services.get(KnownDevices).record(session),
     // They may belong to the other person. After the sessions have ended: no device is recorded for a session that has ended.

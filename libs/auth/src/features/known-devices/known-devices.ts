@@ -1,13 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
+import { type Mail, withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
+import { ProvedEmails } from '../../identity/users/proved-emails';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { ClientInfo } from '../../request/http/client-info';
 import { TokenCookie } from '../../request/http/cookies';
+import { AccountMails } from '../mail/account-mails';
+import type { Draft } from '../mail/mail-gate';
+import { MailQueue } from '../mail/mail-queue';
 import type { StoredSession } from '../sessions/new-sessions';
 import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
-import { NewSignInMails } from './new-sign-in-mails';
 
 declare module '../../request/http/route.interceptor' {
   interface SessionTokens {
@@ -96,13 +102,20 @@ export class DeviceTokens {
 /** An id has no dot. */
 const boundTo = (userId: string, deviceId: string): string => `${deviceId}.${userId}`;
 
-/** Recognizes the devices of sign-ins, and lists them for their user. */
+/**
+ * Recognizes the devices of sign-ins, and lists them for their user. Mails the owner of an account about a sign-in on a new device:
+ * the mail is prepared and sent after the response.
+ */
 @Injectable()
 export class KnownDevices {
   constructor(
     private readonly store: KnownDeviceStore,
     private readonly tokens: DeviceTokens,
-    private readonly mails: NewSignInMails,
+    private readonly users: TimedUserProvider,
+    private readonly provedEmails: ProvedEmails,
+    private readonly queue: MailQueue,
+    private readonly mails: AccountMails,
+    private readonly realm: Realm,
   ) {}
 
   async record({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
@@ -111,7 +124,8 @@ export class KnownDevices {
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
     if (!seen) return {};
     const { device, mails } = deviceVerdict(seen);
-    if (mails) this.mails.send(seen.id, userId, client);
+    if (mails && this.realm.options.knownDevices.mail)
+      this.queue.add('newSignIn', () => this.draftFor(seen.id, userId, client));
     const token = this.tokens.withId(deviceId, userId, request);
     return { device, deviceToken: { token, expiresIn: KNOWN_DAYS * 86_400 } };
   }
@@ -124,5 +138,29 @@ export class KnownDevices {
   /** Any other id than that of a device of the user has no effect. */
   forget(userId: string, id: string): Promise<void> {
     return this.store.forget(userId, id);
+  }
+
+  private async draftFor(id: string, userId: string, client: ClientInfo): Promise<Draft<'newSignIn'> | null> {
+    // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
+    const user = await this.users.findById(userId);
+    // Several sign-ins may have queued it.
+    if (!user || !(await this.store.isMailDue(id))) return null;
+    const to = this.users.emailOf(user);
+    const sent = (): Promise<void> => this.store.settleMail(id);
+    if (!to) return sent().then(() => null);
+    const write = (): Promise<Mail | null> => this.write(id, user, to, client);
+    return { to, proof: await this.provedEmails.proofOf(user), once: id, write, sent };
+  }
+
+  /** The mail stays due until the mail server has accepted it. A further attempt replaces the link. */
+  private async write(id: string, user: object, to: string, { ip, userAgent }: ClientInfo): Promise<Mail | null> {
+    const { guard, isDefault, knownDevices } = this.realm.options;
+    const token = newSecret();
+    const time = await this.store.link(id, token);
+    if (time === null) return null;
+    // The page has to know at which guard it reports. The URL is required at boot.
+    const url = withQuery(knownDevices.frontendUrl!, { token, ...(!isDefault && { guard }) });
+    const minutes = knownDevices.expireMinutes;
+    return this.mails.write('newSignIn', { user, to, url, minutes, time, ip, userAgent });
   }
 }

@@ -3,7 +3,7 @@ import { type Feature, defineFeature } from '../../foundation/realm/feature';
 import { unmailedUsers } from '../../identity/users/provider-checks';
 import { mailsOf } from '../mail/mail-gate';
 import { unknownNames } from '../mail/mail.feature';
-import { NoticeEvents, Notices } from './notices';
+import { Notices } from './notices';
 import { NOTICES_OPTIONS, isMailed } from './notices.options';
 
 function optionErrors(guard: GuardConfig, manifests: readonly Feature[]): string[] {
@@ -25,5 +25,5 @@ export const notices = defineFeature('notices', {
     ...new Set(guards.flatMap((guard) => optionErrors(guard, manifests))),
   ],
   userErrors: (users, guard) => [isMailed(guard) && unmailedUsers(users, 'mail.notices', guard)],
-  providers: [Notices, NoticeEvents],
+  providers: [Notices],
 });

@@ -13,19 +13,40 @@ import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/account-mails';
 import { isMailed } from './notices.options';
 
-/** Mails the owner of an account about a change. The mail is prepared and sent after the response. */
+/**
+ * Mails the owners of accounts about changes, on the events of the library: after the commit of the change and outside every lock.
+ * A notice that is off has no listener, nor has one of a feature that is off. Each is prepared and sent after the response.
+ */
 @Injectable()
-export class Notices {
+export class Notices implements OnModuleInit {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly provedEmails: ProvedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly clock: Clock,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+    private readonly moduleRef: ModuleRef,
+    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
   ) {}
 
+  onModuleInit(): void {
+    const { guard, options } = this.realm;
+    const on: ChangeContext['on'] = (event, listener) =>
+      void this.events.on(event, (emitted) => (emitted.guard === guard ? listener(emitted) : undefined));
+    const context: ChangeContext = { on, get: (service) => this.moduleRef.get(service as Type) };
+    for (const { flags, informs = {} } of this.manifests) {
+      if (flags && !flags.some((flag) => options.features[flag])) continue;
+      for (const [kind, sources] of Object.entries(informs) as [ChangeKind, readonly ChangeSource[]][]) {
+        if (!isMailed(options, kind)) continue;
+        for (const source of sources) source(context, (to, isTrue) => this.send(kind, to, isTrue));
+      }
+    }
+  }
+
   /** See {@link InformOwner}. */
-  send(kind: ChangeKind, ...[to, isTrue = async () => true]: Parameters<InformOwner>): void {
+  private send(kind: ChangeKind, ...[to, isTrue = async () => true]: Parameters<InformOwner>): void {
     const time = new Date(this.clock.now());
     this.queue.add(kind, async () => {
       if (typeof to === 'object') return this.draftTo(kind, to.user, time);
@@ -44,34 +65,5 @@ export class Notices {
       proof: await this.provedEmails.proofOf(user),
       write: () => this.mails.write(kind, { user, to, time }),
     };
-  }
-}
-
-/**
- * Sends the notices of a realm on the events of the library: after the commit of the change and outside every lock. A notice
- * that is off has no listener, nor has one of a feature that is off.
- */
-@Injectable()
-export class NoticeEvents implements OnModuleInit {
-  constructor(
-    private readonly events: AuthEvents,
-    private readonly notices: Notices,
-    private readonly realm: Realm,
-    private readonly moduleRef: ModuleRef,
-    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
-  ) {}
-
-  onModuleInit(): void {
-    const { guard, options } = this.realm;
-    const on: ChangeContext['on'] = (event, listener) =>
-      void this.events.on(event, (emitted) => (emitted.guard === guard ? listener(emitted) : undefined));
-    const context: ChangeContext = { on, get: (service) => this.moduleRef.get(service as Type) };
-    for (const { flags, informs = {} } of this.manifests) {
-      if (flags && !flags.some((flag) => options.features[flag])) continue;
-      for (const [kind, sources] of Object.entries(informs) as [ChangeKind, readonly ChangeSource[]][]) {
-        if (!isMailed(options, kind)) continue;
-        for (const source of sources) source(context, (to, isTrue) => this.notices.send(kind, to, isTrue));
-      }
-    }
   }
 }

@@ -7,7 +7,7 @@ import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
 import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
-import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { ResetTokenPruning, ResetTokenStore } from './reset-token.store';
 import { PasswordReset } from '../login/password-replacement';
 import { PasswordResets, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
@@ -54,7 +54,7 @@ export const passwordReset = defineFeature('passwordReset', {
   page: 'passwords.md',
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],
-  providers: [ResetTokens, ResetLinks, PasswordResets],
+  providers: [ResetLinks, PasswordResets],
   on: {
     passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
     passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),

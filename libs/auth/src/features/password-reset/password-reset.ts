@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort } from '../../foundation/platform/deadline';
+import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Mail, withQuery } from '../../foundation/ports/mail';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -11,9 +12,23 @@ import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/pa
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/account-mails';
-import { type IssuedToken, type Redeemed, ResetTokens } from './reset-token.store';
+import { ResetTokenStore, claimOf } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';
+
+/** A consumed token and its account. */
+interface Redeemed {
+  readonly account: MailedAccount;
+  /** The stored password hash that the token is bound to; null for none. */
+  readonly digest: string | null;
+  /**
+   * Makes the token usable again, for the hash to which it is bound: not after another request has changed the password,
+   * but after a login has renewed the hash. If one of `own` is stored, the token is bound to it.
+   *
+   * @param own hashes that this reset may have stored
+   */
+  readonly restore: (...own: string[]) => Promise<void>;
+}
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
 @Injectable()
@@ -21,7 +36,8 @@ export class PasswordResets {
   constructor(
     private readonly rules: PasswordRules,
     private readonly hasher: PasswordHasher,
-    private readonly tokens: ResetTokens,
+    private readonly tokens: ResetTokenStore,
+    private readonly users: TimedUserProvider,
     private readonly replacement: PasswordReplacement,
     private readonly recovery: AccountRecovery,
     private readonly events: AuthEvents,
@@ -33,9 +49,23 @@ export class PasswordResets {
     await this.rules.accept(body, [body.email]);
     // First, so that every request takes the time of a hash, and a full hash queue consumes no token.
     const digest = await this.hasher.hash(body.password);
-    const redeemed = await this.tokens.redeem(body.email, body.token);
+    const redeemed = await this.redeem(body.email, body.token);
     if (!redeemed || !(await this.replace(redeemed, body.password, digest))) throw new ResetFailed();
     this.events.emit(new PasswordReset(redeemed.account.user, this.realm.guard));
+  }
+
+  /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
+  private async redeem(address: string, token: string): Promise<Redeemed | null> {
+    const account = await this.users.mailedAccount(address);
+    const owner = account ?? { userId: '', email: address };
+    const digest = await this.users.passwordHashOfMailed(account);
+    const isRedeemed = await this.tokens.redeem(claimOf(owner, token, digest));
+    if (!account || !isRedeemed) return null;
+    const restore = async (...own: string[]): Promise<void> => {
+      const stored = own.length > 0 ? await this.users.passwordHashOf(account.userId) : null;
+      await this.tokens.restore(claimOf(account, token, stored), stored !== null && own.includes(stored));
+    };
+    return { account, digest, restore };
   }
 
   /** Replaces the password. After a failure, the user can try again with the same link. */
@@ -70,7 +100,7 @@ export class PasswordResets {
 @Injectable()
 export class ResetLinks {
   constructor(
-    private readonly tokens: ResetTokens,
+    private readonly tokens: ResetTokenStore,
     private readonly users: TimedUserProvider,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
@@ -93,20 +123,36 @@ export class ResetLinks {
   /** Also for an address without an account: work for accounts only would show in the time of the next response. */
   private async draftFor(address: string, isOwners: boolean): Promise<Draft<'passwordReset'>> {
     const account = await this.users.mailedAccount(address);
-    let issued: IssuedToken | null = null;
+    const token = newSecret();
+    let isIssued = false;
     const write = async (): Promise<Mail | null> => {
-      issued = await this.tokens.issue(address, account);
-      return issued && this.mailOf(issued);
+      isIssued = await this.issue(address, account, token);
+      if (!account || !isIssued) return null;
+      const { user, email } = account;
+      // The URL is required at boot. The `Host` header of the request is not used.
+      const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
+      const url = withQuery(frontendUrl!, { token, email });
+      return this.mails.write('passwordReset', { user, to: email, url, minutes });
     };
-    const failed = async (): Promise<unknown> => issued && this.tokens.recordFailedMail(issued);
+    const failed = async (): Promise<unknown> =>
+      account && isIssued && this.tokens.recordFailedMail(account.userId, sha256(token));
     return { to: account?.email ?? address, isOwners, write, failed };
   }
 
-  private mailOf({ account: { user, email }, token }: IssuedToken): Promise<Mail> {
-    // The URL is required at boot. The `Host` header of the request is not used.
-    const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
-    const url = withQuery(frontendUrl!, { token, email });
-    return this.mails.write('passwordReset', { user, to: email, url, minutes });
+  /**
+   * Issues a token for the account of an address. False if the address has none, if the account has enough tokens, if the
+   * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
+   * account: the time of a request that is sent at once afterwards would show whether there is one.
+   */
+  private async issue(address: string, account: MailedAccount | null, token: string): Promise<boolean> {
+    const owner = account ?? { userId: '', email: address };
+    const digest = await this.users.passwordHashOfMailed(account);
+    const isIssued = await this.tokens.issue(claimOf(owner, token, digest), account !== null);
+    if (!account || !isIssued) return false;
+    if (this.tokens.checksUsers || (await this.users.findById(account.userId))) return true;
+    // A deletion of the user removes the tokens afterwards: either it removes this one, or this check finds no user.
+    await this.tokens.removeAll(account.userId);
+    return false;
   }
 }
 

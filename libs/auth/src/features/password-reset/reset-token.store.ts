@@ -8,9 +8,9 @@ import { Realm } from '../../foundation/realm/realm';
 import type { RenewedHash } from '../login/login';
 import type { KeptLinks } from '../login/password-replacement';
 import { PasswordResetToken } from './reset-token.entity';
-import { newSecret, sha256 } from '../../foundation/platform/crypto';
+import { sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { MailedAccount } from '../../identity/users/timed-user-provider';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 
 /** Identifies a token. */
@@ -34,7 +34,12 @@ const USED = 'used:';
  */
 const LIVE_TOKENS = 3;
 
-/** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
+/**
+ * Contains all queries of reset tokens, restricted to the realm's guard and broker. Only hashes of tokens are stored.
+ *
+ * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, whoever
+ * made it, also with a change by code of the host. A login that renews the hash of the same password keeps it: see {@link renew}.
+ */
 @Injectable()
 export class ResetTokenStore {
   private readonly table = once(() => this.database.table(PasswordResetToken));
@@ -252,78 +257,8 @@ export class ResetTokenPruning {
   }
 }
 
-/** A new token and its account. */
-export interface IssuedToken {
-  readonly account: MailedAccount;
-  readonly token: string;
-}
-
-/** A consumed token and its account. */
-export interface Redeemed {
-  readonly account: MailedAccount;
-  /** The stored password hash that the token is bound to; null for none. */
-  readonly digest: string | null;
-  /**
-   * Makes the token usable again, for the hash to which it is bound: not after another request has changed the password,
-   * but after a login has renewed the hash. If one of `own` is stored, the token is bound to it.
-   *
-   * @param own hashes that this reset may have stored
-   */
-  readonly restore: (...own: string[]) => Promise<void>;
-}
-
-/**
- * Issues and redeems the secret tokens of password resets. Only their hashes are stored.
- *
- * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, whoever
- * made it, also with a change by code of the host. A login that renews the hash of the same password keeps it: see
- * {@link ResetTokenStore.renew}.
- */
-@Injectable()
-export class ResetTokens {
-  constructor(
-    private readonly users: TimedUserProvider,
-    private readonly store: ResetTokenStore,
-  ) {}
-
-  /**
-   * Issues a new token for the account of an address. Null if the address has none, if the account has enough tokens, if the
-   * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
-   * account: the time of a request that is sent at once afterwards would show whether there is one.
-   */
-  async issue(address: string, account: MailedAccount | null): Promise<IssuedToken | null> {
-    const owner = account ?? { userId: '', email: address };
-    const [token, digest] = [newSecret(), await this.users.passwordHashOfMailed(account)];
-    const isIssued = await this.store.issue(claim(owner, token, digest), account !== null);
-    if (!account || !isIssued) return null;
-    if (this.store.checksUsers || (await this.users.findById(account.userId))) return { account, token };
-    // A deletion of the user removes the tokens afterwards: either it removes this one, or this check finds no user.
-    await this.store.removeAll(account.userId);
-    return null;
-  }
-
-  /** Called when the mail with a token failed: another token can take its slot. */
-  recordFailedMail({ account, token }: IssuedToken): Promise<void> {
-    return this.store.recordFailedMail(account.userId, sha256(token));
-  }
-
-  /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
-  async redeem(address: string, token: string): Promise<Redeemed | null> {
-    const account = await this.users.mailedAccount(address);
-    const owner = account ?? { userId: '', email: address };
-    const digest = await this.users.passwordHashOfMailed(account);
-    const isRedeemed = await this.store.redeem(claim(owner, token, digest));
-    if (!account || !isRedeemed) return null;
-    const restore = async (...own: string[]): Promise<void> => {
-      const stored = own.length > 0 ? await this.users.passwordHashOf(account.userId) : null;
-      await this.store.restore(claim(account, token, stored), stored !== null && own.includes(stored));
-    };
-    return { account, digest, restore };
-  }
-}
-
 /** @param digest the password hash that the token is bound to; null for a user without a password */
-const claim = (
+export const claimOf = (
   { userId, email }: Pick<MailedAccount, 'userId' | 'email'>,
   token: string,
   digest: string | null,
