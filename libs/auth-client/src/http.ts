@@ -21,16 +21,18 @@ export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason:
 
 /**
  * A call with the arguments of the last one, while that one runs, is the same call, so that a double click is one action. Not
- * so one with the arguments of an earlier call: of A, B and A, the last must take effect.
+ * so one with the arguments of an earlier call: of A, B and A, the last must take effect. A dialog of the browser may never
+ * answer, so after the longest time of a request, a call is a new one.
  */
 export function once<A extends unknown[], T>(work: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
   let key: string | undefined;
   let last: Promise<T>;
+  let begun: number;
   return (...args) => {
     const next = JSON.stringify(args);
-    if (key !== next) {
+    if (key !== next || performance.now() - begun > TIMEOUT_MS) {
       const own = work(...args).finally(() => last === own && (key = undefined));
-      [key, last] = [next, own];
+      [key, last, begun] = [next, own, performance.now()];
     }
     return last;
   };
@@ -58,7 +60,7 @@ function valueOf(text: string, type: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Nest sends a text as `text/html`, and so does it with a number or a boolean, which are JSON.
+    // Nest sends a text, a number and a boolean as `text/html`.
     if (/html/.test(type) && !/^\s*</.test(text)) return text;
     throw error;
   }

@@ -1,5 +1,5 @@
 import { FakeServer, LOGIN, ORDERS, eventsOf } from './server.testkit.js';
-import { Locks, closePage, openPage } from './tabs.testkit.js';
+import { Locks, closePage, define, openPage } from './tabs.testkit.js';
 import type { AuthClient, AuthClientEvents } from './types.js';
 
 const EVENTS: (keyof AuthClientEvents)[] = ['signedIn', 'renewed', 'signedOut'];
@@ -61,6 +61,8 @@ describe('the lock of the tabs', () => {
     const login = other.login({ email: 'grace' });
     await isSent;
     const channel = new BroadcastChannel('svc-auth:https://api.test/auth');
+    // A BroadcastChannel takes no target.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
     channel.postMessage({ ended: one.session!.claims.fid, reason: 'logout', isOver: true });
     while (other.session) await new Promise(setImmediate);
     channel.close();
@@ -101,15 +103,28 @@ describe('the lock of the tabs', () => {
     expect(await tab().restore()).toMatchObject({ claims: { fid: 'session-1' } });
   });
 
-  it('is not taken from a tab whose work can still succeed: two requests and a pause', () => {
+  it('is not taken from a tab whose work can still succeed: two requests and a pause', async () => {
     const timeout = jest.spyOn(AbortSignal, 'timeout');
-    const waits = locks.hold();
+    const release = locks.hold();
     const login = tab().login(LOGIN);
-    return new Promise(setImmediate).then(async () => {
-      expect(timeout.mock.calls.filter(([ms]) => isOfLock(ms))).toEqual([[32_000]]);
-      waits();
-      await login;
-    });
+    await new Promise(setImmediate);
+    expect(timeout.mock.calls.filter(([ms]) => isOfLock(ms))).toEqual([[32_000]]);
+    release();
+    await login;
+  });
+
+  it('is not asked for while the browser renders the page in advance', async () => {
+    await tab().login(LOGIN);
+    const request = jest.spyOn(locks, 'request');
+    const page = Object.assign(new EventTarget(), { prerendering: true });
+    define('document', page);
+    const restored = tab().restore();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([request.mock.calls.length, server.count('/auth/refresh')]).toEqual([0, 0]);
+    page.prerendering = false;
+    page.dispatchEvent(new Event('prerenderingchange'));
+    expect(await restored).toMatchObject({ claims: { fid: 'session-1' } });
+    define('document', undefined);
   });
 
   it('ends no work that it is taken from', async () => {

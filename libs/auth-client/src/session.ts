@@ -52,6 +52,12 @@ const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, 
 
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
 
+/** A page that the browser renders before the user opens it gets no lock until then. */
+const whenShown = async (): Promise<void> => {
+  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
+  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
+};
+
 export type Sessions = ReturnType<typeof openSessions>;
 
 /** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
@@ -137,7 +143,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   };
 
   /**
-   * Runs `work` while this tab and the others run no other one (Web Locks). Calls must not be nested. Without Web Locks (no
+   * Runs `work` while neither this tab nor another one runs any (Web Locks). Calls must not be nested. Without Web Locks (no
    * TLS, and not localhost; or the browser refuses them together with storage), only the work of this tab takes turns, and
    * the grace period of the server accepts two tabs at once.
    */
@@ -151,8 +157,10 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
     const turn = async () => {
       try {
-        if (isShared)
+        if (isShared) {
+          await whenShown();
           await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
+        }
       } catch {
         // The work has failed, or there is no lock.
       }
@@ -349,7 +357,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       if (isDue) await renew(current);
       return current;
     },
-    /** Whether it is the current session, and its token is so new that a refusal has hardly to do with it. */
+    /** Whether it is the current session, and its token is so new that a refusal probably has another reason. */
     isFresh: (session: AuthSession) => session === current && since(issued) < marginOf(session),
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
     signInAt: <T>(path: string, body: object) =>

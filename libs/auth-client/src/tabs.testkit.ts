@@ -44,14 +44,15 @@ export class Locks {
     const before = steal ? Promise.resolve() : this.last;
     const turn = new Promise<T>((resolve, reject) => {
       signal?.addEventListener('abort', () => isGranted || reject(signal.reason));
-      void before.then(() => {
+      const begin = async () => {
         if (signal?.aborted) return;
         isGranted = true;
         this.held++;
-        void work()
+        await work()
           .finally(() => this.held--)
           .then(resolve, reject);
-      });
+      };
+      void before.then(begin);
     });
     this.last = Promise.all([steal ? undefined : before, turn]).catch(() => before);
     return turn;

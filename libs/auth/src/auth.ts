@@ -1,12 +1,12 @@
 import { Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
-import { AccountMails, type MailPreview } from './features/mail/mail.feature';
+import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { BackgroundWork } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
-import { RefreshTokenPipe } from './request/http/refresh-cookie';
+import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';

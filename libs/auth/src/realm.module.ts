@@ -48,7 +48,7 @@ export class RealmModule implements NestModule {
       // The features of an extra guard are checked at their first server call.
       const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
-      for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
+      for (const text of userProviderWarnings(users, options, FEATURES)) new Logger('Auth').warn(text);
     }
     realms.add(scope);
   }

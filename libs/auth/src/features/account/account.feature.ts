@@ -45,6 +45,7 @@ export const account = defineFeature('account', {
   // The user is deleted, and cannot be read any more.
   informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
+  writesUsers: ({ hooks }) => !hooks.deleteUser && 'DELETE',
   capabilities: { account: AccountFlow },
   defaultGuardControllers: [AccountController],
   providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],

@@ -104,7 +104,7 @@ export class EmailCodeController {
       WrongEmailCode,
       attemptRefusals('code'),
       // A code verifies the address.
-      (options) => (options.features.emailVerification ? [] : unverifiedRefusal(options)),
+      (options) => (options.facts.provesEmails ? [] : unverifiedRefusal(options)),
       signInRefusal,
     ],
     remembers: true,

@@ -2,7 +2,6 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { sharedColumn } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
-import { ResetCleanup } from '../password-reset/password-reset';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
@@ -35,14 +34,6 @@ export const emailCode = defineFeature('emailCode', {
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   cookies: [EmailCodeCookie],
-  providers: [
-    EmailCodeCookie,
-    EmailCodes,
-    EmailCodeRequests,
-    UnprovedAccounts,
-    EmailCodeAttempts,
-    EmailCodeLogin,
-    ResetCleanup,
-  ],
+  providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
   on: { endAll: endChallenges },
 });

@@ -53,7 +53,7 @@ export class KnownDevicesController {
     summary: 'Ends all sessions with the token of the mail about a sign-in, and mails a reset link',
     note: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
     public: true,
-    limiter: 'svc-password-reset',
+    limiter: 'svc-mailed-links',
     done: 'sign-in-reported',
     refusals: [ReportFailed],
     quiet: true,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { TokenCookie } from '../../request/http/refresh-cookie';
+import { TokenCookie } from '../../request/http/cookies';
 import type { StoredSession } from '../sessions/new-sessions';
 import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';

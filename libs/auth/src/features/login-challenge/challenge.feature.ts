@@ -32,6 +32,7 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  waits: { 'login with a second factor': { row: '`POST /two-factor-challenge`', inARow: 17, longest: 3 } },
   page: 'two-factor.md',
   capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],

@@ -8,7 +8,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
 import { OptionalText, ownField } from '../../request/http/request-body';
-import { TokenCookie } from '../../request/http/refresh-cookie';
+import { TokenCookie } from '../../request/http/cookies';
 import type { FirstFactor } from '../sessions/sign-in';
 import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
 import { GuardFactors } from './second-factor';

@@ -112,12 +112,11 @@ export const accountRoute = (
     limiter: 'svc-register',
     interceptors: [CreatedStatus],
     answers: (options: GuardConfig, manifests: readonly Feature[]) =>
-      options.registration.concealExisting
+      options.facts.concealsAccounts
         ? { 202: status('registration-received') }
-        : { ...(options.registration.login && { 200: signedIn(options, manifests) }), 201: REGISTERED },
+        : { ...(options.facts.signsInCreated && { 200: signedIn(options, manifests) }), 201: REGISTERED },
     refusals: [
-      ({ username, registration }: GuardConfig) =>
-        registration.concealExisting ? [] : [new IdentifierTaken(username)],
+      ({ username, facts }: GuardConfig) => (facts.concealsAccounts ? [] : [new IdentifierTaken(username)]),
       refusal,
     ],
     remembers: true,

@@ -24,8 +24,8 @@ export const tokensOrChallenge = (options: GuardConfig, manifests: readonly Feat
   ]);
 
 /** The refusal of a user whose email is not verified. */
-export const unverifiedRefusal = ({ emailVerification }: GuardConfig): AuthException[] =>
-  emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
+export const unverifiedRefusal = ({ facts }: GuardConfig): AuthException[] =>
+  facts.blocksUnverified ? [new UnverifiedLogin()] : [];
 
 @Controller('login')
 export class LoginController {
@@ -40,7 +40,7 @@ export class LoginController {
     refusals: [
       ({ username }) => new WrongCredentials(username),
       (options) => attemptRefusals(options.username)(options),
-      (options) => (options.registration.concealExisting ? [] : unverifiedRefusal(options)),
+      (options) => (options.facts.concealsAccounts ? [] : unverifiedRefusal(options)),
       signInRefusal,
     ],
     remembers: true,

@@ -68,8 +68,8 @@ export class PasskeyConfirmation {
     caller: Caller,
     { ceremony_id: ceremonyId, credential }: AssertionRequest,
   ): Promise<{ confirmation_token: string }> {
-    const { features, registration } = this.realm.options;
-    const isConcealed = features.passkeyRegistration && registration.concealExisting;
+    const { features, facts } = this.realm.options;
+    const isConcealed = features.passkeyRegistration && facts.concealsAccounts;
     const { userId } = caller;
     await this.assertions.verifyOf(userId, ceremonyId, credential, isConcealed ? 'not_verified' : 'not_yours');
     await this.lockout.release([userLock('confirm', userId)]);

@@ -77,7 +77,7 @@ export class PasskeyRegistration {
       method: 'webauthn',
       refusal,
       store: async (sql, owner) => {
-        if (owner === null && !options.registration.concealExisting) return;
+        if (owner === null && !options.facts.concealsAccounts) return;
         const userId = owner ?? NO_USER;
         const publicKey = this.keys.encrypt({ credentialId, userId }, found.publicKey);
         const passkey = { ...found, userId, userHandle, name: null, publicKey };
@@ -141,7 +141,6 @@ export const passkeyRegistration = defineFeature('passkeyRegistration', {
         'Make the column passwordHash nullable, in the entity and by a migration.',
   ],
   needs: NEEDED,
-  checkedWith: ['registration', 'emailVerification'],
   configErrors: ({ guards }) =>
     guards
       .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)

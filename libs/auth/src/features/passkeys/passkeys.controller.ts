@@ -216,7 +216,7 @@ export class PasskeyLoginController {
       notVerified,
       () => new Unauthenticated(false),
       (options) =>
-        options.registration.concealExisting && options.features.passkeyRegistration ? [] : unverifiedRefusal(options),
+        options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : unverifiedRefusal(options),
       signInRefusal,
     ],
     remembers: true,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationField, RegistrationRules } from './registration-rules';
 import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';

@@ -10,7 +10,7 @@ import {
   value,
 } from '../../foundation/config/option-table';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationRules } from './registration-rules';
 
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {

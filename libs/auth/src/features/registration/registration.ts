@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import type { GuardServices } from '../../foundation/realm/feature-data';
 import type { Schema } from '../../foundation/platform/schema';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { rememberIn } from '../../request/http/request-body';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
-import { VerificationMails } from '../email-verification/verification-mails';
+import { ExistingAccountMails } from '../mail/account-mails';
 import type { LoginAnswer } from '../login/login';
 import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import {
@@ -18,6 +18,13 @@ import {
 import { type CreatedAccount, NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Runs after an account was created, before its user is signed in. */
+    readonly accountCreated?: (services: GuardServices, user: object) => void;
+  }
+}
 
 /** Signs a new user in, with the same result as a login with the new password or the new credential. */
 @Injectable()
@@ -93,12 +100,11 @@ export class Registration extends AccountOpening {
   constructor(
     private readonly form: RegistrationForm,
     private readonly accounts: NewAccounts,
-    private readonly verificationMails: VerificationMails,
     private readonly existingAccountMails: ExistingAccountMails,
     private readonly events: AuthEvents,
     private readonly users: TimedUserProvider,
     private readonly firstLogin: FirstLogin,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {
     super();
   }
@@ -122,9 +128,9 @@ export class Registration extends AccountOpening {
     request: object,
     verify?: () => Promise<AccountCredential>,
   ): Promise<RegistrationAnswer> {
-    const { concealExisting } = this.realm.options.registration;
+    const { concealExisting } = this.scope.realm.options.registration;
     // Before the account exists and a proof is used, so that the client can repeat a refused request.
-    const remember = concealExisting || rememberIn(request, this.realm.options);
+    const remember = concealExisting || rememberIn(request, this.scope.realm.options);
     const credential = await verify?.();
     if (concealExisting) return this.receive(fields, credential);
     const account = await this.accounts.create(fields, credential);
@@ -143,6 +149,6 @@ export class Registration extends AccountOpening {
   private welcome(user: object, credential?: AccountCredential): void {
     this.events.emit(new Registered(user));
     credential?.announce(this.users.idOf(user));
-    this.verificationMails.send(user);
+    for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
   }
 }

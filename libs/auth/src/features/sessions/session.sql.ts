@@ -1,5 +1,5 @@
 import type { Database } from '../../foundation/platform/database';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 
 /** Maximum number of sessions that one statement ends. */
 export const PAGE = 500;
@@ -14,7 +14,7 @@ const LENGTH = '(SELECT json_array_length($1::json))';
 const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) r LIMIT ${LENGTH})`;
 
 const now = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
-const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
+export const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
 /** `idleTimeoutOf` of the policy in SQL: `least` ignores nulls. The parameter is `sessions.idleTimeout`, or null for none. */
 const idleTimeout = (parameter: string): string => `least(${parameter}::int, s.idle_timeout)`;
 

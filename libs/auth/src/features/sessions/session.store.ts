@@ -9,7 +9,7 @@ import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
@@ -78,8 +78,6 @@ export class SessionStore {
     const { users } = this;
     return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
   });
-  /** Whether {@link find} also reads whether the user exists. */
-  private readsUsers = true;
   private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
   private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
@@ -322,10 +320,8 @@ export class SessionStore {
   private async findAll(ids: string[]): Promise<(FoundSession | null)[]> {
     const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset, this.idleTimeout];
     const { find, findWithUser } = this.statements();
-    const read = (statement: string): Promise<FoundSession[]> => this.database.query<FoundSession>(statement, values);
-    const rows = await (this.readsUsers
-      ? read(findWithUser).catch((error) => this.withoutUsers(error, find, read))
-      : read(find));
+    // Without the users where the type of their ids in the database is not the one that the entity declares.
+    const rows = await this.database.queryEither<FoundSession>(findWithUser, find, values);
     const readAt = performance.now();
     const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
     const missing = ids.filter((id) => !found.has(id));
@@ -335,14 +331,6 @@ export class SessionStore {
     if (missing.length && (await this.database.isStandby(isFound, [missing, this.realm.guard])))
       throw new StoreUnavailable('PostgreSQL');
     return ids.map((id) => found.get(id) ?? null);
-  }
-
-  /** Reads without the users where the type of their ids in the database is not the one that the entity declares. */
-  private withoutUsers<Row>(error: unknown, find: string, read: (statement: string) => Promise<Row[]>): Promise<Row[]> {
-    // 42883: there is no operator for the two types.
-    if ((error as { code?: unknown }).code !== '42883') throw error;
-    this.readsUsers = false;
-    return read(find);
   }
 
   /** Changes a session; null, without any change, if the session has changed since it was read. */

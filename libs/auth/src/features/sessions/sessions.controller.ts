@@ -2,7 +2,7 @@ import { Controller, Param } from '@nestjs/common';
 import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
-import { PresentedRefreshToken } from '../../request/http/refresh-cookie';
+import { PresentedRefreshToken } from '../../request/http/cookies';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed, tokenPair } from '../../request/routes/route';

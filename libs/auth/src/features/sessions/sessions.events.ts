@@ -136,28 +136,25 @@ export const SESSION_EVENTS: LoggedEvents = {
     event: RefreshTokenReused,
     severity: 'warning',
     details: ({ guard, familyId }) => ({ guard, session_id: familyId }),
-    counter: { metric: 'svc.auth.refresh_token.reuses' },
+    counter: ['svc.auth.refresh_token.reuses'],
   },
   'auth.session.forked': { event: RefreshFamilyForked, severity: 'warning', details: ofSession },
   'auth.session.started': {
     event: SessionStarted,
     severity: 'info',
     details: (event) => ({ ...ofSession(event), ...(event.device && { purpose: event.device }) }),
-    counter: { metric: 'svc.auth.sessions.started', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+    counter: ['svc.auth.sessions.started', 'guard'],
   },
   'auth.session.ended': {
     event: SessionEnded,
     severity: 'info',
     details: (event) => ({ ...ofSession(event), purpose: event.reason }),
-    counter: {
-      metric: 'svc.auth.sessions.ended',
-      attributes: ({ guard, reason }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': reason }),
-    },
+    counter: ['svc.auth.sessions.ended', 'guard', 'purpose'],
   },
   'auth.session.recovered': {
     event: SessionRecovered,
     severity: 'warning',
     details: ofSession,
-    counter: { metric: 'svc.auth.sessions.recovered', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+    counter: ['svc.auth.sessions.recovered', 'guard'],
   },
 };

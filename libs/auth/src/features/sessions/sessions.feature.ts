@@ -11,7 +11,7 @@ import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
-import { CreateSvcSessions1763700000000, Session } from '../../identity/denylist/session.entity';
+import { CreateSvcSessions1763700000000, Session } from './session.entity';
 import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
@@ -55,6 +55,7 @@ export const sessions = defineFeature('sessions', {
       }),
     ),
   },
+  waits: { refresh: { row: '`POST /refresh`', inARow: 3, longest: 1 } },
   capabilities: { sessions: SessionFlow },
   controllers: [SessionsController],
   providers: [

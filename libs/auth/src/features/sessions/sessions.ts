@@ -6,8 +6,7 @@ import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/err
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { EndedSessions } from '../../identity/denylist/ended-sessions';
-import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
+import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';

@@ -101,7 +101,7 @@ export class UnverifiedBlock {
    * password of a registration would show whether the registration created the account.
    */
   isConcealed(user: object): boolean {
-    return this.realm.options.registration.concealExisting && this.isBlocked(user);
+    return this.realm.options.facts.concealsAccounts && this.isBlocked(user);
   }
 }
 

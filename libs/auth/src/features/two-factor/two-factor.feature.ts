@@ -31,6 +31,7 @@ declare module '../../foundation/platform/catalogue' {
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  writesUsers: () => 'UPDATE',
   reasons,
   languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
   exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },

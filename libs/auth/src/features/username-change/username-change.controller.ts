@@ -16,12 +16,12 @@ export class UsernameController {
   @Route('POST', '', 'username_change', {
     summary: 'Changes the identifier, where it is not the email',
     gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
-    limiter: 'svc-email-change',
+    limiter: 'svc-username-change',
     done: 'username-changed',
     refusals: [({ username }) => new IdentifierTaken(username), signInRefusal],
   })
-  change(@CurrentCaller() caller: Caller, @RequestBody() _body: UsernameChangeBody, @Req() request: object) {
-    return this.username.change(caller, request);
+  change(@CurrentCaller() caller: Caller, @RequestBody() { identifier }: UsernameChangeBody, @Req() request: object) {
+    return this.username.change(caller, identifier, request);
   }
 }
 

@@ -10,7 +10,6 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
-import type { RegistrationField } from '../../foundation/ports/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
@@ -206,13 +205,22 @@ export function readBody<Body extends object>(
 /** Maximum number of items of a list, unless its rule has another one. */
 export const ITEMS_MAX = 100;
 
+/** What a field accepts. By default: a required text of at most {@link FIELD_MAX} characters. */
+export interface ValueRule {
+  readonly optional?: boolean;
+  readonly type?: 'string' | 'number' | 'boolean' | 'object' | 'array';
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly email?: boolean;
+}
+
 /**
- * Returns the fault of a field's value, or null. The parts of an object or a list, {@link RegistrationField.check} and
- * the password rules are applied separately.
+ * Returns the fault of a field's value, or null. The parts of an object or a list, checks of the
+ * host and the password rules are applied separately.
  *
  * @param allowsNul for a password, whose rules refuse NUL, and for a value that is only compared with stored ones
  */
-export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = false): CoreMessageKey | null {
+export function fieldFault(value: unknown, rule: ValueRule, allowsNul = false): CoreMessageKey | null {
   const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
   if (value === null) return optional ? null : 'validation.required';
   if (type === 'object') return isRecord(value) ? null : 'validation.object';

@@ -10,7 +10,7 @@ import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { RefreshCookie, type TokenCookie } from './refresh-cookie';
+import { RefreshCookie, type TokenCookie } from './cookies';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -94,7 +94,7 @@ export interface SessionTokens {
   readonly remembered: boolean;
 }
 
-declare module './refresh-cookie' {
+declare module './cookies' {
   interface FeatureCookie {
     /** Of a token that is delivered with those of a session: its property there, and its field in the body. */
     readonly delivered?: {

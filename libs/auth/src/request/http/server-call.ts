@@ -169,9 +169,11 @@ export class ServerCalls {
     const { features: all } = realm.options;
     const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
     const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
-    const beside: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
+    const points: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
+    const beside = this.manifests.filter(({ on = {} }) => Object.keys(on).some((point) => points.includes(point)));
     const isConcerned = (name: string): boolean =>
-      isCalled(name) || (beside.includes(name) && all[name as keyof FeatureOptions]);
+      isCalled(name) ||
+      (all[name as keyof FeatureOptions] && beside.some(({ flags = [] }) => flags.some((flag) => flag === name)));
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [

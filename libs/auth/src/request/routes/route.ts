@@ -28,7 +28,7 @@ import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { Authenticated, Public } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
-import { CookieRemoval } from '../http/refresh-cookie';
+import { CookieRemoval } from '../http/cookies';
 import { NO_STORE } from '../http/route.interceptor';
 import { AccountIsLocked } from '../lockout/lockout';
 import { Throttled } from '../throttling/limiters';

@@ -71,10 +71,8 @@ const ON_DATA = `
 Commands on the data of your application, which start it:
 
 ${Object.entries(DATA_COMMANDS)
-  .map(([name, command]) => helpOn(`svc:${name}${command.argument ? ' <subject>' : ''}`, command))
-  .join('')}  svc:verification-link <identifier>
-                     mail an account another link to verify its email address
-
+  .map(([name, command]) => helpOn(`svc:${name}${command.argument ? ` <${command.argument.name}>` : ''}`, command))
+  .join('')}
   They are part of the package nest-commander, and need a file of your own, src/console.ts:
 
     import { NestFactory } from '@nestjs/core';

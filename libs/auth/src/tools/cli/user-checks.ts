@@ -1,6 +1,7 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { idColumnOf } from '../../identity/users/columns';
+import { FEATURES } from '../../features';
 import { type Finding, type Verdict, error, found, ok, warning } from './config-checks';
 
 /** An index on the table of users, as PostgreSQL describes it. */
@@ -122,15 +123,13 @@ export async function userRights(database: Database, config?: AuthConfig): Promi
 const privilege = (right: Right): string =>
   right === 'DELETE' ? `has_table_privilege(relation, 'DELETE')` : `has_any_column_privilege(relation, '${right}')`;
 
-const WRITING = ['changePassword', 'passwordReset', 'twoFactor', 'emailVerification'] as const;
-
-function neededRights({ features, hooks }: GuardConfig): [Right, string][] {
-  const writing = WRITING.find((name) => features[name]);
-  const rights: [Right, string | false | undefined][] = [
-    ['SELECT', 'every login'],
-    ['INSERT', features.registration && !hooks.register && 'features.registration'],
-    ['UPDATE', writing && `features.${writing}`],
-    ['DELETE', features.accountDeletion && !hooks.deleteUser && 'features.accountDeletion'],
-  ];
-  return rights.filter((one): one is [Right, string] => typeof one[1] === 'string');
+/** The rights that the features of a guard need, each with the first feature that needs it. */
+function neededRights(guard: GuardConfig): [Right, string][] {
+  const needed = new Map<Right, string>([['SELECT', 'every login']]);
+  for (const { flags = [], writesUsers } of FEATURES) {
+    const flag = flags.find((name) => guard.features[name]);
+    const right = flag && writesUsers?.(guard);
+    if (right && !needed.has(right)) needed.set(right, `features.${flag}`);
+  }
+  return [...needed];
 }

@@ -6,7 +6,6 @@ import { SECRET } from './env-file';
 import { KEYGEN } from './keygen';
 import { nestCommand } from './nest-command';
 import { endProcess, ignoreClosedPipes, printFailure } from './command-error';
-import { VerificationLinkCommand } from './verification-link.command';
 
 const COMMANDS = { secret: SECRET, keygen: KEYGEN, ...DATA_COMMANDS };
 
@@ -21,11 +20,7 @@ const COMMANDS = { secret: SECRET, keygen: KEYGEN, ...DATA_COMMANDS };
  * @publicApi
  */
 @Module({
-  providers: [
-    Application,
-    ...Object.entries(COMMANDS).map(([name, declaration]) => nestCommand(name, declaration)),
-    VerificationLinkCommand,
-  ],
+  providers: [Application, ...Object.entries(COMMANDS).map(([name, declaration]) => nestCommand(name, declaration))],
 })
 export class AuthConsoleModule {
   /**

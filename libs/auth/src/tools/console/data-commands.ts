@@ -1,8 +1,9 @@
 import { FEATURES } from '../../features';
 import { POSTGRES_POOL, type PostgresPool } from '../../foundation/platform/postgres-pool';
+import type { ConsoleCommand, Feature } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
 import { Realms } from '../../foundation/realm/realm';
-import { LockRelease } from '../../request/lockout/lock-release';
+import { LockRelease } from '../../request/lockout/lockout';
 import { LOCK_PURPOSES, type Released } from '../../request/lockout/lockout.store';
 import { migrateAuth, tablesAsSql } from '../migrations/migrate';
 import { Pruning, PruningFailed } from '../retention/pruning';
@@ -92,4 +93,28 @@ const release: DataCommand = {
 };
 
 /** The commands on the data of the application, by their names after `svc:`. */
-export const DATA_COMMANDS = { migrate, prune, release } as const;
+/** The command of a feature, at the default guard. */
+const ofFeature = (feature: Feature, { description, argument, run }: ConsoleCommand): DataCommand => ({
+  description,
+  argument,
+  run: async (given, application) => {
+    const result = await application.use(async (app) => {
+      const scope = app.get(Realms, { strict: false }).default;
+      if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
+      return run(scope, String(given[argument.name] ?? ''));
+    });
+    if ('refused' in result) throw new CommandRefused(result.refused);
+    print(`${result.done}\n`);
+  },
+});
+
+const ofFeatures = FEATURES.flatMap((feature) =>
+  Object.entries(feature.commands ?? {}).map(([name, command]) => [name, ofFeature(feature, command)] as const),
+);
+
+export const DATA_COMMANDS: Readonly<Record<string, DataCommand>> = {
+  migrate,
+  prune,
+  release,
+  ...Object.fromEntries(ofFeatures),
+};

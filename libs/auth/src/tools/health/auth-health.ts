@@ -9,7 +9,7 @@ import { StoreUnavailable, redisRefusal } from '../../foundation/platform/errors
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type Completeness, Denylist } from '../../identity/denylist/denylist';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from '../../features/sessions/session.entity';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 import type { GuardServices, StoredEntity } from '../../foundation/realm/feature-data';

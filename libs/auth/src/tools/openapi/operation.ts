@@ -10,7 +10,7 @@ import { type MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
-import { CookieRemoval } from '../../request/http/refresh-cookie';
+import { CookieRemoval } from '../../request/http/cookies';
 import { NO_SNIFFING, NO_STORE } from '../../request/http/route.interceptor';
 import { ThrottleGate } from '../../request/throttling/limiters';
 import { type Failures, type HeaderObject, type ResponseObject, header, json, routeFailures } from './failures';
