@@ -73,3 +73,29 @@ describe('a feature', () => {
     expect(naming(words, own)).toEqual(expect.arrayContaining(['features.ts', 'index.ts']));
   });
 });
+
+describe('a feature with a factor', () => {
+  // Features that ask for every factor are not among these files.
+  const ASKING = /^features\/(?:login|login-challenge|step-up|two-factor|passkeys)\//;
+  const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
+
+  it.each<[name: string, words: RegExp, more: string[]]>([
+    ['passkeys', /passkey/i, ['foundation/ports/presenter.ts']],
+    [
+      'codes',
+      // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
+      /two-?_?factor(?!s)|recovery_?-?code|totp/i,
+      [
+        'foundation/ports/presenter.ts',
+        'request/lockout/attempt-guard.ts',
+        'request/lockout/lockout.store.ts',
+        'tools/cli/distance-checks.ts',
+        'tools/cli/user-checks.ts',
+        'tools/testing/user-provider-contract.ts',
+      ],
+    ],
+  ])('is named in the lists, and in few other files: %s', (_, words, more) => {
+    const found = files.filter((file) => !ASKING.test(file) && words.test(codeOf(file)));
+    expect(found.toSorted()).toEqual([...lists, ...more].toSorted());
+  });
+});

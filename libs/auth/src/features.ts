@@ -14,10 +14,9 @@ import { accountFields, registration } from './features/registration/registratio
 import { lockout } from './request/lockout/lockout.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
-import { passkeyRegistration } from './features/passkeys/passkey-registration';
-import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
-import { type Feature, withFlags } from './foundation/realm/feature';
+import { conditionalCreate, passkeyRegistration, passkeys } from './features/passkeys/passkeys.feature';
 import { users } from './identity/users/users.feature';
+import { type Feature, withFlags } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';

@@ -20,7 +20,7 @@ import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
 import { Texts } from './foundation/languages/texts';
 import { MANIFESTS } from './foundation/realm/feature';
-import { manifestErrors } from './foundation/realm/manifest.policy';
+import { manifestErrors, needErrors } from './foundation/realm/manifest.policy';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -152,8 +152,10 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
 const mailErrorsOfRoutes = ({ guards, routes, encryption }: AuthConfig): string[] =>
   guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, isProduction(), FEATURES) : []));
 
-const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] =>
-  FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources, FEATURES) ?? []);
+const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] => [
+  ...needErrors(FEATURES, config),
+  ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction(), sources, FEATURES) ?? []),
+];
 
 /** The source of users of each guard. @throws AuthConfigError for options that are unsafe with two entities of one table */
 function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<string, UserSource> {

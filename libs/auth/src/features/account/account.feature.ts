@@ -13,10 +13,9 @@ import { ACCOUNT_EVENTS } from './account.events';
 const reasons = {
   deletion_busy: 'other deletions, of this account or of too many others, are running (503)',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {

@@ -29,10 +29,9 @@ const reasons = {
     'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
   former_email_taken: 'a change of email cannot be undone: another account has the former address',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {

@@ -12,10 +12,9 @@ import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 const reasons = {
   wrong_email_code: 'the mailed code is wrong, has expired, was used before, or belongs to another browser',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Sign-in with a mailed code. */

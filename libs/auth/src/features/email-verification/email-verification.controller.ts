@@ -48,7 +48,7 @@ export class VerifiedAnswer {
     response: unknown,
   ): Promise<void> {
     const [{ httpAdapter }, { frontendUrl }] = [this.adapterHost, this.realm.options.emailVerification];
-    const body = await this.presentation.ofVerification(request, userId);
+    const body = await this.presentation.ofDone(request, userId, (presenter, about) => presenter.verification(about));
     if (body !== undefined) httpAdapter.reply(response, body, 200);
     else if (frontendUrl === undefined || prefersJson(accept)) httpAdapter.reply(response, undefined, 204);
     else httpAdapter.redirect(response, 302, pageOf(frontendUrl, link));

@@ -16,10 +16,9 @@ const reasons = {
   email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
   outdated_link: 'the signature of the mailed link is valid, but the account has another address now',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {

@@ -47,10 +47,9 @@ const configErrors: Feature['configErrors'] = ({ guards, routes }, production, _
 const reasons = {
   report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Recognition of devices at sign-ins, with a mail about a new one. */

@@ -16,10 +16,9 @@ const reasons = {
   second_factor_required: 'the last second factor of a user who must have one',
   wrong_code: 'the second factor is wrong',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** The challenge after a correct password, at every guard whose login can require a second factor. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
-import { unverifiedClaims } from '../../identity/tokens/jws';
+import { unverifiedClaims } from '../../identity/tokens/keyring';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredString } from '../../request/http/request-body';

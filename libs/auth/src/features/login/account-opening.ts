@@ -1,6 +1,3 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { Sql } from '../../foundation/platform/database';
 import { AuthException } from '../../foundation/platform/errors';
@@ -73,29 +70,13 @@ export class IdentifierTaken extends AuthException {
   }
 }
 
-/**
- * Sets the status 201 for an account without a session, and 202 for a registration whose result is concealed. Session
- * tokens and a challenge are answered 200, as at a login.
- */
-@Injectable()
-export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
-
-  intercept(context: ExecutionContext, next: CallHandler<RegistrationAnswer>): Observable<RegistrationAnswer> {
-    const response = context.switchToHttp().getResponse();
-    return next.handle().pipe(
-      tap((answer) => {
-        if ('registered' in answer) this.adapterHost.httpAdapter.status(response, 201);
-        if ('status' in answer) this.adapterHost.httpAdapter.status(response, 202);
-      }),
-    );
-  }
-}
-
 const REGISTERED = namedSchema(
   'AuthRegistered',
   record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
 );
+
+/** Session tokens and a challenge are answered 200, as at a login. */
+const createdStatus = (answer: object): number => ('registered' in answer ? 201 : 'status' in answer ? 202 : 200);
 
 /**
  * What the routes that create an account declare in common.
@@ -110,7 +91,7 @@ export const accountRoute = (
   ({
     public: 'own-origin',
     limiter: 'svc-register',
-    interceptors: [CreatedStatus],
+    statusOf: createdStatus,
     answers: (options: GuardConfig, manifests: readonly Feature[]) =>
       options.facts.concealsAccounts
         ? { 202: status('registration-received') }

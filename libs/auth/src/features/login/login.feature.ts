@@ -11,10 +11,9 @@ const reasons = {
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
   wrong_password: 'the account exists, but the password is wrong',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Login with identifier and password. */

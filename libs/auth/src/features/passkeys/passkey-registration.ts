@@ -2,10 +2,8 @@ import { Controller, Injectable, Req } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Schema } from '../../foundation/platform/schema';
-import { defineFeature } from '../../foundation/realm/feature';
 import { Realm, type RealmScope } from '../../foundation/realm/realm';
 import { keptAs } from '../../identity/users/identifiers';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { RequestBody } from '../../request/http/request-body';
 import { Route, tokenPair } from '../../request/routes/route';
 import {
@@ -22,7 +20,6 @@ import type { NewCredential } from './passkey.entity';
 import { NO_USER, PasskeyStore } from './passkey.store';
 import { PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded } from './passkeys.events';
-import { PASSKEY_REGISTRATION_OPTIONS } from './passkeys.options';
 import { CREATION_OPTIONS, ceremonyWith, creationOptions } from './webauthn/options';
 import { ALGORITHMS } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
@@ -125,30 +122,3 @@ export class PasskeyRegistrationController {
     return this.registration.register(answer, request);
   }
 }
-
-const NEEDED = ['registration', 'passkeys'] as const;
-
-/** Registration with a passkey and without a password. */
-export const passkeyRegistration = defineFeature('passkeyRegistration', {
-  flags: ['passkeyRegistration'],
-  options: PASSKEY_REGISTRATION_OPTIONS,
-  userErrors: (users, { guard, features, hooks }) => [
-    features.passkeyRegistration &&
-      !hooks.register &&
-      users instanceof TypeormUserProvider &&
-      !users.allowsNoPassword &&
-      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
-        'Make the column passwordHash nullable, in the entity and by a migration.',
-  ],
-  needs: NEEDED,
-  configErrors: ({ guards }) =>
-    guards
-      .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)
-      .flatMap(({ features }) => NEEDED.filter((name) => !features[name]))
-      .map(
-        (name) =>
-          `features.passkeyRegistration needs features.${name}. Turn it on, or remove features.passkeyRegistration.`,
-      ),
-  defaultGuardControllers: [PasskeyRegistrationController],
-  providers: [PasskeyRegistration],
-});

@@ -5,6 +5,7 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { perClient, perUser } from '../../request/throttling/limiters';
 import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
 import { AssertionVerifier } from './webauthn/verify-assertion';
@@ -23,6 +24,7 @@ import { PasskeyPruning } from './passkey-pruning';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionFields, PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
 import { PasskeyStore } from './passkey.store';
 import { PasskeyConfirmationRequired } from './passkeys.errors';
 import { relyingPartyErrors, verificationErrors } from './relying-party';
@@ -32,7 +34,7 @@ import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
 import { PASSKEYS_OPTIONS } from './passkeys.options';
-import { CONDITIONAL_CREATE_OPTIONS } from './passkeys.options';
+import { CONDITIONAL_CREATE_OPTIONS, PASSKEY_REGISTRATION_OPTIONS } from './passkeys.options';
 
 const reasons = {
   last_passkey: 'the passkey is the only way in which its user can sign in',
@@ -41,10 +43,9 @@ const reasons = {
   passkey_not_verified: 'the verification of a passkey failed',
   passkey_not_yours: 'the passkey belongs to another account',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
@@ -115,10 +116,24 @@ export const conditionalCreate = defineFeature('conditionalCreate', {
   flags: ['conditionalCreate'],
   options: CONDITIONAL_CREATE_OPTIONS,
   needs: ['passkeys'],
-  configErrors: ({ guards }) =>
-    guards.some(({ isDefault, features }) => isDefault && features.conditionalCreate && !features.passkeys)
-      ? ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.']
-      : [],
   defaultGuardControllers: [ConditionalCreateController],
   providers: [ConditionalCreate],
+});
+
+/** Registration with a passkey and without a password. */
+export const passkeyRegistration = defineFeature('passkeyRegistration', {
+  flags: ['passkeyRegistration'],
+  options: PASSKEY_REGISTRATION_OPTIONS,
+  userErrors: (users, { guard, features, hooks }) => [
+    features.passkeyRegistration &&
+      !hooks.register &&
+      users instanceof TypeormUserProvider &&
+      !users.allowsNoPassword &&
+      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
+        'Make the column passwordHash nullable, in the entity and by a migration.',
+  ],
+  needs: ['registration', 'passkeys'],
+  checkedWith: ['accountCreated'],
+  defaultGuardControllers: [PasskeyRegistrationController],
+  providers: [PasskeyRegistration],
 });

@@ -26,10 +26,9 @@ function brokerErrors({ guards }: AuthConfig): string[] {
 const reasons = {
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Reset of a forgotten password with a mailed link. */

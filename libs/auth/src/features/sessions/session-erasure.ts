@@ -3,8 +3,8 @@ import { type Sql, canonicalId } from '../../foundation/platform/database';
 import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { Denylist } from '../../identity/denylist/denylist';
 import type { Caller } from '../../identity/tokens/caller';
-import { type EndedRow, type PageStart, SessionStore } from './session.store';
-import { type Deny, Sessions, rowId } from './sessions';
+import { type EndedRow, SessionStore } from './session.store';
+import { Sessions, rowId } from './sessions';
 
 /** Ends and erases the sessions of a user whose account is deleted. */
 @Injectable()
@@ -23,15 +23,13 @@ export class SessionErasure {
    */
   async endForDeletion({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<void> {
     const own = rowId(familyId) ?? null;
-    const page = (start: PageStart | null, deny: Deny) => this.store.endOthersPage(userId, own, start, deny);
-    await this.sessions.inPages('erased', page, 'later');
+    await this.sessions.inPages('erased', (start, deny) => this.store.endOthersPage(userId, own, start, deny), 'later');
     await repeatWhileUnavailable(() => this.sessions.requireAlive({ userId, familyId }));
   }
 
   /** Removes all personal data from the rows of the user's ended sessions on this guard. In pages, which are tried again. */
   async eraseEnded(userId: string): Promise<void> {
-    const page = (start: PageStart | null, deny: Deny) => this.store.erasePage(userId, start, deny);
-    await this.sessions.inPages('erased', page, 'all');
+    await this.sessions.inPages('erased', (start, deny) => this.store.erasePage(userId, start, deny), 'all');
   }
 
   /**
@@ -39,8 +37,7 @@ export class SessionErasure {
    * again: the caller has deleted the account.
    */
   async eraseAll(userId: string): Promise<void> {
-    const page = (start: PageStart | null, deny: Deny) => this.store.endPage({ userId }, start, deny);
-    await this.sessions.inPages('erased', page, 'all');
+    await this.sessions.inPages('erased', (start, deny) => this.store.endPage({ userId }, start, deny), 'all');
     await this.eraseEnded(userId);
   }
 

@@ -28,10 +28,9 @@ const reasons = {
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   unknown_token: 'the refresh token does not exist',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Start, refresh, list and end of sessions. */

@@ -23,7 +23,7 @@ export const rowId = (familyId: string | null): string | undefined =>
   familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
 
 /** Denies the access tokens of sessions, before the commit of their end. */
-export type Deny = (familyIds: string[]) => Promise<void>;
+type Deny = (familyIds: string[]) => Promise<void>;
 
 /** The pages of an end of sessions that are tried again while a store is unavailable. With them the end has no time limit. */
 export type RetriedPages = 'none' | 'later' | 'all';
@@ -157,13 +157,13 @@ export class Sessions {
   }
 
   /** Ends the sessions that a credential has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
-  endOfCredential(
+  async endOfCredential(
     { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
     credentialId: string,
     reason: SessionEndReason,
   ): Promise<void> {
     const except = rowId(familyId);
-    return this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
+    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
   }
 
   /**
@@ -192,13 +192,7 @@ export class Sessions {
    */
   async endEverything(reason: SessionEndReason): Promise<number> {
     const throwUnrecorded = await this.endBegun(reason);
-    let count = 0;
-    const page = async (start: PageStart | null, deny: Deny): Promise<EndedPage> => {
-      const ended = await this.store.endPageOfGuard(start, deny);
-      count += ended.ended.length;
-      return ended;
-    };
-    await this.inPages(reason, page, 'later');
+    const count = await this.inPages(reason, (start, deny) => this.store.endPageOfGuard(start, deny), 'later');
     throwUnrecorded();
     return count;
   }
@@ -226,14 +220,16 @@ export class Sessions {
    * Ends or erases sessions in committed pages.
    *
    * @param retried the pages that are tried again while a store is unavailable
+   * @returns the number of ended sessions
    */
   async inPages(
     reason: SessionEndReason,
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
     retried: RetriedPages = 'none',
-  ): Promise<void> {
+  ): Promise<number> {
     const end = performance.now() + (retried === 'none' ? ENDING_MS : Infinity);
     const repetitions = retried === 'none' ? 0 : REPETITIONS;
+    let count = 0;
     let start: PageStart | null = null;
     do {
       if (performance.now() > end) throw new StoreUnavailable('PostgreSQL');
@@ -241,12 +237,14 @@ export class Sessions {
       const ending = (): Promise<PageStart | null> =>
         this.ending(reason, async (deny) => {
           const { ended, next } = await page(from, deny);
+          count += ended.length;
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
       const isFirst: boolean = from === null && retried !== 'all';
       start = await (isFirst ? ending() : repeatWhileUnavailable(ending, repetitions));
     } while (start !== null);
+    return count;
   }
 
   /**

@@ -17,10 +17,9 @@ const reasons = {
   factor_required: 'the route has `@RequireFactor()`, and the session was not started with this factor',
   recent_login_required: 'the route has `@RequireRecentLogin()`, and the user did not sign in recently enough',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** Headers that clients, proxies and frameworks already use. */

@@ -12,10 +12,7 @@ export const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorC
  * columns are not selected by default, with its listeners and the query cache.
  */
 export class SecondFactorRows implements SecondFactorTable {
-  private readonly names = once(() => {
-    const [id, secret, recoveryCodes, confirmedAt] = [this.key, ...COLUMNS].map((property) => this.column(property));
-    return { id: id!, secret: secret!, recoveryCodes: recoveryCodes!, confirmedAt: confirmedAt! };
-  });
+  private readonly names = once(() => [this.key, ...COLUMNS].map((property) => this.column(property)));
 
   constructor(
     private readonly database: Database,
@@ -29,13 +26,13 @@ export class SecondFactorRows implements SecondFactorTable {
   }
 
   async find(id: string): Promise<StoredSecondFactor | null> {
-    const { secret, recoveryCodes, confirmedAt, ...names } = this.names();
+    const [name, secret, recoveryCodes, confirmedAt] = this.names();
     const { deleteDateColumn } = this.metadata;
     const live = deleteDateColumn ? ` AND ${this.column(deleteDateColumn.propertyName)} IS NULL` : '';
     // The comparison by the column's type uses its index. It reads " 7" as 7, so the text is compared as well.
     const [found] = await this.database.query<StoredSecondFactor>(
       `SELECT ${secret}::text AS secret, ${recoveryCodes}::text AS "recoveryCodes", ${confirmedAt} AS "confirmedAt"
-         FROM ${this.database.table(this.metadata.target)} WHERE ${names.id} = $1 AND ${names.id}::text = $2${live}`,
+         FROM ${this.database.table(this.metadata.target)} WHERE ${name} = $1 AND ${name}::text = $2${live}`,
       [id, id],
     );
     return found ?? null;
@@ -54,7 +51,7 @@ export class SecondFactorRows implements SecondFactorTable {
 
   private update(manager: EntityManager, id: string, current: StoredSecondFactor, next: StoredSecondFactor) {
     const { secret, recoveryCodes, confirmedAt } = current;
-    const names = this.names();
+    const [idName, secretName, codesName, dateName] = this.names();
     const hasNewConfirmation = next.confirmedAt?.getTime() !== confirmedAt?.getTime();
     const values: ObjectLiteral = {
       twoFactorSecret: next.secret,
@@ -69,11 +66,11 @@ export class SecondFactorRows implements SecondFactorTable {
         // The host's subscribers are not run under the lock.
         .callListeners(false)
         .where({ [this.key]: id })
-        .andWhere(`${names.id}::text = :id`, { id })
-        .andWhere(`${names.secret}::text IS NOT DISTINCT FROM :secret`, { secret })
-        .andWhere(`${names.recoveryCodes}::text IS NOT DISTINCT FROM :recoveryCodes`, { recoveryCodes })
+        .andWhere(`${idName}::text = :id`, { id })
+        .andWhere(`${secretName}::text IS NOT DISTINCT FROM :secret`, { secret })
+        .andWhere(`${codesName}::text IS NOT DISTINCT FROM :recoveryCodes`, { recoveryCodes })
         // Compares only whether a date is set: the database stores it with a higher precision than a Date.
-        .andWhere(`${names.confirmedAt} IS ${confirmedAt ? 'NOT NULL' : 'NULL'}`)
+        .andWhere(`${dateName} IS ${confirmedAt ? 'NOT NULL' : 'NULL'}`)
     );
   }
 

@@ -6,12 +6,13 @@ import { Encryption } from '../../foundation/platform/crypto';
 import type { ExportedData } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import type { SecondFactorMethod } from '../../foundation/ports/presenter';
-import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
+import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { OptionalText } from '../../request/http/request-body';
 import { type FactorMatch, SecondFactor } from '../login-challenge/second-factor';
 import { RecoveryCodes, without } from './recovery-codes';
 import { Totp, UsedCodes } from './totp';
+import { NO_SECOND_FACTOR } from './two-factor-columns';
 import { RecoveryCodeUsed, TwoFactorUnusable } from './two-factor.events';
 
 /** Maximum number of attempts to change a second factor while concurrent requests change it. */

@@ -1,7 +1,26 @@
 import { Exclude } from 'class-transformer';
 import { Column, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { quotedPath } from '../../foundation/platform/database';
+import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { type Constructor, shownBy, withTokenMethods } from '../../identity/users/columns';
+
+declare module '../../foundation/ports/user-provider' {
+  /**
+   * The second factor in a user row. It is enabled when it has a date of confirmation. Then the login requires it, also if the
+   * secret is missing or cannot be read: no code is accepted in that case, only a recovery code.
+   */
+  interface StoredSecondFactor {
+    /** The encrypted TOTP secret; null without a second factor. */
+    secret: string | null;
+    /** JSON array of the hashes of the unused recovery codes; null without a second factor. */
+    recoveryCodes: string | null;
+    /** Time at which the user confirmed the enrolment with a code; null while the enrolment is pending. */
+    confirmedAt: Date | null;
+  }
+}
+
+/** The state of a user without a second factor. */
+export const NO_SECOND_FACTOR: Readonly<StoredSecondFactor> = { secret: null, recoveryCodes: null, confirmedAt: null };
 
 /**
  * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not

@@ -22,10 +22,9 @@ const reasons = {
   already_enrolled: 'a second factor is already enabled',
   not_enrolled: 'no second factor is enabled',
 };
-type OwnReasons = typeof reasons;
 
 declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
+  interface Reasons extends Readonly<typeof reasons> {}
 }
 
 /** TOTP and recovery codes. */

@@ -125,11 +125,7 @@ export class Database {
     return this.dataSource?.options;
   }
 
-  /**
-   * Whether the DataSource of the host has this entity. A service that only verifies tokens may have none.
-   *
-   * @param entity its class, or the name of the table in its `@Entity()`
-   */
+  /** Whether the DataSource of the host has an entity, by its class or the table in its `@Entity()`. A verifying service may have none. */
   hasEntity(entity: EntityTarget<ObjectLiteral>): boolean {
     return this.dataSource?.hasMetadata(this.declared(entity)) ?? false;
   }

@@ -291,17 +291,6 @@ export abstract class UserProvider<User extends object = object> {
 }
 
 /**
- * The second factor in a user row. It is enabled when it has a date of confirmation. Then the login requires it, also if the
- * secret is missing or cannot be read: no code is accepted in that case, only a recovery code.
+ * The second factor in a user row. The feature that stores it declares its members, by merging into this interface.
  */
-export interface StoredSecondFactor {
-  /** The encrypted TOTP secret; null without a second factor. */
-  secret: string | null;
-  /** JSON array of the hashes of the unused recovery codes; null without a second factor. */
-  recoveryCodes: string | null;
-  /** Time at which the user confirmed the enrolment with a code; null while the enrolment is pending. */
-  confirmedAt: Date | null;
-}
-
-/** The state of a user without a second factor. */
-export const NO_SECOND_FACTOR: Readonly<StoredSecondFactor> = { secret: null, recoveryCodes: null, confirmedAt: null };
+export interface StoredSecondFactor {}

@@ -2,8 +2,8 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthConfig, GuardConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
-import type { OptionFacets, OptionSpec } from '../config/option-table';
 import type { FeatureData, GuardServices } from './feature-data';
+import type { OptionFacets, OptionSpec } from '../config/option-table';
 import type { UserSource } from './user-source';
 
 /**
@@ -11,9 +11,6 @@ import type { UserSource } from './user-source';
  * into this interface.
  */
 export interface HookPoints {}
-
-/** A factor that users enrol. The challenge after the password declares its members, by merging into this interface. */
-export interface Factor {}
 
 /** A command of the console with one argument, which works with the services of the default guard. */
 export interface ConsoleCommand {
@@ -31,13 +28,16 @@ export interface Waits {
   readonly longest: number;
 }
 
+/** A factor that users enrol. The challenge after the password declares its members, by merging into this interface. */
+export interface Factor {}
+
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
  * that member, by merging into this interface, so that this storey knows no members of the storeys above it.
  */
 export interface Feature extends OptionFacets {
   readonly name: string;
-  /** Options that must be on as well. Otherwise the feature stays off, and its `configErrors` report it. */
+  /** Options that must be on as well. Otherwise the application does not start. */
   readonly needs?: readonly (keyof FeatureOptions)[];
   /**
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
@@ -52,13 +52,13 @@ export interface Feature extends OptionFacets {
     sources: ReadonlyMap<string, UserSource>,
     manifests: readonly Feature[],
   ) => readonly string[];
-  /** Whether the feature is on where another one is: it has the flags of all features for which this returns true. */
-  readonly onWith?: (feature: Feature) => boolean;
   /**
    * Points that the flows of the feature run. The features with a hook there are checked together with this one, before its first
    * server call at a guard without routes.
    */
   readonly checkedWith?: readonly (keyof HookPoints)[];
+  /** Whether the feature is on where another one is: it has the flags of all features for which this returns true. */
+  readonly onWith?: (feature: Feature) => boolean;
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

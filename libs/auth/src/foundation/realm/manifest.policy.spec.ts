@@ -1,6 +1,7 @@
 import type { Factor, Feature } from './feature';
 import { rowsOfUser } from './feature-data';
-import { manifestErrors } from './manifest.policy';
+import { manifestErrors, needErrors } from './manifest.policy';
+import { resolveOptions } from '../config/options.testkit';
 
 class Token {}
 
@@ -22,5 +23,21 @@ describe('a manifest', () => {
     ['with a factor and nothing else', { factor }, [/on\.takeover/, /on\.endAll/]],
   ])('%s', (_, manifest, errors) => {
     expect(manifestErrors([{ name: 'coin', ...manifest }])).toEqual(errors.map((text) => expect.stringMatching(text)));
+  });
+});
+
+describe('a feature that needs another one', () => {
+  const coin = { name: 'coin', flags: ['conditionalCreate'], needs: ['passkeys'] } as const;
+
+  it.each([
+    [
+      'without it',
+      { conditionalCreate: true },
+      ['features.conditionalCreate needs features.passkeys. Turn it on, or remove features.conditionalCreate.'],
+    ],
+    ['with it', { conditionalCreate: true, passkeys: true }, []],
+    ['while it is off', {}, []],
+  ])('%s', (_, features, errors) => {
+    expect(needErrors([coin], resolveOptions({ secret: 'x', features }))).toEqual(errors);
   });
 });

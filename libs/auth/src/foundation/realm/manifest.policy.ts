@@ -1,3 +1,4 @@
+import type { AuthConfig } from '../config/auth-config';
 import type { Feature } from './feature';
 
 /**
@@ -18,3 +19,13 @@ export const manifestErrors = (features: readonly Feature[]): string[] =>
         `The feature ${name} has a factor whose challenges would outlive the end of all sessions. State on.endAll in its manifest: endChallenges, if its challenges are tokens.`,
     ].filter((text): text is string => typeof text === 'string'),
   );
+
+/** Which features are on at the default guard without those that they need, each text with the correction. Pure. */
+export function needErrors(manifests: readonly Feature[], { guards }: AuthConfig): string[] {
+  const { features } = guards.find(({ isDefault }) => isDefault)!;
+  return manifests.flatMap(({ flags = [], needs = [] }) => {
+    const on = flags.find((flag) => features[flag]);
+    const missing = on ? needs.filter((needed) => !features[needed]) : [];
+    return missing.map((needed) => `features.${on} needs features.${needed}. Turn it on, or remove features.${on}.`);
+  });
+}

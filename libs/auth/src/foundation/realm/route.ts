@@ -3,6 +3,7 @@ import type { GuardConfig } from '../config/auth-config';
 import type { Operation } from '../platform/catalogue';
 import type { AuthException } from '../platform/errors';
 import type { Schema } from '../platform/schema';
+import type { Presenter } from '../ports/presenter';
 import type { Feature } from './feature';
 import type { RealmScope } from './realm';
 
@@ -29,6 +30,8 @@ export interface RouteDeclaration {
   readonly answers?: (options: GuardConfig, manifests: readonly Feature[]) => Answers;
   /** The `status` in the body of the success response, for a handler that returns nothing. */
   readonly done?: string;
+  /** The status of an answer, where it does not always have that of the route. */
+  readonly statusOf?: (answer: object) => number;
   /** The exceptions of the handler. Those of the gates and of the body are added. */
   readonly refusals?: readonly Refusal[];
   /** The parameters of the path and of the query, by name. */
@@ -38,7 +41,7 @@ export interface RouteDeclaration {
   /** Whether it starts a session that the field `remember` can end with the browser. */
   readonly remembers?: boolean;
   /** Which method of the presenter of the host gets the answer. */
-  readonly presentedAs?: 'login' | 'registration' | 'refresh' | 'logout';
+  readonly presentedAs?: keyof Presenter;
   /** Whether its success is not logged: it is too frequent, not relevant to security, or emits its own event. */
   readonly quiet?: boolean;
   /** Why the route has no limiter: see `limitationOf`. The reason completes "No limiter: …" in `docs/routes.md`. */

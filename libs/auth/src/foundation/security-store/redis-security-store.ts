@@ -17,6 +17,7 @@ import {
   type InstanceRead,
   type Limit,
   type AttemptOutcome,
+  ONE_TAG,
   SecurityStore,
   type Tally,
 } from './security-store';
@@ -222,6 +223,15 @@ export class RedisSecurityStore extends SecurityStore {
 
   override get instance(): string | null {
     return this.servers.common;
+  }
+
+  /** One server stores every key. */
+  override get slotTags(): readonly string[] {
+    return ONE_TAG;
+  }
+
+  override slotTag(): string {
+    return '';
   }
 
   override async identify(): Promise<void> {

@@ -15,8 +15,7 @@ import {
   isAccessToken,
   isOver,
 } from './access-token.policy';
-import { type VerifiedJws, VerifiedSignatures, prepareKey, signJws, verifyJws } from './jws';
-import { Keyring } from './keyring';
+import { Keyring, type VerifiedJws, VerifiedSignatures, prepareKey, signJws, verifyJws } from './keyring';
 
 /** The input of an access token. */
 export interface Mintable {

@@ -4,8 +4,7 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import type { Realm } from '../../foundation/realm/realm';
 import { AccessTokens } from './access-tokens';
-import { VerifiedSignatures, signJws, verifyJws } from './jws';
-import { Keyring } from './keyring';
+import { Keyring, VerifiedSignatures, signJws, verifyJws } from './keyring';
 import type { RemoteKeys } from './remote-keys';
 
 const ring = (secret: string, previousSecrets: string[] = []): Keyring =>

@@ -4,8 +4,7 @@ import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, type Credentialed, bearerOf } from './authenticator';
-import { type VerifiedJws, prepareKey, verifyingKey } from './jws';
-import { Keyring } from './keyring';
+import { Keyring, type VerifiedJws, prepareKey, verifyingKey } from './keyring';
 
 function unlessRefused(error: unknown): null {
   if (error instanceof Unauthenticated) return null;

@@ -12,8 +12,7 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
 import { ACCESS_TOKEN_TYPE, hasSoundClaims } from './access-token.policy';
-import { prepareKey, signJws, verifyJws } from './jws';
-import { Keyring } from './keyring';
+import { Keyring, prepareKey, signJws, verifyJws } from './keyring';
 import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken, purposeErrors } from './purpose-token.policy';
 
 /** What a kind of single-purpose tokens is for. It is declared beside its feature, whose manifest lists it. */

@@ -1,19 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
-import {
-  type EmailReplacement,
-  type NewAccount,
-  type Replacing,
-  type ReplacementResult,
-  type StoredCredentials,
-  type StoredSecondFactor,
-  UserProvider,
-} from '../../foundation/ports/user-provider';
+import { UserProvider } from '../../foundation/ports/user-provider';
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
@@ -28,6 +19,38 @@ export interface MailedAccount {
   readonly identifier: string | null;
 }
 
+/** The calls of the provider that may wait for a store. */
+const ASKED = [
+  'findById',
+  'findByIdentifier',
+  'findByEmail',
+  'passwordHashOf',
+  'create',
+  'imitateCreation',
+  'currentMark',
+  'wasCreatedSince',
+  'markEmailVerified',
+  'changeEmail',
+  'changeIdentifier',
+  'secondFactorOf',
+  'replaceSecondFactor',
+] as const;
+
+/** The calls that only read an object in memory. */
+const READ = [
+  'idOf',
+  'publicIdOf',
+  'identifierOf',
+  'emailOf',
+  'isEmailVerified',
+  'verifiesEmails',
+  'storesSecondFactors',
+] as const;
+
+type Call = (...args: unknown[]) => unknown;
+
+type Calls = Pick<UserProvider, (typeof ASKED | typeof READ)[number]>;
+
 /**
  * Calls the realm's user provider with a time limit on every call to a store: `storeTimeoutMs`, less the time that the
  * request has already waited.
@@ -37,19 +60,16 @@ export interface MailedAccount {
  * @throws StoreUnavailable if the store does not answer in time or cannot be reached
  */
 @Injectable()
-export class TimedUserProvider {
+export class TimedUserProvider extends (Object as unknown as new () => Calls) {
   constructor(
     private readonly provider: UserProvider,
     private readonly realm: Realm,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {}
-
-  findById(id: string): Promise<object | null> {
-    return this.timed(() => this.provider.findById(id));
-  }
-
-  findByIdentifier(identifier: string): Promise<StoredCredentials | null> {
-    return this.timed(() => this.provider.findByIdentifier(identifier));
+  ) {
+    super();
+    const [own, port] = [this, provider] as unknown as Record<string, Call>[];
+    for (const name of READ) own![name] = (...args) => port![name]!(...args);
+    for (const name of ASKED) own![name] = (...args) => this.timed(async () => port![name]!(...args));
   }
 
   /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */
@@ -92,26 +112,10 @@ export class TimedUserProvider {
     await this.findByEmail(NO_ADDRESS);
   }
 
-  findByEmail(email: string): Promise<object | null> {
-    return this.timed(() => this.provider.findByEmail(email));
-  }
-
-  passwordHashOf(id: string): Promise<string | null> {
-    return this.timed(() => this.provider.passwordHashOf(id));
-  }
-
   /** Whether the hash was stored. If the provider returns no result, the stored hash is read and compared. */
   async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
-    const isStored = await this.timed(() => this.provider.savePasswordHash(id, passwordHash, replacing));
+    const isStored = await this.timed(async () => this.provider.savePasswordHash(id, passwordHash, replacing));
     return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
-  }
-
-  create(account: NewAccount, manager?: EntityManager): Promise<object | null> {
-    return this.timed(() => this.provider.create(account, manager));
-  }
-
-  imitateCreation(id: string, manager?: EntityManager): Promise<void> {
-    return this.timed(() => this.provider.imitateCreation(id, manager));
   }
 
   /** Whether {@link create} may call code of the host, so that it must not be repeated after a conflict. */
@@ -119,64 +123,8 @@ export class TimedUserProvider {
     return !(this.provider instanceof TypeormUserProvider) || this.provider.callsHost;
   }
 
-  currentMark(): Promise<string> {
-    return this.timed(() => this.provider.currentMark());
-  }
-
-  wasCreatedSince(id: string, mark: string): Promise<boolean> {
-    return this.timed(() => this.provider.wasCreatedSince(id, mark));
-  }
-
-  markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
-    return this.timed(() => this.provider.markEmailVerified(id, email, at));
-  }
-
-  changeEmail(id: string, change: EmailReplacement, manager: EntityManager): Promise<ReplacementResult> {
-    return this.timed(() => this.provider.changeEmail(id, change, manager));
-  }
-
-  changeIdentifier(id: string, change: Replacing): Promise<ReplacementResult> {
-    return this.timed(() => this.provider.changeIdentifier(id, change));
-  }
-
-  secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
-    return this.timed(() => this.provider.secondFactorOf(id));
-  }
-
-  replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
-    return this.timed(() => this.provider.replaceSecondFactor(id, current, next));
-  }
-
-  idOf(user: object): string {
-    return this.provider.idOf(user);
-  }
-
-  publicIdOf(user: object): string | number {
-    return this.provider.publicIdOf(user);
-  }
-
-  identifierOf(user: object): string | null {
-    return this.provider.identifierOf(user);
-  }
-
-  emailOf(user: object): string | null {
-    return this.provider.emailOf(user);
-  }
-
-  isEmailVerified(user: object): boolean | null {
-    return this.provider.isEmailVerified(user);
-  }
-
-  verifiesEmails(): boolean {
-    return this.provider.verifiesEmails();
-  }
-
-  storesSecondFactors(): boolean {
-    return this.provider.storesSecondFactors();
-  }
-
-  /** The `async` function turns a synchronous exception of the provider into a rejection. */
+  /** `ask` is an `async` function, which turns a synchronous exception of the provider into a rejection. */
   private timed<T>(ask: () => Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, (async () => ask())());
+    return withTimeout('The user store', this.config.storeTimeoutMs, ask());
   }
 }

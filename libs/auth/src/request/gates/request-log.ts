@@ -16,7 +16,7 @@ import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/featur
 import { Realm } from '../../foundation/realm/realm';
 import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
-import { unverifiedClaims } from '../../identity/tokens/jws';
+import { unverifiedClaims } from '../../identity/tokens/keyring';
 
 const IPV4_MAPPED = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
 

@@ -1,11 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { callHost } from '../../foundation/platform/deadline';
-import {
-  type PresentedRequest,
-  Presenter,
-  type RegisteredBody,
-  type TokenBody,
-} from '../../foundation/ports/presenter';
+import { type PresentedRequest, Presenter } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import type { RouteDeclaration } from '../../foundation/realm/route';
 import { callerOf } from '../../identity/tokens/caller';
@@ -14,6 +9,10 @@ import { aboutAnswer, isChallenge, isEnrolment } from '../gates/request-log';
 
 /** What an answer is for the presenter; undefined for an answer that is not presented. */
 type Presented = RouteDeclaration['presentedAs'];
+
+type PresentDone = (presenter: Presenter, answer: PresentedRequest) => object | undefined | Promise<object | undefined>;
+
+type Present = (fields: object, answer: PresentedRequest) => object | Promise<object>;
 
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()
@@ -39,9 +38,9 @@ export class Presentation {
     return this.orUnchanged(answer, () => this.presented(kind, answer, request));
   }
 
-  /** Returns the body of the answer to an opened verification link; undefined for the default answer. */
-  ofVerification(request: object, userId: string): Promise<object | undefined> {
-    return this.orUnchanged(undefined, async () => this.presenter.verification(this.about(request, userId)));
+  /** Returns the body of an answer that has no fields of the library; undefined for the default answer. */
+  ofDone(request: object, userId: string, present: PresentDone): Promise<object | undefined> {
+    return this.orUnchanged(undefined, async () => present(this.presenter, this.about(request, userId)));
   }
 
   private async orUnchanged<T>(answer: T, present: () => Promise<T>): Promise<T> {
@@ -57,13 +56,11 @@ export class Presentation {
     const userId = aboutAnswer(answer).user_id ?? callerOf(request, this.realm.guard)?.userId ?? null;
     const about = this.about(request, userId);
     if (kind === 'logout') return this.presenter.logout(about);
-    if (kind === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
     if (isEnrolment(answer)) return this.presenter.enrolment(answer, about);
-    // A concealed registration is not presented: a presenter might add what the answer conceals.
-    if (kind === 'registration' && 'status' in (answer as object)) return answer;
-    if (kind === 'registration') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
-    return kind === 'login' ? this.presenter.login(answer as TokenBody, about) : answer;
+    // An answer that conceals its result is not presented: a presenter might add what it conceals.
+    if (kind === undefined || 'status' in (answer as object)) return answer;
+    return (this.presenter[kind] as Present)(answer as object, about);
   }
 
   private about(request: object, userId: string | null): PresentedRequest {

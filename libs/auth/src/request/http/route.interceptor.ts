@@ -6,6 +6,7 @@ import { RequestObserver, declarationOf } from '../gates/request-log';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
+import type { RouteDeclaration } from '../../foundation/realm/route';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import type { TokenBody } from '../../foundation/ports/presenter';
@@ -198,6 +199,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const handler = context.getHandler();
+    const declared = declarationOf(handler);
     const [request, response]: [object, unknown] = [
       context.switchToHttp().getRequest(),
       context.switchToHttp().getResponse(),
@@ -207,8 +209,9 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {
-        const answer = bodyOf(await scope.run(handled), declarationOf(handler)?.done);
-        return this.delivery.of(answer, response);
+        const answer = await scope.run(handled);
+        if (declared?.statusOf) this.adapterHost.httpAdapter.status(response, declared.statusOf(answer as object));
+        return this.delivery.of(bodyOf(answer, declared?.done), response);
       } finally {
         scope.end();
       }
@@ -216,18 +219,18 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     // The work starts at subscription: an interceptor of the host may call next.handle() and not subscribe.
     return defer(async () => {
       const answer = await this.observer.observe(handler, request, scoped);
-      return this.presentation.isCustom ? this.present(context, answer) : answer;
+      return this.presentation.isCustom ? this.present(declared, context, answer) : answer;
     });
   }
 
   /** The last step, so that the log of the request reads the fields of the library. */
-  private async present(context: ExecutionContext, answer: unknown): Promise<unknown> {
+  private async present(
+    declared: RouteDeclaration | undefined,
+    context: ExecutionContext,
+    answer: unknown,
+  ): Promise<unknown> {
     const http = context.switchToHttp();
-    const body = await this.presentation.of(
-      declarationOf(context.getHandler())?.presentedAs,
-      answer,
-      http.getRequest(),
-    );
+    const body = await this.presentation.of(declared?.presentedAs, answer, http.getRequest());
     if (answer === undefined && body !== undefined) this.adapterHost.httpAdapter.status(http.getResponse(), 200);
     return body;
   }

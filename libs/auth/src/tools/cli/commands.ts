@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, CommandDeclaration>> = {
   },
 };
 
-/** The exit code of a command that fails. Others of the doctor are those of its findings. */
+/** The exit code of a command that fails. 1 of the doctor stands for warnings. */
 const failureOf = (name: string): number => (name === 'doctor' ? 2 : 1);
 
 /** A line of the help: a name, and what it is. */

@@ -23,19 +23,19 @@ export interface Finding {
 }
 
 /** A finding without the name of its check. */
-export type Verdict = Omit<Finding, 'check'>;
+export type UnnamedFinding = Omit<Finding, 'check'>;
 
 const verdict =
   (status: Finding['status']) =>
-  (message: string, cure?: string): Verdict => ({ status, message, ...(cure !== undefined && { cure }) });
+  (message: string, cure?: string): UnnamedFinding => ({ status, message, ...(cure !== undefined && { cure }) });
 
 export const ok = verdict('ok');
 export const warning = verdict('warning');
 export const error = verdict('error');
 export const skipped = verdict('skipped');
 
-/** The findings of a check. */
-export const found = (check: string, ...verdicts: readonly Verdict[]): Finding[] =>
+/** The findings of a check. One that has the name of another check keeps it. */
+export const found = (check: string, ...verdicts: readonly UnnamedFinding[]): Finding[] =>
   verdicts.map((one) => ({ check, ...one }));
 
 /** What the checks are about. A part that could not be read or reached is absent. */
@@ -66,7 +66,9 @@ export function runtimeChecks(): Finding[] {
 }
 
 /** The checks of the options and of what they name outside the stores, in the order of the output. */
-export const OPTION_CHECKS: Readonly<Record<string, (subject: WithOptions) => Verdict[] | Promise<Verdict[]>>> = {
+export const OPTION_CHECKS: Readonly<
+  Record<string, (subject: WithOptions) => UnnamedFinding[] | Promise<UnnamedFinding[]>>
+> = {
   options: ({ config }) => [ok(`Guards: ${namesOf(config).join(', ')}.`)],
   variables: ({ config }) => unknownVariables(namesOf(config), OPTIONS, process.env).map((text) => warning(text)),
   keys: keyChecks,
@@ -82,11 +84,11 @@ const namesOf = ({ guards }: AuthConfig): string[] => guards.map(({ guard }) => 
 /** Runs a check of each guard whose keys are valid. */
 const eachKeyring = (
   { config, keyrings = [] }: WithOptions,
-  check: (keyring: Keyring, guard: GuardConfig) => Promise<Verdict>,
-): Promise<Verdict[]> =>
+  check: (keyring: Keyring, guard: GuardConfig) => Promise<UnnamedFinding>,
+): Promise<UnnamedFinding[]> =>
   Promise.all(keyrings.flatMap((keyring, i) => (keyring ? [check(keyring, config.guards[i]!)] : [])));
 
-function keyChecks(subject: WithOptions): Promise<Verdict[]> {
+function keyChecks(subject: WithOptions): Promise<UnnamedFinding[]> {
   return eachKeyring(subject, async (keyring, { guard, secret = '', previousSecrets }) => {
     const { algorithm, activeKid, remote } = keyring;
     const of = `The guard "${guard}" uses ${algorithm}`;
@@ -126,7 +128,7 @@ async function keySetAt(address: string): Promise<readonly PublishedKey[]> {
 }
 
 /** Whether the running application publishes the key with which this configuration signs. */
-async function publishedKeys(subject: WithOptions): Promise<Verdict[]> {
+async function publishedKeys(subject: WithOptions): Promise<UnnamedFinding[]> {
   const { url } = subject;
   if (url === undefined) return [];
   return eachKeyring(subject, async (keyring, { path }) => {
@@ -140,7 +142,7 @@ async function publishedKeys(subject: WithOptions): Promise<Verdict[]> {
   });
 }
 
-function comparedKeys(keyring: Keyring, address: string, keys: readonly PublishedKey[]): Verdict {
+function comparedKeys(keyring: Keyring, address: string, keys: readonly PublishedKey[]): UnnamedFinding {
   const { algorithm, activeKid } = keyring;
   const isHmac = algorithm === 'HS256';
   if (isHmac === keys.length > 0)
@@ -167,7 +169,7 @@ function comparedKeys(keyring: Keyring, address: string, keys: readonly Publishe
   return error(`${address} lists no key that this configuration knows.`, 'Correct keys.public or keys.jwks.');
 }
 
-function cookieChecks({ guard, cookieMode, refreshTokenFrom, cookie }: GuardConfig): Verdict[] {
+function cookieChecks({ guard, cookieMode, refreshTokenFrom, cookie }: GuardConfig): UnnamedFinding[] {
   if (!cookieMode && refreshTokenFrom === 'mode') return [];
   const plain = cookie.origins.filter((origin) => origin.startsWith('http:') && !LOOPBACK.test(origin));
   const pages = cookie.origins.length ? `pages of ${cookie.origins.join(', ')}` : 'pages of the own origin of the API';
@@ -190,7 +192,7 @@ function cookieChecks({ guard, cookieMode, refreshTokenFrom, cookie }: GuardConf
 const LOOPBACK = /^http:\/\/(localhost|127\.|\[::1\])/;
 
 /** The setting is made where the server is created, so the text of that file is searched. */
-function proxyChecks({ file, config: { routes, guards } }: WithOptions): Verdict[] {
+function proxyChecks({ file, config: { routes, guards } }: WithOptions): UnnamedFinding[] {
   if (!routes || !file) return [];
   if (guards.every(({ hooks }) => hooks.rateLimitKey)) return [ok('hooks.rateLimitKey identifies the clients.')];
   const main = join(dirname(file), 'main.js');
@@ -221,9 +223,9 @@ const PROXY_CURE =
   "Behind a proxy: app.set('trust proxy', 1) on Express, new FastifyAdapter({ trustProxy: … }) on Fastify. Without a proxy " +
   'nothing is needed.';
 
-async function mailChecks({ config: { guards } }: WithOptions): Promise<Verdict[]> {
+async function mailChecks({ config: { guards } }: WithOptions): Promise<UnnamedFinding[]> {
   const mailers = new Set(guards.flatMap(({ mail }) => mail.mailer ?? []));
-  const check = async (mailer: Mailer): Promise<Verdict> => {
+  const check = async (mailer: Mailer): Promise<UnnamedFinding> => {
     const cure = 'Implement verify() in your Mailer, to check it here.';
     if (!mailer.verify) return skipped(`${mailer.constructor.name} has no verify().`, cure);
     try {
@@ -240,7 +242,7 @@ async function mailChecks({ config: { guards } }: WithOptions): Promise<Verdict[
 }
 
 /** What would refuse the start in production, while the process is not in production. */
-function productionChecks({ config }: WithOptions): Verdict[] {
+function productionChecks({ config }: WithOptions): UnnamedFinding[] {
   if (isProduction()) return [ok('NODE_ENV is production: its rules applied.')];
   const errorsFor = (inProduction: boolean): string[] => [
     ...unsafeValueErrors(config, inProduction),

@@ -25,7 +25,7 @@ import {
   type Finding,
   OPTION_CHECKS,
   type Subject,
-  type Verdict,
+  type UnnamedFinding,
   error,
   found,
   ok,
@@ -115,11 +115,8 @@ async function examine(host: Examined, url: string | undefined, watch: HostWatch
   const subject = { ...host.subject, url };
   const { config, database, redis } = subject;
   const findings = [...runtimeChecks(), ...before];
-  for (const [check, run] of Object.entries(OPTION_CHECKS))
-    if (config)
-      findings.push(...(await attempted(check, async () => found(check, ...(await run({ ...subject, config }))))));
-  for (const [check, run] of Object.entries(STORE_CHECKS))
-    findings.push(...(await attempted(check, () => run(subject))));
+  for (const [check, run] of Object.entries({ ...(config && OPTION_CHECKS), ...STORE_CHECKS }))
+    findings.push(...(await attempted(check, async () => run({ ...subject, config: config! }))));
   try {
     await closed({ close: async () => void (await close()) });
   } catch (failure) {
@@ -169,10 +166,10 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
     );
 }
 
-/** Runs checks. Their own failure, such as an error of a client of the host, does not lose the other findings. */
-async function attempted(check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+/** Runs a check. Its own failure, such as an error of a client of the host, does not lose the other findings. */
+async function attempted(check: string, run: () => Promise<readonly (UnnamedFinding | Finding)[]>): Promise<Finding[]> {
   try {
-    return await work();
+    return found(check, ...(await run()));
   } catch (failure) {
     return found(check, error(`The check was not possible: ${messageOf(failure)}`));
   }
@@ -237,7 +234,7 @@ async function ofApplication(
 /** Their own checks report these. */
 const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache is not a shared|Redis does not report)/;
 
-const warningsIn = (lines: readonly LogLine[]): Verdict[] =>
+const warningsIn = (lines: readonly LogLine[]): UnnamedFinding[] =>
   lines
     .filter(({ level, context, text }) => level !== 'log' && context === 'Auth' && !REPORTED_ELSEWHERE.test(text))
     .map(({ text }) => warning(text));

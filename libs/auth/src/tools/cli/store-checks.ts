@@ -8,7 +8,7 @@ import { type RedisSource, StoreFactory, onMaster } from '../../foundation/secur
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
 import { TABLES } from '../../entities';
-import { ANSWER_MS, type Finding, type Subject, type Verdict, error, found, ok, warning } from './config-checks';
+import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { idChecks, identifierChecks, userRights } from './user-checks';
 
@@ -56,7 +56,7 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
 
 const OLDEST_TESTED = 150_000;
 
-async function serverCheck(database: Database): Promise<Verdict> {
+async function serverCheck(database: Database): Promise<UnnamedFinding> {
   const [server] = await database.query<{ version: string; number: string; standby: boolean; readonly: string }>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
             pg_is_in_recovery() AS standby, current_setting('default_transaction_read_only') AS readonly`,
@@ -138,7 +138,7 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
  * The migrations create tables in the first schema of the search path, which is not the option `schema` of the data source.
  * Undefined if no missing table is in the search path.
  */
-async function otherSchema(database: Database, missing: readonly MissingColumn[]): Promise<Verdict | undefined> {
+async function otherSchema(database: Database, missing: readonly MissingColumn[]): Promise<UnnamedFinding | undefined> {
   const paths = missing.filter(({ isTable, table }) => isTable && table.includes('.')).map(({ table }) => table);
   const tables = [...new Set(paths)].map((path) => path.split('.') as [schema: string, name: string]);
   const present = await database.query<{ name: string; schema: string }>(
@@ -233,7 +233,7 @@ async function ofMaster(ask: Ask, leeway?: number): Promise<Finding[]> {
 
 const OLDEST_REDIS = 6.2;
 
-async function redisServer(ask: Ask): Promise<Verdict> {
+async function redisServer(ask: Ask): Promise<UnnamedFinding> {
   const info = await Promise.all([ask('INFO', 'server'), ask('INFO', 'replication')]).catch(() => undefined);
   if (!info) {
     const cure = 'Allow it: ACL SETUSER <user> +info. Without it, services that only verify answer 503.';
@@ -248,7 +248,7 @@ async function redisServer(ask: Ask): Promise<Verdict> {
   return ok(`Redis ${version}.`);
 }
 
-async function eviction(ask: Ask): Promise<Verdict> {
+async function eviction(ask: Ask): Promise<UnnamedFinding> {
   const config = await ask('CONFIG', 'GET', 'maxmemory-policy').catch(() => null);
   const policy = policyIn(config) ?? policyIn(await ask('INFO', 'memory').catch(() => null));
   const problem = evictionProblem(policy);
@@ -256,7 +256,7 @@ async function eviction(ask: Ask): Promise<Verdict> {
   return (isProduction() && policy !== null ? error : warning)(problem);
 }
 
-async function persistence(ask: Ask): Promise<Verdict[]> {
+async function persistence(ask: Ask): Promise<UnnamedFinding[]> {
   const info = String(await ask('INFO', 'persistence').catch(() => ''));
   if (!info) return [];
   if (/^aof_enabled:1/m.test(info)) return [ok('appendonly is on: the data is kept at a restart.')];

@@ -2,7 +2,7 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { idColumnOf } from '../../identity/users/columns';
 import { FEATURES } from '../../features';
-import { type Finding, type Verdict, error, found, ok, warning } from './config-checks';
+import { type Finding, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 
 /** An index on the table of users, as PostgreSQL describes it. */
 interface UserIndex {
@@ -63,7 +63,7 @@ export async function identifierChecks(database: Database, config?: AuthConfig):
 }
 
 /** A login compares the plain column. An index of an expression, such as `lower(email)`, may keep it unique all the same. */
-function identifierVerdict(table: string, column: string, indexes: readonly UserIndex[]): Verdict {
+function identifierVerdict(table: string, column: string, indexes: readonly UserIndex[]): UnnamedFinding {
   const place = `${table}.${column}`;
   const plain = indexes.filter(({ first, column: name }) => first === name);
   const lookUp = plain.find(hasAllRows);

@@ -92,7 +92,6 @@ const release: DataCommand = {
   },
 };
 
-/** The commands on the data of the application, by their names after `svc:`. */
 /** The command of a feature, at the default guard. */
 const ofFeature = (feature: Feature, { description, argument, run }: ConsoleCommand): DataCommand => ({
   description,
@@ -112,6 +111,7 @@ const ofFeatures = FEATURES.flatMap((feature) =>
   Object.entries(feature.commands ?? {}).map(([name, command]) => [name, ofFeature(feature, command)] as const),
 );
 
+/** The commands on the data of the application, by their names after `svc:`. */
 export const DATA_COMMANDS: Readonly<Record<string, DataCommand>> = {
   migrate,
   prune,

@@ -10,8 +10,7 @@ import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type Completeness, Denylist } from '../../identity/denylist/denylist';
 import { Session } from '../../features/sessions/session.entity';
-import { signJws, verifyJws } from '../../identity/tokens/jws';
-import { Keyring } from '../../identity/tokens/keyring';
+import { Keyring, signJws, verifyJws } from '../../identity/tokens/keyring';
 import type { GuardServices, StoredEntity } from '../../foundation/realm/feature-data';
 import { libraryColumns, mayIssue, missingColumns } from '../migrations/missing-schema';
 

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Auth } from '../../auth';
 import { Confirmations } from '../../features/step-up/confirmations';
 import { Realms } from '../../foundation/realm/realm';
-import { unverifiedClaims } from '../../identity/tokens/jws';
+import { unverifiedClaims } from '../../identity/tokens/keyring';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 
 /** Options of {@link actAs}. */

@@ -5,13 +5,11 @@ import { inspect } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { isUnavailable } from '../../foundation/platform/deadline';
 import {
-  NO_SECOND_FACTOR,
   type ReplacementResult,
   type Replacing,
   type StoredSecondFactor,
   type UserProvider,
 } from '../../foundation/ports/user-provider';
-import { MOST_CODES } from '../../features/two-factor/recovery-codes';
 
 /** A user of the contract, as it was stored. */
 export interface AddedUser {
@@ -48,6 +46,9 @@ export interface ContractKit {
   nameOf(user: object): Promise<unknown>;
   /** The manager of a transaction that has ended: each of its queries fails. */
   endedManager(): Promise<EntityManager>;
+  /** The state of a user without a second factor. */
+  readonly noFactor: StoredSecondFactor;
+  newFactor(): StoredSecondFactor;
 }
 
 type Run = (kit: ContractKit) => Promise<void>;
@@ -322,40 +323,4 @@ export async function isAnswered503<T>(
     (error) => (isUnavailable(error) ? null : `threw ${shown(error)}, which is answered 500`),
   );
   assert.equal(outcome, null, `${name} ${outcome}. Throw the error of the driver, or StoreUnavailable.`);
-}
-
-/** A date with milliseconds, in the past. */
-const newDate = (): Date => new Date(1_790_000_000_000 + Math.floor(Math.random() * 1e9));
-
-export const newFactor = (): StoredSecondFactor => ({
-  secret: `v1.secret-${randomUUID()}-é`.padEnd(128, 'x'),
-  // As many as the library stores: a column with a limit cuts them off or refuses them.
-  recoveryCodes: JSON.stringify(Array.from({ length: MOST_CODES }, newHash)),
-  confirmedAt: newDate(),
-});
-
-/** Compares dates by milliseconds: a database can store a higher precision. */
-const plainFactor = (factor: StoredSecondFactor | null) =>
-  factor && { ...factor, confirmedAt: factor.confirmedAt && new Date(factor.confirmedAt).getTime() };
-
-/** Fails if a user has another second factor. */
-export async function hasFactor(
-  { users }: ContractKit,
-  id: string,
-  factor: StoredSecondFactor,
-  why?: string,
-): Promise<void> {
-  assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(factor), why);
-}
-
-/** Whether the library takes two states for one. */
-export const isSameFactor = (a: StoredSecondFactor, b: StoredSecondFactor): boolean =>
-  a.secret === b.secret && a.recoveryCodes === b.recoveryCodes && !a.confirmedAt === !b.confirmedAt;
-
-export async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor: StoredSecondFactor }> {
-  const user = await kit.add();
-  const factor = newFactor();
-  const isStored = await kit.users.replaceSecondFactor(user.id, NO_SECOND_FACTOR, factor);
-  assert.equal(isStored, true, 'replaceSecondFactor must return true for a new user and the state NO_SECOND_FACTOR');
-  return { user, factor };
 }

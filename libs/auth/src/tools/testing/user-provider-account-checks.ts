@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { type NewAccount, NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
+import { type NewAccount, UserProvider } from '../../foundation/ports/user-provider';
 import {
   type Check,
   type ContractKit,
@@ -19,7 +19,6 @@ import {
   keepsHash,
   lenient,
   namesNoUser,
-  newFactor,
   newHash,
   oneWinner,
   shown,
@@ -165,9 +164,9 @@ const absence: Check[] = [
     ({ absent }) => absent !== null,
     'a write by the id of no user returns false and stores nothing, also if it has the form of an id',
     async (kit) => {
-      const { users } = kit;
+      const { users, noFactor, newFactor } = kit;
       const { id, identifier } = await kit.absent!();
-      const ofFactors = users.storesSecondFactors() ? [NO_SECOND_FACTOR, newFactor()] : [];
+      const ofFactors = users.storesSecondFactors() ? [noFactor, newFactor()] : [];
       const writes: Calls = [
         ...[undefined, null, newHash()].map((replacing): Calls[number] => [
           `savePasswordHash with replacing = ${shown(replacing)}`,
@@ -197,7 +196,7 @@ const deletion: Check[] = [
     const { users } = kit;
     const [ada, bob] = [await kit.add(), await kit.add()];
     const lookUps = lookUpsOf(users, ada);
-    if (users.storesSecondFactors()) await users.replaceSecondFactor(ada.id, NO_SECOND_FACTOR, newFactor());
+    if (users.storesSecondFactors()) await users.replaceSecondFactor(ada.id, kit.noFactor, kit.newFactor());
     // A cache has the user after these reads.
     for (const [name, find] of lookUps) assert.ok(await find(), `${name} does not find the user before its deletion`);
     assert.equal(await kit.delete(ada.id), true);
@@ -238,7 +237,7 @@ const deletion: Check[] = [
     const asked = [...ids, ...(deleted === null ? [] : [deleted]), 'x', '', 'undefined', '\0'];
     const found = await answer('existingIds', () => kit.users.existingIds(asked));
     const missing = found === null ? [] : ids.filter((id) => !found.has(id));
-    const why = 'whose passkeys would be deleted. Return all or null';
+    const why = 'whose data would be deleted. Return all or null';
     assert.equal(missing.length, 0, `existingIds leaves out ${missing.length} of ${ids.length} users, ${why}`);
     if (deleted !== null) assert.ok(!found?.has(deleted), 'existingIds contains a deleted user');
     assert.ok(found === null || (await kit.users.existingIds([]))?.size === 0, 'existingIds of no ids');
@@ -249,7 +248,7 @@ const outage: Check[] = [
   given(
     'unreachable',
     'every look-up and every write throws while the store does not answer',
-    async ({ unreachable, add, identifier, endedManager }) => {
+    async ({ unreachable, add, identifier, endedManager, noFactor, newFactor }) => {
       const { id, identifier: email } = await add();
       const [users, manager] = [await unreachable(), await endedManager()];
       const account = { identifier: identifier(), passwordHash: newHash(), name: 'Ada' };
@@ -260,7 +259,7 @@ const outage: Check[] = [
         [
           users.storesSecondFactors(),
           'replaceSecondFactor',
-          () => users.replaceSecondFactor(id, NO_SECOND_FACTOR, newFactor()),
+          () => users.replaceSecondFactor(id, noFactor, newFactor()),
         ],
         [users.createsAccounts(), 'create', () => users.create(account)],
         [users.datesAccounts(), 'currentMark', () => users.currentMark()],

@@ -1,32 +1,26 @@
 import { strict as assert } from 'node:assert';
-import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import {
   type Check,
   type ContractKit,
-  NO_IDS,
   agreed,
   always,
   given,
   when,
   answer,
   findsNothing,
-  isSameFactor,
   keepsHash,
   namesNoUser,
-  newFactor,
   newHash,
   oneWinner,
-  hasFactor,
   takesFirstHash,
   writesNothing,
   replaced,
   shown,
-  storedFactor,
   textsBeside,
   valuesBeside,
 } from './contract-kit';
 
-const twoFactor = ({ users }: ContractKit): boolean => users.storesSecondFactors();
 const namesUsers = ({ users }: ContractKit): boolean => users.identifierOf !== UserProvider.prototype.identifierOf;
 const hasEmails = (kit: ContractKit): boolean => kit.username === 'email';
 
@@ -130,13 +124,13 @@ const lookUps: Check[] = [
       for (const user of [await kit.add(), await kit.add()]) await agreed(kit, user);
     },
   ),
-  always('users contain no password hash and no second factor in JSON', async ({ users, add }) => {
+  always('users contain no password hash and no second factor in JSON', async ({ users, add, noFactor, newFactor }) => {
     const { id, identifier, passwordHash } = await add();
     const factor = newFactor();
-    if (users.storesSecondFactors()) await users.replaceSecondFactor(id, NO_SECOND_FACTOR, factor);
+    if (users.storesSecondFactors()) await users.replaceSecondFactor(id, noFactor, factor);
     const found = [await users.findById(id), (await users.findByIdentifier(identifier))?.user];
     const json = JSON.stringify(found);
-    for (const secret of [passwordHash!, factor.secret!, factor.recoveryCodes!]) {
+    for (const secret of [passwordHash!, ...Object.values(factor).filter((value) => typeof value === 'string')]) {
       const isShown = json.includes(JSON.stringify(secret).slice(1, -1));
       assert.ok(!isShown, `a user has ${shown(secret)} in its JSON, so a route that returns the user shows it`);
     }
@@ -202,68 +196,5 @@ const passwords: Check[] = [
   ),
 ];
 
-const secondFactors: Check[] = [
-  when(twoFactor, 'secondFactorOf returns the state of the user, and null for any other text or value', async (kit) => {
-    const { id } = await kit.add();
-    await hasFactor(kit, id, NO_SECOND_FACTOR);
-    await findsNothing('secondFactorOf', kit, textsBeside(id), valuesBeside(id));
-    const { user, factor } = await storedFactor(kit);
-    await hasFactor(kit, user.id, factor);
-    await hasFactor(kit, id, NO_SECOND_FACTOR);
-  }),
-  when(twoFactor, 'replaceSecondFactor accepts the state that secondFactorOf returned', async (kit) => {
-    const { user } = await storedFactor(kit);
-    // The library spends one recovery code, removes the factor and enrols again.
-    for (const change of [{ recoveryCodes: '[]' }, NO_SECOND_FACTOR, { secret: 'v1.pending' }, newFactor()]) {
-      const current = (await kit.users.secondFactorOf(user.id))!;
-      const next = { ...current, ...change };
-      assert.equal(await kit.another.replaceSecondFactor(user.id, current, next), true, shown({ current, next }));
-      await hasFactor(kit, user.id, next);
-    }
-  }),
-  when(twoFactor, 'replaceSecondFactor stores nothing if another state than `current` is stored', async (kit) => {
-    const { user, factor } = await storedFactor(kit);
-    const pending = { ...factor, confirmedAt: null };
-    const others: Partial<StoredSecondFactor>[] = [
-      { secret: 'v1.other' },
-      { secret: null },
-      { recoveryCodes: '[]' },
-      { recoveryCodes: null },
-      { confirmedAt: null },
-      NO_SECOND_FACTOR,
-    ];
-    let current: StoredSecondFactor = factor;
-    // A factor that was removed, or is enrolled again, must not be enabled by a request that has read the former one.
-    for (const stored of [factor, pending, NO_SECOND_FACTOR]) {
-      if (stored !== current) assert.equal(await kit.users.replaceSecondFactor(user.id, current, stored), true);
-      current = stored;
-      const outdated = [factor, pending, ...others.map((change) => ({ ...factor, ...change }))];
-      for (const wrong of outdated.filter((state) => !isSameFactor(state, stored))) {
-        const isStored = await kit.users.replaceSecondFactor(user.id, wrong, newFactor());
-        const states = `stored ${shown(stored)}, and given ${shown(wrong)}`;
-        assert.equal(isStored, false, `replaceSecondFactor returned ${shown(isStored)} for another state: ${states}`);
-        await hasFactor(kit, user.id, stored, states);
-      }
-    }
-  }),
-  when(twoFactor, 'replaceSecondFactor lets one of concurrent calls with the same `current` succeed', async (kit) => {
-    await oneWinner(kit, async () => {
-      const { user, factor } = await storedFactor(kit);
-      // Two requests that spend one recovery code.
-      const call = (racer: number) =>
-        kit.users.replaceSecondFactor(user.id, factor, { ...factor, recoveryCodes: `["${racer}"]` });
-      return { id: user.id, call };
-    });
-  }),
-  when(twoFactor, 'replaceSecondFactor changes nothing for an id that no user has', async (kit) => {
-    await namesNoUser(kit);
-    await findsNothing('secondFactorOf', kit, [], NO_IDS);
-    // No other user has this factor, so `current` limits the write to one user.
-    const { user, factor } = await storedFactor(kit);
-    const replace = (id: string) => kit.users.replaceSecondFactor(id, factor, newFactor());
-    await writesNothing('replaceSecondFactor', replace, (why) => hasFactor(kit, user.id, factor, why));
-  }),
-];
-
-/** The checks of what every provider has, and of second factors, in the order of the port. */
-export const CREDENTIAL_CHECKS: readonly Check[] = [...lookUps, ...passwords, ...secondFactors];
+/** The checks of what every provider has, in the order of the port. */
+export const CREDENTIAL_CHECKS: readonly Check[] = [...lookUps, ...passwords];

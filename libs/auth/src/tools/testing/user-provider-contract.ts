@@ -5,6 +5,8 @@ import type { EntityManager } from 'typeorm';
 import { Database } from '../../foundation/platform/database';
 import { type NewAccount, type ReplacementResult, UserProvider } from '../../foundation/ports/user-provider';
 import { Realms } from '../../foundation/realm/realm';
+import { SECOND_FACTOR_CHECKS, newFactor } from '../../features/two-factor/testing';
+import { NO_SECOND_FACTOR } from '../../features/two-factor/two-factor-columns';
 import { type AddedUser, type ContractKit, newHash } from './contract-kit';
 import { ACCOUNT_CHECKS } from './user-provider-account-checks';
 import { CREDENTIAL_CHECKS } from './user-provider-checks';
@@ -89,7 +91,7 @@ export interface ContractCheck {
  * @publicApi
  */
 export function userProviderContract(contract: UserProviderContract): ContractCheck[] {
-  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS, ...REPLACEMENT_CHECKS]
+  return [...CREDENTIAL_CHECKS, ...SECOND_FACTOR_CHECKS, ...ACCOUNT_CHECKS, ...REPLACEMENT_CHECKS]
     .filter(({ requires }) => !requires || contract[requires])
     .map(({ name, needs, check }) => ({
       name,
@@ -178,5 +180,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
       await transaction(async (manager) => (ended = manager));
       return ended!;
     },
+    noFactor: NO_SECOND_FACTOR,
+    newFactor,
   };
 }
