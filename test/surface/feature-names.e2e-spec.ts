@@ -18,7 +18,7 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   notices: [/notice/i, /^features\/notices\//, 1],
-  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 3],
+  'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
   // The features with a factor enrol it with these services. The answer of a sign-in names the enrolment for all.
   'required second factors': [
     /RequiredFactors|LoginEnrolments|EnrolmentTokens|enrolmentRefusals/,
@@ -80,7 +80,7 @@ describe('a feature with a factor', () => {
   const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
 
   it.each<[name: string, words: RegExp, more: string[]]>([
-    ['passkeys', /passkey/i, ['foundation/ports/presenter.ts']],
+    ['passkeys', /passkey/i, []],
     [
       'codes',
       // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
@@ -89,8 +89,6 @@ describe('a feature with a factor', () => {
         'foundation/ports/presenter.ts',
         'request/lockout/attempt-guard.ts',
         'request/lockout/lockout.store.ts',
-        'tools/cli/distance-checks.ts',
-        'tools/cli/user-checks.ts',
         'tools/testing/user-provider-contract.ts',
       ],
     ],
