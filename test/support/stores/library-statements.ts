@@ -91,11 +91,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_password_resets by guard, user_id',
   },
   removeResets: {
-    text: /^DELETE FROM "svc_password_resets" WHERE guard = (\$1|ANY\(\$1\)) AND user_id = \$2( AND password_fingerprint IS .*)?$/,
-    rows: 'svc_password_resets by guard, user_id',
-  },
-  removeOtherResets: {
-    text: /^DELETE FROM "svc_password_resets" WHERE guard = ANY\(\$1\) AND user_id = \$2 AND \(email_hash/,
+    text: /^DELETE FROM "svc_password_resets" WHERE guard = (\$1|ANY\(\$1\)) AND user_id = \$2( AND \(password_fingerprint IS .*)?$/,
     rows: 'svc_password_resets by guard, user_id',
   },
   pruneResets: {

@@ -9,7 +9,7 @@ import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './rese
 import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
 import { ResetTokenPruning, ResetTokenStore } from './reset-token.store';
 import { PasswordReset } from '../login/password-replacement';
-import { PasswordResets, ResetLinks } from './password-reset';
+import { PasswordResets, RESET_HOOKS, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -55,12 +55,7 @@ export const passwordReset = defineFeature('passwordReset', {
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],
   providers: [ResetLinks, PasswordResets],
-  on: {
-    passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
-    passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),
-    emailReplaced: (services, userId, kept) => services.get(ResetTokenStore).removeAll(userId, kept),
-    passwordLink: (services, address) => services.get(ResetLinks).request(address, true),
-  },
+  on: RESET_HOOKS,
   data: {
     entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],
     stores: [ResetTokenStore, ResetTokenPruning],

@@ -4,6 +4,7 @@ import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Mail, withQuery } from '../../foundation/ports/mail';
 import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
+import type { HookPoints } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -177,3 +178,10 @@ export class ResetFailed extends AuthException {
     super('reset_failed', { status: 422, errors: { email: [passwordResetText('auth.reset_failed')] } });
   }
 }
+
+export const RESET_HOOKS: HookPoints = {
+  passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
+  passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),
+  emailReplaced: (services, userId, kept) => services.get(ResetTokenStore).removeAll(userId, kept),
+  passwordLink: (services, address) => services.get(ResetLinks).request(address, true),
+};

@@ -37,8 +37,8 @@ const LIVE_TOKENS = 3;
 /**
  * Contains all queries of reset tokens, restricted to the realm's guard and broker. Only hashes of tokens are stored.
  *
- * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, whoever
- * made it, also with a change by code of the host. A login that renews the hash of the same password keeps it: see {@link renew}.
+ * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, also
+ * with one that code of the host makes. A login that renews the hash of the same password keeps it: see {@link renew}.
  */
 @Injectable()
 export class ResetTokenStore {

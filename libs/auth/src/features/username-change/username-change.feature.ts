@@ -1,4 +1,5 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import { type OptionTree, feature, rateLimit } from '../../foundation/config/option-table';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
@@ -8,7 +9,23 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
 import { UsernameChangeFlow, UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
-import { USERNAME_CHANGE_OPTIONS } from './username-change.options';
+
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * `POST /username`.
+     *
+     * @default { maxAttempts: 10, decaySeconds: 3600 }
+     * @env SVC_USERNAME_CHANGE_MAX_ATTEMPTS, SVC_USERNAME_CHANGE_DECAY
+     */
+    usernameChange?: RateLimit;
+  }
+}
+
+const USERNAME_CHANGE_OPTIONS = {
+  features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) },
+  rateLimits: { usernameChange: rateLimit('USERNAME_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
+} satisfies OptionTree;
 
 /** Why the identifier of the users cannot be changed without a mail to its owner. */
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
