@@ -48,6 +48,9 @@ const OPTIONS = '\\.options\\.ts$';
 // The lists of all features, their tables and their options. Tools read them.
 const LISTS = `${SRC}(features|entities|library-options)\\.ts$`;
 
+// Helpers for the tests of a host. Those of a feature are in its folder.
+const TESTING = [inside(['tools/testing']), `${SRC}features/[^/]+/testing\\.ts$`];
+
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 module.exports = {
@@ -59,7 +62,7 @@ module.exports = {
       { path: OPTIONS, dependencyTypesNot: ['type-only'] },
     ),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
-    forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
+    forbid('testing-stays-out', { path: SRC, pathNot: TESTING }, { path: TESTING }),
     // So that every session starts with the checks of `SignIn`.
     forbid(
       'one-file-starts-sessions',
@@ -84,7 +87,7 @@ module.exports = {
     ...ORDER.map((folder, i) =>
       forbid(
         `${folder}-looks-down`,
-        { path: inside([folder]), pathNot: ALL_OPTIONS },
+        { path: inside([folder]), pathNot: [ALL_OPTIONS, ...TESTING] },
         { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder.startsWith('tools/') ? [LISTS, ADDED] : [])] },
       ),
     ),

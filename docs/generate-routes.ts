@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type AuthModuleOptions, authEntities, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { describeAuth } from '@svc/auth/openapi';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { FeatureOptions } from '../libs/auth/src/foundation/config/auth-options';
@@ -25,25 +25,6 @@ const TARGET = join(ROOT, 'docs/routes.md');
 
 const PATH = 'auth';
 const URL = 'https://app.example.com';
-
-/** Pages about a capability, by its folder. */
-const PAGES: Readonly<Record<string, string>> = {
-  account: 'account.md',
-  'change-password': 'passwords.md',
-  'email-change': 'email-change.md',
-  'email-code': 'email-code.md',
-  'email-verification': 'email-verification.md',
-  'known-devices': 'known-devices.md',
-  login: 'rate-limits.md',
-  sessions: 'sessions.md',
-  'login-challenge': 'two-factor.md',
-  passkeys: 'passkeys.md',
-  'password-reset': 'passwords.md',
-  registration: 'registration.md',
-  'step-up': 'step-up.md',
-  'two-factor': 'two-factor.md',
-  'username-change': 'email-change.md',
-};
 
 /** The requirement that a gate checks, by the stage of the gate. */
 const NEEDS: Readonly<Record<string, string>> = {
@@ -334,7 +315,8 @@ function sectionOf(
 ): string {
   const files = [...new Set(own.map(({ capability }) => capability.file))];
   const sources = files.map((file) => `[the manifest](../${file})`).join(', ');
-  const about = PAGES[folder] ? ` About it: [${PAGES[folder]}](${PAGES[folder]}).` : '';
+  const page = own.map(({ capability }) => capability.feature.page).find(Boolean) ?? `${folder}.md`;
+  const about = existsSync(join(ROOT, 'docs', page)) ? ` About it: [${page}](${page}).` : '';
   const rows = own.map((described) => [
     pathOf(described.route),
     described.operation.summary,
@@ -346,8 +328,9 @@ function sectionOf(
   ]);
   const head = ['Route', 'Purpose', 'Mounted', 'Needs', 'Body', 'Answers', 'Limit'];
   const notes = own.flatMap(({ route }) => {
-    const { note } = declarationOf(route.handler)!;
-    return note ? [`- ${pathOf(route)}: ${note}`] : [];
+    const { note, remembers } = declarationOf(route.handler)!;
+    const sentences = [note, remembers && 'With `sessions.ttlWithoutRemember`, also reads `remember`.'].filter(Boolean);
+    return sentences.length ? [`- ${pathOf(route)}: ${sentences.join(' ')}`] : [];
   });
   return [
     `## ${titleOf(folder)}`,

@@ -21,7 +21,7 @@ const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: 'inheri
 if (status !== 0) process.exit(status ?? 1);
 
 // In the order of their imports. No two of them declare the same name at the top level, so that they can be one module.
-const MODULES = ['errors', 'http', 'session', 'fetch', 'passkeys', 'client'];
+const MODULES = ['errors', 'base64url', 'http', 'session', 'fetch', 'passkeys', 'client'];
 const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf8'))
   .join('\n')
   .replaceAll(/^import .*\n/gm, '')
@@ -31,7 +31,7 @@ const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf
  * of such a name, so the minifier can shorten them.
  */
 const INTERNAL =
-  /^(announce|askFor|endOffer|enrol|forget|fresh|init|keep|live|offer|renewAgain|sendAuthorized|signInAt)$/;
+  /^(announce|askFor|endOffer|enrol|forget|fresh|init|isFresh|keep|live|offer|refused|renewAgain|sendAuthorized|signInAt)$/;
 const client = `${text}\nexport { AuthError, createAuthClient };\n`;
 // It imports only types.
 const account = readFileSync(join(folder, 'account.js'), 'utf8');

@@ -80,7 +80,7 @@ describe('DELETE /account', () => {
         ip: null,
         user_agent: null,
         label: null,
-        passkey_id: null,
+        credential_id: null,
         idle_timeout: null,
         remembered: true,
         created_at: end,

@@ -6,6 +6,8 @@ import { SampleVisit } from '../support/sample/sample-page';
 const MINUTES_OF_LIFE = 15;
 const KEY = 'svc-auth:/auth';
 const DEVICE_KEY = `${KEY}:device`;
+/** The challenge of the guard for a refused access token. */
+const REFUSED = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
 const LIMITS = { SVC_REGISTER_MAX_ATTEMPTS: '1000', SVC_VERIFY_MAX_ATTEMPTS: '1000' };
 
 const MODES = [
@@ -112,7 +114,7 @@ describeWithBrowser('the browser client', () => {
       const before = await tab.token();
       await person.context.route('**/user', (route) =>
         route.request().headers().authorization === `Bearer ${before}`
-          ? route.fulfill({ status: 401, json: { message: 'Authentication is required.' } })
+          ? route.fulfill({ status: 401, headers: REFUSED, json: { message: 'Authentication is required.' } })
           : route.fallback(),
       );
       const answers = await Promise.all(tabs.map((one) => one.run(`auth.request('GET', '/user')`)));

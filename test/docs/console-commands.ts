@@ -1,16 +1,15 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from './blocks';
+import { AuthConsoleModule } from '@svc/auth/console';
+import type { Type } from '@nestjs/common';
 
 /** The commands of the console, alone and with each of their flags: `svc:prune --lockout-days`. */
 export function consoleCommands(): string[] {
-  const folder = join(ROOT, 'libs/auth/src/tools/console');
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.command.ts'))
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .flatMap((source) => {
-      const name = /name: '(svc:[\w-]+)'/.exec(source)![1]!;
-      const flags = [...source.matchAll(/flags: '([^']+)'/g)].flatMap(([, given]) => given!.match(/--?[\w-]+/g)!);
-      return [name, ...flags.map((flag) => `${name} ${flag}`)];
-    });
+  const providers = Reflect.getMetadata('providers', AuthConsoleModule) as Type[];
+  return providers.flatMap((provider) => {
+    const name = (Reflect.getMetadata('CommandBuilder:Command:Meta', provider) as { name: string } | undefined)?.name;
+    if (name === undefined) return [];
+    const members = Object.values(Object.getOwnPropertyDescriptors(provider.prototype));
+    const options = members.map(({ value }) => value && Reflect.getMetadata('CommandBuilder:Option:Meta', value));
+    const flags = options.flatMap((option) => (option ? (option.flags as string).match(/--?[\w-]+/g)! : []));
+    return [name, ...flags.map((flag) => `${name} ${flag}`)];
+  });
 }

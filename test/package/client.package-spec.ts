@@ -39,7 +39,18 @@ describe('the package of the browser client', () => {
   });
 
   it('contains modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
-    const modules = ['account', 'client', 'errors', 'fetch', 'http', 'index', 'passkeys', 'session', 'types'];
+    const modules = [
+      'account',
+      'base64url',
+      'client',
+      'errors',
+      'fetch',
+      'http',
+      'index',
+      'passkeys',
+      'session',
+      'types',
+    ];
     const expected = [
       ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
       'dist/auth-account.min.js',

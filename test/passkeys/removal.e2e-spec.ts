@@ -74,7 +74,7 @@ describe('the removal of a passkey', () => {
         ? app.login(answer.ceremony_id, answer.credential)
         : completeChallenge(t, { challenge_token, ...answer }));
       expect([401, 422]).toContain(status);
-      expect(await t.database.query('SELECT 1 FROM svc_sessions WHERE passkey_id IS NOT NULL')).toEqual([]);
+      expect(await t.database.query('SELECT 1 FROM svc_sessions WHERE credential_id IS NOT NULL')).toEqual([]);
     } finally {
       await t.database.query('DROP TRIGGER removes ON svc_sessions; DROP FUNCTION removes');
     }

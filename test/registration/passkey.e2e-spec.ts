@@ -287,13 +287,13 @@ describe('a registration with a passkey', () => {
   });
 
   it('is a server call, too', async () => {
-    const { registration } = t.app.get(Auth);
+    const { passkeys: flow } = t.app.get(Auth);
     const source = { ip: '203.0.113.7' };
-    const { ceremonyId, options } = await registration.passkeyOptions(FIELDS, source);
+    const { ceremonyId, options } = await flow.accountOptions(FIELDS, source);
     const credential = device.create(options as never);
-    const answer = await registration.registerWithPasskey({ ceremonyId, credential }, FIELDS, source);
+    const answer = await flow.registerAccount({ ceremonyId, credential }, FIELDS, source);
     expect(answer).toMatchObject({ accessToken: expect.any(String) });
-    await expect(registration.registerWithPasskey({ ceremonyId, credential }, FIELDS, source)).rejects.toMatchObject({
+    await expect(flow.registerAccount({ ceremonyId, credential }, FIELDS, source)).rejects.toMatchObject({
       status: 422,
     });
   });
@@ -358,7 +358,7 @@ describe('without features.passkeyRegistration', () => {
   it('no account is registered with a passkey', async () => {
     await t.http.post('/auth/register/passkey/options').send(FIELDS).expect(404);
     await t.http.post('/auth/register/passkey').send(FIELDS).expect(404);
-    await expect(t.auth.registration.passkeyOptions(FIELDS, {})).rejects.toThrow('features.passkeyRegistration');
+    await expect(t.auth.passkeys.accountOptions(FIELDS, {})).rejects.toThrow('features.passkeyRegistration');
   });
 });
 

@@ -76,7 +76,8 @@ describeWithBrowser('the page of the sample', () => {
         // Simulates the expiry of the token in all tabs.
         if (refused.size > 0 && !refused.has(token)) return route.continue();
         refused.add(token);
-        await route.fulfill({ status: 401, json: { message: 'Authentication is required.' } });
+        const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+        await route.fulfill({ status: 401, headers, json: { message: 'Authentication is required.' } });
       });
       await Promise.all(tabs.map((tab) => tab.goesBehind('Sessions')));
       for (const tab of tabs) await tab.page.getByText('this one').waitFor();

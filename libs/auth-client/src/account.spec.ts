@@ -152,11 +152,10 @@ describe('the account client', () => {
   });
 
   describe('without a question', () => {
-    const CREATION = { challenge: 'c' };
+    const CREATION = { challenge: 'Yw', user: { id: 'dQ', name: 'ada', displayName: 'ada' } };
     const browser = (conditionalCreate: boolean, create: (options: unknown) => Promise<unknown>) => {
       has('PublicKeyCredential', {
         getClientCapabilities: async () => ({ conditionalCreate }),
-        parseCreationOptionsFromJSON: (options: unknown) => options,
       });
       has('navigator', { credentials: { create } });
       account = createAccountClient(auth);
@@ -167,14 +166,15 @@ describe('the account client', () => {
       const asked: unknown[] = [];
       browser(true, async (options) => {
         asked.push(options);
-        return { toJSON: () => ({ id: 'credential' }) };
+        return { rawId: Buffer.from('credential'), response: {} };
       });
       answers('/auth/passkeys/conditional-options', CREATION);
       expect(await account.createPasskeyQuietly()).toBe(true);
-      expect(asked).toMatchObject([{ publicKey: CREATION, mediation: 'conditional' }]);
+      const publicKey = { challenge: new Uint8Array(Buffer.from('c')), user: { id: new Uint8Array(Buffer.from('u')) } };
+      expect(asked).toMatchObject([{ publicKey, mediation: 'conditional' }]);
       expect(server.last).toMatchObject({
         path: '/auth/passkeys/conditional',
-        body: { credential: { id: 'credential' } },
+        body: { credential: { id: Buffer.from('credential').toString('base64url') } },
       });
     });
 

@@ -27,6 +27,8 @@ export interface PasskeyList {
   passkeys: Passkey[];
   rp_id: string;
   user_handle: string;
+  /** The name by which the browser lists them. */
+  user_name?: string;
   all_accepted_credential_ids: string[];
 }
 
@@ -101,7 +103,7 @@ export interface AccountClient {
    */
   createPasskeyQuietly(): Promise<boolean>;
 
-  /** Lists the passkeys, and informs the browser, so that it no longer offers deleted ones. */
+  /** Lists the passkeys, and informs the browser, so that it no longer offers deleted ones and knows the name of the user. */
   passkeys(): Promise<PasskeyList>;
   /** Creates a passkey. Asks for a confirmation. Call it in a click. */
   addPasskey(name?: string): Promise<void>;
@@ -177,7 +179,27 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     await post(route, { token });
     if (auth.session) await auth.renew().catch(() => undefined);
   };
+  /** Informs the browser. Older ones have no such function, and password managers replace it with one that throws or does not answer. */
+  const signal = async <D>(method: `signal${string}`, data: D): Promise<void> => {
+    try {
+      await (api as unknown as Record<string, (data: D) => unknown>)[method]!(data);
+    } catch {
+      // The browser is not informed.
+    }
+  };
   const enrol = ({ enrolment_token }: EnrolmentChallenge, more?: object) => ({ enrolment_token, ...more });
+
+  const passkeys = async (): Promise<PasskeyList> => {
+    const list = await call<PasskeyList>('GET', '/passkeys');
+    const { rp_id: rpId, user_handle: userId, user_name: name, all_accepted_credential_ids: ids } = list;
+    void signal('signalAllAcceptedCredentials', { rpId, userId, allAcceptedCredentialIds: ids });
+    if (name) void signal('signalCurrentUserDetails', { rpId, userId, name, displayName: name });
+    return list;
+  };
+  /** After a change of the address or the name: the browser lists the passkeys by it. */
+  const renamed = (): void => {
+    if (auth.session && api?.signalCurrentUserDetails !== undefined) void passkeys().catch(() => undefined);
+  };
 
   return {
     async requestCode(email) {
@@ -221,10 +243,10 @@ export function createAccountClient(auth: AuthClient): AccountClient {
       );
       const credential = (await createPasskey(options)) as { id: string };
       return signIn<Registration | null>('/register/passkey', { ...fields, ceremony_id, credential }).catch(
-        async (error: { status: number }) => {
+        (error: { status: number }) => {
           // The browser forgets the passkey, which has no account.
-          const unknown = { rpId: options.rp.id, credentialId: credential.id };
-          if (error.status === 422) await api?.signalUnknownCredential?.(unknown).catch(() => undefined);
+          if (error.status === 422)
+            void signal('signalUnknownCredential', { rpId: options.rp.id, credentialId: credential.id });
           throw error;
         },
       );
@@ -242,17 +264,7 @@ export function createAccountClient(auth: AuthClient): AccountClient {
       }
     },
 
-    async passkeys() {
-      const list = await call<PasskeyList>('GET', '/passkeys');
-      void api
-        ?.signalAllAcceptedCredentials?.({
-          rpId: list.rp_id,
-          userId: list.user_handle,
-          allAcceptedCredentialIds: list.all_accepted_credential_ids,
-        })
-        .catch(() => undefined);
-      return list;
-    },
+    passkeys,
     async addPasskey(name) {
       const credential = await createPasskey(await call('POST', '/passkeys/registration-options'));
       await call('POST', '/passkeys', { name, credential });
@@ -281,9 +293,9 @@ export function createAccountClient(auth: AuthClient): AccountClient {
 
     sendVerificationMail: () => call('POST', '/email/verification-notification'),
     changeEmail: (email) => call('POST', '/email/change', { email }),
-    confirmEmailChange: (token) => useLink('/email/change/confirm', token),
-    undoEmailChange: (token) => useLink('/email/change/undo', token),
-    changeUsername: (fields) => call('POST', '/username', fields),
+    confirmEmailChange: (token) => useLink('/email/change/confirm', token).then(renamed),
+    undoEmailChange: (token) => useLink('/email/change/undo', token).then(renamed),
+    changeUsername: (fields) => call('POST', '/username', fields).then(renamed),
 
     exportAccount: () => call('GET', '/account/export'),
   };

@@ -1,6 +1,6 @@
 import type { AuthError } from './errors.js';
 import { type Confirmation, authorizedFetch, trustedOrigins } from './fetch.js';
-import { TIMEOUT_MS, contentOf, jsonRequest, send } from './http.js';
+import { TIMEOUT_MS, contentOf, jsonRequest, once, send } from './http.js';
 import { openPasskeys, supportsPasskeys } from './passkeys.js';
 import { openSessions } from './session.js';
 import type {
@@ -8,17 +8,21 @@ import type {
   AuthClientOptions,
   DeviceSession,
   EnrolmentChallenge,
+  GuardRoutes,
   LoginChallenge,
   Registration,
   SignedOutEvent,
 } from './types.js';
 
+/** As {@link GuardRoutes.call}. @param isOwn as of {@link contentOf} */
+type Call = <T = void>(method: string, path: string, body?: unknown, isQuiet?: boolean, isOwn?: boolean) => Promise<T>;
+
 /** The body of routes that set a password: the user types it once. */
 const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fields.password, ...fields });
 
 /**
- * Opens the session of this browser. Create one client for each guard and page, and call {@link AuthClient.restore}. It
- * works in a browser only: not while a server renders a page.
+ * Opens the session of this browser. Create one client for each guard and page, and call {@link AuthClient.restore}. While a
+ * server renders a page, there is no session.
  *
  * @param options the path of the routes, and where the refresh token is kept. If that does not fit the server, the first
  *   sign-in is rejected
@@ -30,22 +34,31 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const sessions = openSessions(url, refreshToken);
   const authorized = authorizedFetch(sessions, options, origins);
 
-  const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit, isQuiet?: boolean) =>
+  const request = async <T>(
+    method: string,
+    target: string,
+    body?: unknown,
+    more?: RequestInit,
+    isQuiet?: boolean,
+    isOwn?: boolean,
+  ): Promise<T> =>
     contentOf<T>(
       await authorized.sendAuthorized(target, jsonRequest(method, body, more), TIMEOUT_MS, isQuiet),
       more?.signal,
+      isOwn,
     );
+  const read: Call = (method, path, body, ...more) => request(method, url + path, body, sessions.init, ...more);
+  const act = once(read) as Call;
   /** A request of the signed-in user to a route of the guard. */
-  const call = <T = void>(method: string, path: string, body?: unknown, isQuiet?: boolean): Promise<T> =>
-    request<T>(method, url + path, body, sessions.init, isQuiet);
+  const call: Call = (method, ...more) => (method === 'GET' ? read : act)(method, ...more);
   /** A request without a user. */
-  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, sessions.init);
+  const post = once((path: string, body?: unknown) => send(url + path, body, sessions.init)) as GuardRoutes['post'];
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
-  const enter = <T = void>(path: string, body: object): Promise<T> => {
+  const enter = once((path: string, body: object) => {
     passkeys.endOffer();
-    return sessions.signInAt<T>(path, body) as Promise<T>;
-  };
+    return sessions.signInAt(path, body).catch(passkeys.refused);
+  }) as GuardRoutes['signIn'];
 
   /** Sends a request that ends a session, by default the current one, then forgets the session in all tabs. */
   const leave = async (
@@ -57,9 +70,9 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     // A session whose renewal has failed before is ended, too.
     const fid = id ?? (sessions.live ?? (await sessions.fresh()))?.claims.fid ?? '';
     sessions.announce(fid, reason);
-    await call(method, path).catch((error: AuthError) => {
+    await call(method, path, undefined, false, true).catch((error: AuthError) => {
       // Of a logout: the session had ended, or (409) the token belongs to none.
-      if (path === '/logout' && [401, 409].includes(error.status)) return;
+      if (path === '/logout' && [401, 409].includes(error.status) && error.reason !== 'unreachable') return;
       sessions.announce(fid);
       throw error;
     });
@@ -68,7 +81,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const answerChallenge = ({ challenge_token }: LoginChallenge, factor: object): Promise<void> =>
     enter('/two-factor-challenge', { challenge_token, ...factor });
   const confirmBy = (path: string, body: unknown): Promise<void> =>
-    call<Confirmation>('POST', path, body).then(authorized.keep);
+    call<Confirmation>('POST', path, body).then(authorized.keep, passkeys.refused);
   const pathOf = (path: string, id: string) => `${path}/${encodeURIComponent(id)}`;
 
   return {

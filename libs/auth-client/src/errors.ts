@@ -1,10 +1,12 @@
 /**
  * What the status does not say.
  *
- * - `unreachable`: the server has not answered: network, timeout, or the page of a proxy. It may have done its work.
+ * - `unreachable`: the server has not answered: network, timeout, the page of a proxy, or a 401 or 403 of a gateway to a refresh,
+ *   a sign-in or a sign-out. It may have done its work.
  * - `cancelled`: the user did not confirm the identity. Show no message.
  * - `signedOut`: the session of the request has ended, or another user has signed in. Show no message:
  *   the event `signedOut` was sent.
+ * - `unknown_passkey`: no account has the passkey. The browser no longer offers it, where it can.
  * - any other: the `reason` of the server's answer. `recent_login_required` and `factor_required` (status 401): the session
  *   goes on, but this request needs another sign-in, with {@link AuthClient.login} or with a stronger factor.
  */

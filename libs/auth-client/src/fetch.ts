@@ -16,6 +16,9 @@ const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 /** RFC 9470: the request needs a confirmation of the user (status 423), or another sign-in (401). */
 const STEP_UP = 'insufficient_user_authentication';
 
+/** RFC 6750: the access token is refused. */
+const INVALID = 'invalid_token';
+
 /** The result of `work`, unless the caller of the request aborts it before. */
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -28,8 +31,11 @@ const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
 
 /** The origins that may get the access token. @throws TypeError for one that is not absolute; `url` may be a path of a page */
 export const trustedOrigins = (url: string, origins: readonly string[] = []): unknown[] => {
-  const page = globalThis.location?.href;
-  return [page ?? url, new URL(url, page), ...origins].map((one) => new URL(one).origin);
+  const { origin, document } = globalThis as Partial<typeof globalThis>;
+  // A frame `about:srcdoc` has the origin of its parent, and in a sandbox none. Where there is no page, a path has no origin:
+  // no server has this name (RFC 2606).
+  const page = origin?.includes(':') ? origin : (document?.baseURI ?? 'https://page.invalid');
+  return [page, new URL(url, page), ...origins].map((one) => new URL(one).origin);
 };
 
 /** `fetch` with the access token and the confirmation token of the session. */
@@ -39,6 +45,8 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   /** The confirmation tokens, by session. */
   const confirmations: Record<string, string | undefined> = {};
   let question: Promise<boolean> | undefined;
+  /** The origins that have refused a new access token. */
+  const refusing = new Set<string>();
 
   const currentId = () => sessions.live?.claims.fid ?? '';
 
@@ -100,10 +108,20 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         const { status, headers } = response;
         const wait = retryAfterOf(headers);
         // A confirmation of another session, as after a sign-in in another tab, is refused without a challenge.
-        const isStepUp = headers.get('WWW-Authenticate')?.includes(STEP_UP) || headers.has(`${header}-Methods`);
+        const challenge = headers.get('WWW-Authenticate') ?? '';
+        const isStepUp = challenge.includes(STEP_UP) || headers.has(`${header}-Methods`);
+        // A new access token of the same sign-in would be refused for a step-up, too.
+        const isRefused = session && status === 401 && !isStepUp;
+        if (isRefused && !reasons.has(401)) refusing.add(origin);
         let before: Promise<void>;
-        // A new access token of the same sign-in would be refused, too.
-        if (session && status === 401 && !isStepUp && reasons.delete(401)) before = sessions.renew(session);
+        // Other 401s than those of the guard cost a renewal only if the token is not new. A page of another origin may not be
+        // allowed to read the challenge.
+        if (
+          isRefused &&
+          ((challenge.includes(INVALID) && !refusing.has(origin)) || !sessions.isFresh(session)) &&
+          reasons.delete(401)
+        )
+          before = sessions.renew(session);
         else if (session && status === 423 && isStepUp && options.confirm && !isQuiet && reasons.delete(423))
           before = confirmed(headers, used);
         else if (

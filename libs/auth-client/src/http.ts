@@ -10,11 +10,33 @@ export const TIMEOUT_MS = 15_000;
 const RETRY_MS = 5000;
 const LONGEST_RETRY_MS = 60_000;
 
+/** The statuses that end a session. */
+const REFUSED = [401, 403];
+
 const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason: 'unreachable' });
+
+/**
+ * A call with the arguments of the last one, while that one runs, is the same call, so that a double click is one action. Not
+ * so one with the arguments of an earlier call: of A, B and A, the last must take effect. A dialog of the browser may never
+ * answer, so after the longest time of a request, a call is a new one.
+ */
+export function once<A extends unknown[], T>(work: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  let key: string | undefined;
+  let last: Promise<T>;
+  let begun: number;
+  return (...args) => {
+    const next = JSON.stringify(args);
+    if (key !== next || performance.now() - begun > TIMEOUT_MS) {
+      const own = work(...args).finally(() => last === own && (key = undefined));
+      [key, last, begun] = [next, own, performance.now()];
+    }
+    return last;
+  };
+}
 
 /** Seconds that the server asks to wait, or null. */
 export const retryAfterOf = (headers: Headers): number | null => Number(headers.get('Retry-After')) || null;
@@ -27,32 +49,51 @@ export const waitAfter = ({ retryAfter }: AuthError, failures: number): number =
 export function jsonRequest(method: string, content: unknown, init?: RequestInit): RequestInit {
   const headers = new Headers(init?.headers);
   const body = JSON.stringify(content ?? undefined);
-  headers.set('Accept', 'application/json');
+  if (!headers.has('Accept')) headers.set('Accept', 'application/json');
   if (body) headers.set('Content-Type', 'application/json');
   return { cache: 'no-store', ...init, method, headers, body };
 }
 
+/** The value of a body. @throws SyntaxError for JSON that is incomplete, and for a page */
+function valueOf(text: string, type: string): unknown {
+  if (!/json|html|^$/.test(type)) return text;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Nest sends a text, a number and a boolean as `text/html`.
+    if (/html/.test(type) && !/^\s*</.test(text)) return text;
+    throw error;
+  }
+}
+
+/** Is in each answer of the guard, also in a refusal. A page of another origin can always read this header. */
+const CACHING_OF_GUARD = 'no-store, private';
+
 /**
- * @param isOwn whether the route is one of the server's, which always answers in JSON: anything else comes from a proxy
- * @returns the JSON of a response; null if it has none
+ * @param isOwn whether the route is one of the guard's, which always answers in JSON: anything else, and a 401 or 403 without
+ *   its header, comes from a proxy or a gateway
+ * @returns the JSON or the text of a response; null if it is empty
  * @throws AuthError for a status that is not 2xx; the reason of an abort
  */
-export async function contentOf<T>(response: Response, signal?: AbortSignal | null, isOwn?: true): Promise<T> {
+export async function contentOf<T>(response: Response, signal?: AbortSignal | null, isOwn?: boolean): Promise<T> {
+  const { ok, status, headers } = response;
   let content;
   try {
-    content = JSON.parse((await response.text()) || 'null');
+    const text = await response.text();
+    content = text ? valueOf(text, isOwn ? '' : (headers.get('Content-Type') ?? '')) : null;
   } catch {
     signal?.throwIfAborted();
     // An incomplete answer counts as no answer. An error page of a proxy keeps its status.
-    if (response.ok) throw unreachable();
+    if (ok) throw unreachable();
   }
-  if (response.ok) return content;
-  const { message = UNREACHABLE, errors, reason = null } = content ?? {};
+  if (ok) return content as T;
+  const { message = UNREACHABLE, errors, reason = null } = (content ?? {}) as Partial<AuthError>;
+  const isOfGuard = content && (!REFUSED.includes(status) || headers.get('Cache-Control')?.includes(CACHING_OF_GUARD));
   throw new AuthError(message, {
-    status: response.status,
+    status,
     errors: errors ?? {},
-    retryAfter: retryAfterOf(response.headers),
-    reason: isOwn && !content ? 'unreachable' : reason,
+    retryAfter: retryAfterOf(headers),
+    reason: isOwn && !isOfGuard ? 'unreachable' : reason,
   });
 }
 

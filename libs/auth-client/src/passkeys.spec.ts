@@ -4,6 +4,8 @@ import { FakeServer, pass, useClock } from './server.testkit.js';
 const OPTIONS = '/auth/passkeys/login-options';
 const TIMEOUT_MS = 120_000;
 
+const base64url = (text: string) => Buffer.from(text).toString('base64url');
+
 /** A request of the client to the browser, which waits in the suggestions of a field. */
 interface Suggestion {
   challenge: string;
@@ -30,12 +32,12 @@ describe('the suggestions of passkeys', () => {
     useClock();
     suggestions.length = 0;
     available = Promise.resolve(true);
-    const get = ({ publicKey, signal }: { publicKey: { challenge: string }; signal: AbortSignal }) =>
+    const get = ({ publicKey, signal }: { publicKey: { challenge: Uint8Array }; signal: AbortSignal }) =>
       new Promise((resolve, reject) => {
         const suggestion: Suggestion = {
-          challenge: publicKey.challenge,
+          challenge: Buffer.from(publicKey.challenge).toString(),
           isAborted: false,
-          choose: () => resolve({ toJSON: () => 'a passkey' }),
+          choose: () => resolve({ rawId: Buffer.from('a passkey'), response: {} }),
           fail: (name) => reject(new DOMException('', name)),
         };
         suggestions.push(suggestion);
@@ -51,7 +53,6 @@ describe('the suggestions of passkeys', () => {
       addEventListener: page.addEventListener.bind(page),
       window: page,
       PublicKeyCredential: {
-        parseRequestOptionsFromJSON: (options: object) => options,
         isConditionalMediationAvailable: () => available,
       },
     });
@@ -59,7 +60,12 @@ describe('the suggestions of passkeys', () => {
     server.answer = ({ path }) => {
       const id = `challenge ${server.count(OPTIONS)}`;
       return path === OPTIONS
-        ? { body: { ceremony_id: id, options: { challenge: id, timeout: TIMEOUT_MS } } }
+        ? {
+            body: {
+              ceremony_id: id,
+              options: { challenge: base64url(id), timeout: TIMEOUT_MS },
+            },
+          }
         : { status: 422, body: { message: 'The passkey could not be verified.' } };
     };
     client = server.client();
@@ -90,7 +96,9 @@ describe('the suggestions of passkeys', () => {
     await pass(TIMEOUT_MS - 1000, 1000);
     suggestions[0]!.choose();
     await expect(offer).rejects.toMatchObject({ status: 422 });
-    expect(server.last).toMatchObject({ body: { ceremony_id: 'challenge 1', credential: 'a passkey' } });
+    expect(server.last).toMatchObject({
+      body: { ceremony_id: 'challenge 1', credential: { id: base64url('a passkey') } },
+    });
   });
 
   it('are offered again after a request without an answer, and after a refusal at the end of `Retry-After`', async () => {

@@ -1,7 +1,8 @@
 /** The browser's part of WebAuthn: registration and authentication with a passkey. */
 
+import { base64urlOf, bytesOf } from './base64url.js';
 import type { AuthError } from './errors.js';
-import { waitAfter } from './http.js';
+import { once, waitAfter } from './http.js';
 
 /** The answer of `POST /passkeys/login-options`. */
 interface Ceremony {
@@ -14,6 +15,9 @@ export interface PasskeyProof {
   ceremony_id: string;
   credential: unknown;
 }
+
+/** The members of a response that are bytes. */
+const BUFFERS = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'];
 
 /** The errors after which the offer of passkeys continues: of a request, and of a user who has cancelled a dialog. */
 const PASSING = ['AuthError', 'NotAllowedError'];
@@ -34,34 +38,86 @@ const nextUse = (ms: number, ended: AbortSignal): AbortSignal => {
 
 const api = () => globalThis.PublicKeyCredential;
 
-export const supportsPasskeys = (): boolean => !!api()?.parseRequestOptionsFromJSON;
+export const supportsPasskeys = (): boolean => !!api();
+
+/** The reason for which the server refuses a passkey that no account has. */
+const UNKNOWN = 'unknown_passkey';
+
+/*
+ * Options and credentials are converted here. Older browsers have no `parseRequestOptionsFromJSON`,
+ * `parseCreationOptionsFromJSON` and `toJSON`, and password managers replace them with functions that throw.
+ */
+
+const challengeOf = ({ challenge }: { challenge: string }) => ({ challenge: bytesOf(challenge) });
+const listOf = (list: PublicKeyCredentialDescriptorJSON[] = []) =>
+  list.map((one) => ({ ...one, id: bytesOf(one.id) }) as PublicKeyCredentialDescriptor);
+
+/** What the server reads of a credential. */
+const jsonOf = (credential: Credential | null) => {
+  const { rawId, response } = credential as PublicKeyCredential;
+  const id = base64urlOf(rawId);
+  const answer = response as AuthenticatorAttestationResponse;
+  const fields: Record<string, unknown> = { transports: answer.getTransports?.() };
+  for (const name of BUFFERS) {
+    const bytes = (response as unknown as Record<string, ArrayBuffer | null>)[name];
+    if (bytes) fields[name] = base64urlOf(bytes);
+  }
+  return { id, rawId: id, type: 'public-key', response: fields, clientExtensionResults: {} };
+};
+
+/** Not all browsers have this function, and password managers replace it, too. */
+const forget = async (passkey: UnknownCredentialOptions) => {
+  try {
+    await api().signalUnknownCredential(passkey);
+  } catch {
+    // The browser offers it again.
+  }
+};
 
 /** @param begin sends `POST /passkeys/login-options` */
 export function openPasskeys(begin: () => Promise<unknown>) {
   /** A page can have only one WebAuthn request at a time: every other request ends the autofill. */
   let autofill = new AbortController();
   const endOffer = () => autofill.abort();
+  /** The last passkey with which the user has authenticated. */
+  let proved: UnknownCredentialOptions;
 
   const prove = async ({ ceremony_id, options }: Ceremony, more?: CredentialRequestOptions): Promise<PasskeyProof> => {
-    const publicKey = api().parseRequestOptionsFromJSON(options);
-    const credential = (await navigator.credentials.get({ publicKey, ...more })) as PublicKeyCredential;
-    return { ceremony_id, credential: credential.toJSON() };
+    const publicKey = {
+      ...options,
+      ...challengeOf(options),
+      allowCredentials: listOf(options.allowCredentials),
+    } as PublicKeyCredentialRequestOptions;
+    const credential = jsonOf(await navigator.credentials.get({ publicKey, ...more }));
+    proved = { rpId: options.rpId!, credentialId: credential.id };
+    return { ceremony_id, credential };
   };
 
   return {
     endOffer,
     /** Authenticates with a passkey that the user chooses in a dialog of the browser. */
-    async askFor() {
+    askFor: once(async () => {
       endOffer();
       return prove((await begin()) as Ceremony);
+    }),
+    /** After a refused request: if no account has the passkey, the browser no longer offers it. */
+    refused(error: AuthError): never {
+      if (error.reason === UNKNOWN) void forget(proved);
+      throw error;
     },
     /** Creates a passkey with the options of a route of the server. Any other request ends one that waits, as the autofill. */
-    async enrol(options: unknown, more?: object): Promise<unknown> {
+    enrol: once(async (options: unknown, more?: object): Promise<unknown> => {
       endOffer();
       const { signal } = (autofill = new AbortController());
-      const publicKey = api().parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
-      return ((await navigator.credentials.create({ publicKey, signal, ...more })) as PublicKeyCredential).toJSON();
-    },
+      const given = options as PublicKeyCredentialCreationOptionsJSON;
+      const publicKey = {
+        ...given,
+        ...challengeOf(given),
+        user: { ...given.user, id: bytesOf(given.user.id) },
+        excludeCredentials: listOf(given.excludeCredentials),
+      } as PublicKeyCredentialCreationOptions;
+      return jsonOf(await navigator.credentials.create({ publicKey, signal, ...more }));
+    }),
     /** Waits until the user chooses a passkey in the suggestions of a field. @returns null if the offer has ended */
     async offer(left?: AbortSignal): Promise<PasskeyProof | null> {
       endOffer();

@@ -1,4 +1,4 @@
-import { FakeServer, LOGIN, ORDERS, pass, useClock } from './server.testkit.js';
+import { FakeServer, INVALID, LOGIN, ORDERS, pass, useClock } from './server.testkit.js';
 
 const STEP_UP = {
   'X-Svc-Confirmation-Methods': 'password, passkey',
@@ -39,7 +39,7 @@ describe('the client', () => {
       const client = await server.signedIn();
       let isRefused = false;
       server.answer = ({ path }) =>
-        path === '/orders' && !isRefused ? ((isRefused = true), { status: 401 }) : undefined;
+        path === '/orders' && !isRefused ? ((isRefused = true), { status: 401, headers: INVALID }) : undefined;
       const body = new Blob(['{"item":1}'], { type: 'application/json' }).stream();
       const init = {
         method: 'PUT',
@@ -142,7 +142,7 @@ describe('the client', () => {
       const client = await server.signedIn();
       const abort = new AbortController();
       server.answer = async ({ path }) => {
-        if (path === '/orders') return { status: 401 };
+        if (path === '/orders') return { status: 401, headers: INVALID };
         abort.abort();
         return new Promise(() => undefined);
       };

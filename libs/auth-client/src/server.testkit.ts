@@ -14,8 +14,13 @@ interface Seen {
   redirect: RequestRedirect;
 }
 
-/** What the server answers; `text`: not JSON; `'lost'`: it does its work and the answer does not arrive. */
+/** What the server answers; `text`: not JSON; `headers`: those that the guard and its host do not send; `'lost'`: it does its work and the answer does not arrive. */
 type Answer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> } | 'lost' | undefined;
+
+/** The header of each answer of the guard. */
+export const OF_GUARD = { 'Cache-Control': 'no-store, private' };
+/** The challenge of a refused access token. */
+export const INVALID = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -92,7 +97,9 @@ export class FakeServer {
     const own = given && given !== 'lost' ? given : this.usual(seen);
     if (given === 'lost') throw new TypeError('Failed to fetch');
     const { status = 200, body = null, text: page = JSON.stringify(body), headers: more } = own;
-    return new Response(status === 204 ? null : page, { status, headers: more });
+    const type = 'text' in own ? 'text/html' : 'application/json';
+    const usual = { 'Content-Type': type, ...(path.startsWith('/auth/') && OF_GUARD) };
+    return new Response(status === 204 ? null : page, { status, headers: { ...usual, ...more } });
   }
 
   private usual({ path, body, headers }: Seen): Exclude<Answer, 'lost' | undefined> {
@@ -110,7 +117,7 @@ export class FakeServer {
       return { body: this.issue() };
     }
     if (!this.live || !headers.get('Authorization'))
-      return { status: 401, body: { message: 'Authentication is required.' } };
+      return { status: 401, body: { message: 'Authentication is required.' }, headers: { ...OF_GUARD, ...INVALID } };
     if (path === '/auth/logout') {
       this.live = null;
       return { status: 204 };

@@ -1,5 +1,6 @@
 import { AuthError } from './errors.js';
-import { pause, send, unreachable, waitAfter } from './http.js';
+import { bytesOf } from './base64url.js';
+import { TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace } from './types.js';
 
 const DAY_MS = 86_400_000;
@@ -7,6 +8,11 @@ const DAY_MS = 86_400_000;
 const MARGIN_MS = 60_000;
 /** A request waits for the renewal of a token that expires so soon. */
 const SOON_MS = 5000;
+/**
+ * No work under the lock takes longer: it is two requests with a pause. A tab that has the lock for longer hangs, as in an
+ * `alert()`, and another one takes the lock away.
+ */
+const LONGEST_WORK_MS = 2 * TIMEOUT_MS + 2000;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
@@ -33,11 +39,23 @@ type Message =
   | { ended: string; reason?: SignedOutReason; isOver: boolean };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
-const claimsOf = (token: string): AccessClaims => {
-  const bytes = Uint8Array.from(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-    char.charCodeAt(0),
-  );
-  return JSON.parse(new TextDecoder().decode(bytes));
+const claimsOf = (token: string): AccessClaims => JSON.parse(new TextDecoder().decode(bytesOf(token.split('.')[1]!)));
+
+/** A moment by the clock of the machine, which can be set back, and by a clock that can stop while the machine sleeps. */
+interface Moment {
+  wall: number;
+  steady: number;
+}
+const momentAt = (wall = Date.now()): Moment => ({ wall, steady: performance.now() });
+/** Milliseconds since a moment. Either clock can lose time, so the larger difference is the true one. */
+const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, performance.now() - steady);
+
+const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
+
+/** A page that the browser renders before the user opens it gets no lock until then. */
+const whenShown = async (): Promise<void> => {
+  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
+  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
 };
 
 export type Sessions = ReturnType<typeof openSessions>;
@@ -54,12 +72,14 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const closed = new AbortController();
 
   let current: AuthSession | null = null;
+  let issued = momentAt();
   /** Whether there is a session to restore whose renewal has not succeeded yet. */
   let isAwaited = false;
   let failures = 0;
-  /** The last failure of a renewal, and the end of its `Retry-After`. */
+  /** The last failure of a renewal, and the milliseconds of its `Retry-After`. */
   let refusal: AuthError;
-  let refusedUntil = 0;
+  let refused = issued;
+  let retryAfter = 0;
   /** The renewals that wait or run, by the session that they replace. */
   const renewals = new Map<AuthSession | null, Promise<void>>();
   let timer: ReturnType<typeof setTimeout>;
@@ -110,29 +130,51 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     }
   };
 
-  const emit = <K extends keyof AuthClientEvents>(event: K, detail: AuthClientEvents[K]) =>
-    events.dispatchEvent(new CustomEvent(event, { detail }));
+  /** Listeners are code of the page: those of an event during a lock run when it is free. */
+  let isLocked = false;
+  const unsent: Event[] = [];
+  const flush = () => {
+    isLocked = false;
+    for (let event; (event = unsent.shift());) events.dispatchEvent(event);
+  };
+  const emit = <K extends keyof AuthClientEvents>(event: K, detail: AuthClientEvents[K]) => {
+    unsent.push(new CustomEvent(event, { detail }));
+    if (!isLocked) flush();
+  };
 
   /**
-   * Runs `work` while no other tab runs any (Web Locks). Calls must not be nested. Without Web Locks (no TLS, and not
-   * localhost; or the browser refuses them together with storage), only the work of this tab takes turns, and the grace
-   * period of the server accepts two tabs at once.
+   * Runs `work` while neither this tab nor another one runs any (Web Locks). Calls must not be nested. Without Web Locks (no
+   * TLS, and not localhost; or the browser refuses them together with storage), only the work of this tab takes turns, and
+   * the grace period of the server accepts two tabs at once.
    */
-  const locked = async <T>(work: () => Promise<T>): Promise<T> => {
+  const locked = <T>(work: () => Promise<T>): Promise<T> => {
     let running: Promise<T> | undefined;
-    try {
-      const run = () => (running = work()).finally(() => pause(BROADCAST_MS));
-      if (isShared) return await navigator.locks.request(name, run);
-    } catch {
-      // The work has failed, or there is no lock.
-    }
+    const run = () => {
+      isLocked = true;
+      return (running = work());
+    };
+    const take = (how: LockOptions) =>
+      navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
+    const turn = async () => {
+      try {
+        if (isShared) {
+          await whenShown();
+          await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
+        }
+      } catch {
+        // The work has failed, or there is no lock.
+      }
+      return (running ?? run()).finally(flush);
+    };
     // The next one runs whether this one succeeds or not.
-    return running ?? ((queue = queue.then(work, work)) as Promise<T>);
+    return (queue = queue.then(turn, turn)) as Promise<T>;
   };
+
+  const isRefused = () => since(refused) < retryAfter;
 
   /** Milliseconds until a renewal is due and allowed. */
   const left = () =>
-    Math.max(current ? current.expiresAt - Math.min(MARGIN_MS, current.lifetime / 5) : 0, refusedUntil) - Date.now();
+    Math.max(current ? current.lifetime - marginOf(current) - since(issued) : 0, retryAfter - since(refused));
 
   const tell = (message: Message) => {
     // A BroadcastChannel reaches its own origin only and takes no target.
@@ -143,7 +185,10 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   /** At least a second, so that a lifetime of nothing causes no flood; at most what a timer of a browser can count. */
   const schedule = (wait: number) => {
     clearTimeout(timer);
-    if (!closed.signal.aborted) timer = setTimeout(check, Math.min(wait > 1000 ? wait : 1000, DAY_MS));
+    if (closed.signal.aborted) return;
+    timer = setTimeout(check, Math.min(wait > 1000 ? wait : 1000, DAY_MS));
+    // In Node a timer is an object, which would keep the process alive.
+    Object(timer).unref?.();
   };
 
   /** Renews the session if that is due. */
@@ -157,9 +202,10 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const use = (session: AuthSession, reason: SignedInReason, otherTab: boolean) => {
     const isSame = current?.claims.fid === session.claims.fid;
     current = session;
+    issued = momentAt(session.expiresAt - session.lifetime);
     isAwaited = false;
     failures = 0;
-    refusedUntil = 0;
+    retryAfter = 0;
     schedule(left());
     if (isSame) emit('renewed', { session, otherTab });
     else emit('signedIn', { session, reason, otherTab });
@@ -229,7 +275,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       const token = stored();
       // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
       if (!isCookie && !token) return drop('logout', true);
-      if (refusedUntil > Date.now()) throw refusal;
+      if (isRefused()) throw refusal;
       const refresh = async () => {
         await exchange('/refresh', isCookie ? undefined : { refresh_token: token }, 'restored');
         // The answer had no tokens: it is not of the server.
@@ -247,7 +293,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
         const { status, reason } = refusal;
         if ((status === 401 || status === 403) && !reason) return drop('ended');
         const wait = waitAfter(refusal, failures++);
-        if (refusal.retryAfter) refusedUntil = Date.now() + wait;
+        refused = momentAt();
+        retryAfter = refusal.retryAfter ? wait : 0;
         schedule(wait);
         throw refusal;
       }
@@ -271,7 +318,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     else if (current?.claims.fid === data.ended) drop(data.reason!, true);
   };
   try {
-    if (isShared) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
+    // On a server there are no tabs: clients of other users would hear it, and it would keep the process alive.
+    if (isShared && globalThis.window) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
   } catch {
     // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
   }
@@ -305,10 +353,12 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     },
     /** The session for the next request; a token that expires soon is renewed first. */
     async fresh() {
-      const isDue = current ? current.expiresAt - Date.now() < Math.min(SOON_MS, current.lifetime / 10) : isAwaited;
+      const isDue = current ? current.lifetime - since(issued) < Math.min(SOON_MS, current.lifetime / 10) : isAwaited;
       if (isDue) await renew(current);
       return current;
     },
+    /** Whether it is the current session, and its token is so new that a refusal probably has another reason. */
+    isFresh: (session: AuthSession) => session === current && since(issued) < marginOf(session),
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
     signInAt: <T>(path: string, body: object) =>
       locked(() => {

@@ -1,47 +1,12 @@
 import { FakeServer, LOGIN, ORDERS, eventsOf } from './server.testkit.js';
+import { Locks, Storage, closePage, define, openPage } from './tabs.testkit.js';
 
 const KEY = 'svc-auth:https://api.test/auth';
-
-/** The `localStorage` of all tabs. */
-class Storage {
-  readonly items = new Map<string, string>();
-  isFull = false;
-  isRefused = false;
-
-  getItem(name: string): string | null {
-    this.check(this.isRefused);
-    return this.items.get(name) ?? null;
-  }
-  setItem(name: string, value: string): void {
-    this.check(this.isRefused || this.isFull);
-    this.items.set(name, value);
-  }
-  removeItem(name: string): void {
-    this.check(this.isRefused);
-    this.items.delete(name);
-  }
-  private check(isRefusal: boolean): void {
-    if (isRefusal) throw new DOMException('', 'QuotaExceededError');
-  }
-}
 
 /** A constructor that a browser refuses, as Firefox does without storage. */
 const refusal = function () {
   throw new DOMException('The operation is insecure.', 'SecurityError');
 };
-
-/** Web Locks with one name. */
-class Locks {
-  isRefused = false;
-  private last: Promise<unknown> = Promise.resolve();
-
-  async request<T>(_: string, work: () => Promise<T>): Promise<T> {
-    if (this.isRefused) throw new DOMException('Access to the Locks API is denied in this context.', 'SecurityError');
-    const turn = this.last.then(work);
-    this.last = turn.catch(() => undefined);
-    return turn;
-  }
-}
 
 /** Clients of one page are as two tabs: they share storage, locks and messages only. */
 describe('the client in tabs', () => {
@@ -50,18 +15,14 @@ describe('the client in tabs', () => {
   let locks: Locks;
 
   beforeEach(() => {
-    [server, storage, locks] = [new FakeServer(), new Storage(), new Locks()];
-    define('localStorage', storage);
-    define('navigator', { locks });
+    server = new FakeServer();
+    ({ storage, locks } = openPage());
   });
   afterEach(() => {
     server.stop();
-    define('localStorage', undefined);
-    define('navigator', undefined);
+    closePage();
   });
 
-  const define = (name: string, value: unknown) =>
-    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   const tab = () => server.client({ refreshToken: server.isCookieMode ? 'cookie' : 'localStorage' });
   const sleep = () => jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
   /** Waits until a message has reached all tabs. */

@@ -200,16 +200,21 @@ export interface GuardRoutes {
  * The session of a browser with a server that uses `@svc/auth`.
  *
  * Bodies and answers have the fields of the routes (`docs/routes.md`). Every method rejects with an `AuthError` if the
- * server refuses the request or does not answer; `AuthError.errors` has the messages of each field. Methods of passkeys also
+ * server refuses the request or does not answer; `AuthError.errors` has the messages of each field. Calls of a method that
+ * changes something, with the same arguments while the first one runs, are one: a double click is one request. Methods of passkeys also
  * reject with the `DOMException` of the browser, such as `NotAllowedError` when the user cancels.
  */
 export interface AuthClient {
   /** The current session; null if no user is signed in. Each renewal replaces the object. */
   readonly session: AuthSession | null;
-  /** Whether this browser supports passkeys in the format of the server. */
+  /** Whether this browser supports passkeys. */
   readonly supportsPasskeys: boolean;
 
-  /** Calls `listener` for an event of this or another tab. @returns a function that removes the listener */
+  /**
+   * Calls `listener` for an event of this or another tab, before the method that causes it resolves.
+   *
+   * @returns a function that removes the listener
+   */
   on<K extends keyof AuthClientEvents>(event: K, listener: (detail: AuthClientEvents[K]) => void): () => void;
   /**
    * Restores the session of an earlier page or another tab. Call it once, when the page starts. It sends no request if the
@@ -229,7 +234,8 @@ export interface AuthClient {
   /** A valid access token, for example for a WebSocket; null if no user is signed in. It is renewed first if necessary. */
   accessToken(): Promise<string | null>;
   /**
-   * `fetch` with the access token. It renews a token that expires or is refused (401), asks for a confirmation (423), and
+   * `fetch` with the access token. It renews a token that expires or is refused (401 with `invalid_token`; any other 401 only if
+   * the token is not new), asks for a confirmation (423), and
    * waits once for `Retry-After` if that is at most 10 seconds (429; 503 if the method is idempotent). It repeats the
    * request once for each of these reasons, never as another user. Without a session, it sends the request without a token.
    * It follows no redirect: `redirect` is `error`, or `manual`.
@@ -244,7 +250,7 @@ export interface AuthClient {
    *
    * @param url an URL, or a path of the page's origin
    * @param body sent as JSON; undefined and null: no body
-   * @returns the JSON of the answer, or null if it has none
+   * @returns the JSON of the answer, or its text if it has another type; null if it has none
    */
   request<T = unknown>(method: string, url: string, body?: unknown, init?: RequestInit): Promise<T>;
   /** Requests to further routes of the guard. */

@@ -24,8 +24,6 @@ import { TABLES } from './entities';
 import { BackgroundWork } from './foundation/platform/deadline';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
-import { ConfirmationGuard } from './features/step-up/require-confirmation';
-import { VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -157,7 +155,7 @@ const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
 };
 
 /** Nest guards that a host can inject. */
-const GUARDS = [AccessTokenGuard, ConfirmationGuard, VerifiedEmailGuard];
+const GUARDS: Type[] = [AccessTokenGuard, ...FEATURES.flatMap(({ guards = [] }) => guards)];
 
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 

@@ -1,34 +1,19 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
-import { AccountFlow } from './features/account/account.controller';
-import { PasswordChangeFlow } from './features/change-password/change-password.controller';
-import { EmailChangeFlow } from './features/email-change/email-change.controller';
-import { EmailCodeFlow } from './features/email-code/email-code.controller';
-import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
-import { ChallengeFlow } from './features/login-challenge/challenge.controller';
-import { KnownDeviceFlow } from './features/known-devices/known-devices.controller';
-import { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.controller';
-import { LoginFlow } from './features/login/login.controller';
-import { AccountMails, type MailPreview } from './features/mail/mail.feature';
-import { PasskeyFlow } from './features/passkeys/passkey-flow';
-import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
-import { RegistrationFlow } from './features/registration/registration-flow';
-import { SessionFlow } from './features/sessions/sessions.controller';
-import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
-import { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
-import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
+import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { BackgroundWork } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
-import { UsernameChangeFlow } from './features/username-change/username-change.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
-import { RefreshTokenPipe } from './request/http/refresh-cookie';
-import type { Flow } from './request/http/server-call';
+import { RefreshTokenPipe } from './request/http/cookies';
+import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
+import { FEATURES } from './features';
+import type { Feature } from './foundation/realm/feature';
 import { OPTIONS } from './library-options';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
@@ -37,28 +22,16 @@ import type { SessionStart } from './features/sessions/new-sessions';
 import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
-import { TwoFactor } from './features/two-factor/two-factor';
+
+/** The capabilities of all features. */
+const CAPABILITIES = FEATURES.flatMap((feature) =>
+  Object.entries(feature.capabilities ?? {}).map(([name, type]) => ({ name, type: type as Type<object>, feature })),
+);
+
+const isFlow = (type: Type): type is Type<Flow> => type.prototype instanceof Flow;
 
 /** The capabilities that a host can also inject. */
-export const FLOWS = [
-  LoginFlow,
-  ChallengeFlow,
-  RequiredEnrolmentFlow,
-  TrustedDeviceFlow,
-  SessionFlow,
-  KnownDeviceFlow,
-  ConfirmationFlow,
-  EnrolmentFlow,
-  PasskeyFlow,
-  RegistrationFlow,
-  PasswordChangeFlow,
-  PasswordResetFlow,
-  EmailCodeFlow,
-  EmailVerificationFlow,
-  EmailChangeFlow,
-  UsernameChangeFlow,
-  AccountFlow,
-];
+export const FLOWS = CAPABILITIES.flatMap(({ type }) => (isFlow(type) ? type : []));
 
 /** Longest wait of {@link Auth.settled} in milliseconds. The library gives up its own work after half a minute; a mail, after one. */
 const SETTLED_MS = 60_000;
@@ -81,7 +54,17 @@ export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
  * @publicApi
  */
 @Injectable()
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the static block defines all members of the interface
 export class Auth {
+  static {
+    for (const { name, type, feature } of CAPABILITIES)
+      Object.defineProperty(this.prototype, name, {
+        get(this: Auth): object {
+          return this.capability(type, feature);
+        },
+      });
+  }
+
   private name?: string;
 
   constructor(
@@ -159,91 +142,6 @@ export class Auth {
     return this.sessionService.endEverything('revoked');
   }
 
-  /** Sign-in with identifier and password. */
-  get login(): LoginFlow {
-    return this.flow(LoginFlow);
-  }
-
-  /** The second step of a sign-in. */
-  get challenge(): ChallengeFlow {
-    return this.flow(ChallengeFlow);
-  }
-
-  /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
-  get requiredEnrolment(): RequiredEnrolmentFlow {
-    return this.flow(RequiredEnrolmentFlow);
-  }
-
-  /** The trusted devices of a caller. */
-  get trustedDevices(): TrustedDeviceFlow {
-    return this.flow(TrustedDeviceFlow);
-  }
-
-  /** Refresh, logout, list and end of the sessions of a caller. */
-  get sessions(): SessionFlow {
-    return this.flow(SessionFlow);
-  }
-
-  /** The known devices of a caller, and the report of a sign-in. */
-  get knownDevices(): KnownDeviceFlow {
-    return this.flow(KnownDeviceFlow);
-  }
-
-  /** Step-up with the password. */
-  get confirmation(): ConfirmationFlow {
-    return this.flow(ConfirmationFlow);
-  }
-
-  /** Second factors and recovery codes of a caller. {@link twoFactor} is the same without a caller, for operators. */
-  get enrolment(): EnrolmentFlow {
-    return this.flow(EnrolmentFlow);
-  }
-
-  /** Sign-in, step-up and enrolment with passkeys. */
-  get passkeys(): PasskeyFlow {
-    return this.flow(PasskeyFlow);
-  }
-
-  /** Registration of an account. */
-  get registration(): RegistrationFlow {
-    return this.flow(RegistrationFlow);
-  }
-
-  /** Change of the password of a caller. */
-  get passwordChange(): PasswordChangeFlow {
-    return this.flow(PasswordChangeFlow);
-  }
-
-  /** Reset of a forgotten password. */
-  get passwordReset(): PasswordResetFlow {
-    return this.flow(PasswordResetFlow);
-  }
-
-  /** Sign-in with a mailed code. */
-  get emailCode(): EmailCodeFlow {
-    return this.flow(EmailCodeFlow);
-  }
-
-  /** Verification of an email address. */
-  get emailVerification(): EmailVerificationFlow {
-    return this.flow(EmailVerificationFlow);
-  }
-
-  /** Change of the email of a caller. */
-  get emailChange(): EmailChangeFlow {
-    return this.flow(EmailChangeFlow);
-  }
-
-  /** Change of the identifier of a caller, where it is not the email. */
-  get usernameChange(): UsernameChangeFlow {
-    return this.flow(UsernameChangeFlow);
-  }
-
-  /** Export and deletion of the account of a caller. */
-  get account(): AccountFlow {
-    return this.flow(AccountFlow);
-  }
-
   /**
    * Returns a confirmation token for the session of the caller, after the host has confirmed the user's identity in its own
    * way, for example with the social provider of a user without a password. It is as good as the one of
@@ -293,16 +191,6 @@ export class Auth {
    */
   previewMails(language: Language, user: object = {}): Promise<MailPreview[]> {
     return this.scope.get(AccountMails).previews(language, user);
-  }
-
-  /**
-   * Manages the second factors of this guard's users from server code: an extra guard has no enrolment routes, and an
-   * operator may have to remove a factor. @throws AuthConfigError when `features.twoFactor` is off for the guard
-   */
-  get twoFactor(): TwoFactor {
-    const { realm } = this.scope;
-    if (realm.options.features.twoFactor) return this.scope.get(TwoFactor);
-    throw new AuthConfigError(`features.twoFactor is off for the guard "${realm.guard}".`);
   }
 
   /**
@@ -367,12 +255,17 @@ export class Auth {
     return this.scope.get(Sessions);
   }
 
-  private flow<F extends Flow>(type: new (realms: Realms) => F): F {
-    const flow = new type(this.realms);
-    return this.name === undefined ? flow : flow.guard(this.name);
+  private capability(type: Type<object>, feature: Feature): object {
+    const { scope } = this;
+    if (isFlow(type)) return this.name === undefined ? new type(this.realms) : new type(this.realms).guard(this.name);
+    if (scope.isOn(feature)) return scope.get(type);
+    throw new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`);
   }
 
   private get scope(): RealmScope {
     return this.name === undefined ? this.realms.default : this.realms.get(this.name);
   }
 }
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- features add their capabilities to the interface
+export interface Auth extends Capabilities {}

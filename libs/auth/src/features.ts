@@ -10,12 +10,14 @@ import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
 import { emailCode } from './features/email-code/email-code.feature';
-import { passkeyRegistration, registration } from './features/registration/registration.feature';
+import { accountFields, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
+import { passkeyRegistration } from './features/passkeys/passkey-registration';
 import { conditionalCreate, passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
+import { users } from './identity/users/users.feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
@@ -23,11 +25,10 @@ import { trustedDevices } from './features/login-challenge/trusted-devices.featu
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
-import { denylist, tokens } from './identity/tokens/tokens.feature';
+import { tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/account/account.texts';
-export type {} from './features/change-password/change-password.texts';
 export type {} from './features/email-change/email-change.texts';
 export type {} from './features/email-code/email-code.texts';
 export type {} from './features/email-verification/email-verification.texts';
@@ -46,8 +47,8 @@ export type {} from './request/lockout/lockout.texts';
 /** All features of the library, in the order in which their routes are mounted. */
 export const FEATURES: readonly Feature[] = [
   http,
+  users,
   tokens,
-  denylist,
   throttling,
   lockout,
   abilities,
@@ -70,6 +71,7 @@ export const FEATURES: readonly Feature[] = [
   emailVerification,
   emailChange,
   usernameChange,
+  accountFields,
   registration,
   passkeyRegistration,
   account,

@@ -24,7 +24,7 @@ export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration-flow';
-export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
+export type { RegistrationAnswer, RegistrationReceived } from './features/login/account-opening';
 export { PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 export { EmailCodeFlow } from './features/email-code/email-code.controller';
@@ -89,17 +89,17 @@ export type { Reason } from './foundation/platform/catalogue';
 // Entities and migrations
 export { authEntities, authMigrations } from './entities';
 export { migrateAuth } from './tools/migrations/migrate';
-export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
+export { addTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
-export { withTwoFactorColumns } from './identity/users/columns';
-export { EmailDelivery } from './features/email-verification/email-delivery.entity';
+export { withTwoFactorColumns } from './features/two-factor/two-factor-columns';
+export { EmailDelivery } from './identity/users/email-delivery.entity';
 export { EmailChange } from './features/email-change/email-change.entity';
 export { KnownDevice } from './features/known-devices/known-device.entity';
 export { LockoutCounter } from './request/lockout/lockout.entity';
 export { Passkey } from './features/passkeys/passkey.entity';
 export { PasswordResetToken } from './features/password-reset/reset-token.entity';
 export { TrustedDevice } from './features/login-challenge/trusted-device.entity';
-export { Session } from './identity/denylist/session.entity';
+export { Session } from './features/sessions/session.entity';
 
 // Events
 export { AccountDeleted } from './features/account/account.events';
@@ -108,9 +108,9 @@ export { EmailChangeRequested, EmailChangeUndone, EmailChanged } from './feature
 export { SignInReported } from './features/known-devices/sign-in-report';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
-export { Verified } from './features/email-verification/verified-emails';
+export { Verified } from './identity/users/proved-emails';
 export { UsernameChanged } from './features/username-change/username-change';
-export { PasswordReset } from './features/password-reset/password-reset';
+export { PasswordReset } from './features/login/password-replacement';
 export { PasswordChanged } from './features/change-password/change-password';
 export { AccountLocked } from './request/lockout/lockout';
 export { AccountReleased } from './request/lockout/lockout';
@@ -147,16 +147,18 @@ export {
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type { MailContent, MailKind, MailTemplates } from './foundation/ports/mail';
-export type { MailPreview } from './features/mail/mail.feature';
+export type { MailPreview } from './features/mail/account-mails';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
 export { PasswordVerifier } from './foundation/ports/passwords';
-export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
-export { firebaseScryptVerifier } from './identity/password/imported/firebase-scrypt-verifier';
-export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
-export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
-export type { RegistrationRules } from './foundation/ports/registration-rules';
+export {
+  bcryptVerifier,
+  firebaseScryptVerifier,
+  pbkdf2Verifier,
+  scryptVerifier,
+} from './identity/password/imported/verifiers';
+export type { RegistrationRules } from './features/registration/registration-rules';
 export { PasswordHasher } from './identity/password/password-hasher';
 export { type Limit, type AttemptOutcome, SecurityStore, type Tally } from './foundation/security-store/security-store';
 

@@ -5,6 +5,7 @@ import type { FeatureOptions, GuardStructure, UsersOptions } from './foundation/
 import { sharedPath } from './foundation/config/guard-isolation.policy';
 import { FEATURES } from './features';
 import { OPTIONS } from './library-options';
+import { hostProvider } from './shared.module';
 import type { Feature } from './foundation/realm/feature';
 import { segmentsWithRoutesBelow } from './request/gates/library-routes';
 import { mount } from './request/http/mount';
@@ -47,7 +48,7 @@ export class RealmModule implements NestModule {
       // The features of an extra guard are checked at their first server call.
       const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
-      for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
+      for (const text of userProviderWarnings(users, options, FEATURES)) new Logger('Auth').warn(text);
     }
     realms.add(scope);
   }
@@ -95,7 +96,7 @@ export class RealmModule implements NestModule {
           inject: [Realm, ModuleRef],
         },
         userProvider(users),
-        presenterProvider(presenter),
+        presenter ? hostProvider(Presenter, presenter) : Presenter,
         TimedUserProvider,
         accessTokenStrategy(guard),
         ...FEATURES.flatMap(({ data }) => data?.stores ?? []),
@@ -106,21 +107,15 @@ export class RealmModule implements NestModule {
   }
 }
 
+const SECOND_FACTORS = FEATURES.find(({ userColumns }) => userColumns)?.userColumns;
+
 const configOf = ({ guards }: AuthConfig, name: string) => guards.find(({ guard }) => guard === name)!;
 
 function userProvider({ entity, provider }: UsersOptions = {}): Provider {
-  if (typeof provider === 'function') return { provide: UserProvider, useClass: provider };
-  if (provider) return { provide: UserProvider, ...provider } as Provider;
+  if (provider) return hostProvider(UserProvider, provider);
   const fromEntity = (database: Database, { options }: Realm): UserProvider => {
     if (!entity) throw new AuthConfigError(`The guard "${options.guard}" has no users.`);
-    return new TypeormUserProvider(database, entity as new () => object, options.username);
+    return new TypeormUserProvider(database, entity as new () => object, options.username, SECOND_FACTORS?.table);
   };
   return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
-}
-
-function presenterProvider(presenter: GuardStructure['presenter']): Provider {
-  if (!presenter) return Presenter;
-  return typeof presenter === 'function'
-    ? { provide: Presenter, useClass: presenter }
-    : ({ provide: Presenter, ...presenter } as Provider);
 }

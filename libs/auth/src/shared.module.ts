@@ -1,4 +1,12 @@
-import { type DynamicModule, Logger, Module, type Provider, type Type } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  type InjectionToken,
+  Logger,
+  Module,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
@@ -28,7 +36,7 @@ import { PasswordHasher } from './identity/password/password-hasher';
 import { rowsIn } from './identity/users/user-rows';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
-import { segmentsWithRoutesBelow } from './request/gates/library-routes';
+import { operationErrors, segmentsWithRoutesBelow } from './request/gates/library-routes';
 import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
@@ -61,30 +69,18 @@ export class AuthCoreModule {
       { provide: Texts, useValue: new Texts(FEATURES) },
       poolProvider(structure.pool),
       databaseProvider(structure),
-      {
-        provide: SecurityStore,
-        inject: [AUTH_CONFIG, Clock, OwnRedis],
-        useFactory: (config: AuthConfig, clock: Clock, redis: OwnRedis) =>
-          selectStore(config, clock, isProduction(), redis),
-      },
+      configured(SecurityStore, [Clock, OwnRedis], (config, clock: Clock, redis: OwnRedis) =>
+        selectStore(config, clock, isProduction(), redis),
+      ),
       OwnRedis,
-      {
-        provide: Encryption,
-        inject: [AUTH_CONFIG],
-        useFactory: ({ encryption: { key, previousKeys } }: AuthConfig) =>
-          new Encryption(key === undefined ? [] : [key, ...previousKeys]),
-      },
+      configured(
+        Encryption,
+        [],
+        ({ encryption: { key, previousKeys } }) => new Encryption(key === undefined ? [] : [key, ...previousKeys]),
+      ),
       // One queue for hashes of every kind and all guards: `hashing.concurrency` limits the hashes of the whole process.
-      {
-        provide: HashQueue,
-        inject: [AUTH_CONFIG],
-        useFactory: ({ hashing }: AuthConfig) => createHashQueue(hashing),
-      },
-      {
-        provide: PasswordHasher,
-        inject: [AUTH_CONFIG, HashQueue],
-        useFactory: ({ hashing }: AuthConfig, queue: HashQueue) => new Argon2Hasher(hashing, queue),
-      },
+      configured(HashQueue, [], ({ hashing }) => createHashQueue(hashing)),
+      configured(PasswordHasher, [HashQueue], ({ hashing }, queue: HashQueue) => new Argon2Hasher(hashing, queue)),
       SecurityLog,
       GateRefusalLog,
       TransportErrors,
@@ -95,15 +91,11 @@ export class AuthCoreModule {
       EndedSessions,
       StoreContinuity,
       DenylistMonitor,
-      {
-        provide: USER_SOURCES,
-        inject: [AUTH_CONFIG, Database],
-        useFactory: (config: AuthConfig, database: Database) => checkedSources(config, database),
-      },
+      configured(USER_SOURCES, [Database], checkedSources),
       ProxyWarning,
       SharedThrottlerStorage,
     ];
-    const incomplete = manifestErrors(FEATURES);
+    const incomplete = [...manifestErrors(FEATURES), ...operationErrors(FEATURES)];
     if (incomplete.length) throw new AuthConfigError(incomplete.join('\n'));
     registerEntities(structure);
     return {
@@ -114,6 +106,23 @@ export class AuthCoreModule {
     };
   }
 }
+
+/** A provider that is made from the configuration, and from what it injects besides. */
+const configured = <Rest extends unknown[]>(
+  provide: InjectionToken,
+  inject: NonNullable<FactoryProvider['inject']>,
+  make: (config: AuthConfig, ...rest: Rest) => unknown,
+): Provider => ({ provide, inject: [AUTH_CONFIG, ...inject], useFactory: make });
+
+/** What a host gives for a token: a class, or one that its own providers have or make. */
+export const hostProvider = (provide: InjectionToken, given: object): Provider =>
+  typeof given === 'function' ? { provide, useClass: given as Type } : ({ provide, ...given } as Provider);
+
+/** Provides null where the host has given no pool. */
+const poolProvider = (pool: AuthStructure['pool']): Provider =>
+  ['useExisting', 'useFactory'].some((way) => way in Object(pool))
+    ? hostProvider(POSTGRES_POOL, pool!)
+    : { provide: POSTGRES_POOL, useValue: pool || null };
 
 const cookieSuffixes = FEATURES.flatMap(({ cookies = [] }) => cookies.map(({ suffix }) => suffix));
 
@@ -154,13 +163,6 @@ function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<str
   return sources;
 }
 
-/** Provides null where the host has given no pool. */
-function poolProvider(pool: AuthStructure['pool']): Provider {
-  if (!pool) return { provide: POSTGRES_POOL, useValue: null };
-  const isSource = typeof pool === 'object' && ('useExisting' in pool || 'useFactory' in pool);
-  return isSource ? ({ provide: POSTGRES_POOL, ...pool } as Provider) : { provide: POSTGRES_POOL, useValue: pool };
-}
-
 /** The database is that of the option pool, otherwise of the host's data source. A service that only verifies needs none. */
 function databaseProvider(structure: AuthStructure): Provider {
   const { pool, dataSource } = structure;
@@ -169,14 +171,11 @@ function databaseProvider(structure: AuthStructure): Provider {
   }
   const typeOrm = pool ? undefined : nestTypeOrm();
   const ofHost = typeOrm ? [{ token: typeOrm.getDataSourceToken(dataSource), optional: true }] : [];
-  return {
-    provide: Database,
-    inject: [AUTH_CONFIG, POSTGRES_POOL, ...ofHost],
-    useFactory: async (config: AuthConfig, given: PostgresPool | null, source?: DataSource) => {
-      const own = pool ? await sourceOn(given!, { entities: entitiesOf(structure) }) : source;
-      return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
-    },
-  };
+  const inject = [POSTGRES_POOL, ...ofHost];
+  return configured(Database, inject, async (config, given: PostgresPool | null, source?: DataSource) => {
+    const own = pool ? await sourceOn(given!, { entities: entitiesOf(structure) }) : source;
+    return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
+  });
 }
 
 const nestTypeOrm = () => optionalPeer<typeof import('@nestjs/typeorm')>('@nestjs/typeorm');

@@ -366,7 +366,7 @@ describe('the names on the page of the original interface', () => {
       if (fallback) expect(plain(stated)).toBe(fallback);
     }
     const source = (name: string): string => readFileSync(join(ROOT, `libs/auth/src/tools/console/${name}.ts`), 'utf8');
-    expect(source('release.command')).toContain(`purpose = '${specification.COMMANDS['svc:release --purpose']}'`);
+    expect(source('data-commands')).toContain(`purpose = '${specification.COMMANDS['svc:release --purpose']}'`);
     expect(source('keygen')).toContain(`algorithm = '${specification.COMMANDS['svc:keygen --algorithm']}'`);
     expect(plain(section('Console').get('svc:prune --lockout-days')![1])).toBe(String(DEFAULTS.retention.lockoutDays));
     expect(DEFAULTS.retention.schedule).toMatch(/^\d+ \d+ \* \* \*$/);

@@ -86,6 +86,8 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   passwordReset: NO_LIMIT,
   emailVerification: NO_LIMIT,
   emailChange: NO_LIMIT,
+  usernameChange: NO_LIMIT,
+  mailedLinks: NO_LIMIT,
   emailCode: NO_LIMIT,
 };
 

@@ -185,6 +185,7 @@ export class LoggingApp {
           passwordReset: unlimited,
           emailVerification: unlimited,
           emailChange: unlimited,
+          mailedLinks: unlimited,
           emailCode: unlimited,
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },

@@ -36,7 +36,7 @@ export const storageNotice = canStore
     ? 'This browser blocks cookies, and this server keeps the session in one. Allow cookies for this page to sign in.'
     : 'This browser stores nothing for this page. You can sign in, but the session ends when you reload or close the page.';
 
-/** Whether passkeys work here: the server lists this origin, and the browser parses WebAuthn options from JSON. */
+/** Whether passkeys work here: the server lists this origin, and the browser has them. */
 export const hasPasskeys =
   !!config.features.passkeys && config.passkeyOrigins.includes(location.origin) && auth.supportsPasskeys;
 

@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Database, type Sql, repeatOnConflict } from '../../foundation/platform/database';
+import { Database, type Sql } from '../../foundation/platform/database';
 import {
   HOST_TIMEOUT_MS,
   RequestScope,
   bestEffort,
   callHost,
   repeatWhileUnavailable,
+  repeatOnConflict,
 } from '../../foundation/platform/deadline';
 import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';

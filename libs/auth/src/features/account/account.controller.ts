@@ -1,4 +1,4 @@
-import { Controller, Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   INTEGER,
   type Schema,
@@ -19,13 +19,6 @@ import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { AccountExport, type ExportedAccount } from './account-export';
 import { AccountDeletion, DeletionBusy } from './account-deletion';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    account_export: true;
-    account_delete: true;
-  }
-}
 
 declare module '../../foundation/realm/feature' {
   interface Feature {
@@ -56,8 +49,7 @@ export class AccountController {
     private readonly accountDeletion: AccountDeletion,
   ) {}
 
-  @Route('GET', 'export', {
-    operation: 'account_export',
+  @Route('GET', 'export', 'account_export', {
     summary: 'What is known of the account',
     note: 'Returns the data that the library has of the account.',
     gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
@@ -68,18 +60,24 @@ export class AccountController {
     return this.account.export(caller);
   }
 
-  @Route('DELETE', '', {
-    operation: 'account_delete',
+  @Route('DELETE', '', 'account_delete', {
     summary: 'Deletes the account',
     note: 'Succeeds once. Afterwards every request of the account is answered 401.',
     gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
     unlimited: 'it succeeds once, and each process runs two deletions at a time',
     endsSession: true,
-    refusals: () => [new DeletionBusy()],
+    refusals: [DeletionBusy],
     quiet: true,
   })
   delete(@CurrentCaller() caller: Caller): Promise<void> {
     return this.accountDeletion.delete(caller);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Export and deletion of the account of a caller. */
+    readonly account: AccountFlow;
   }
 }
 
@@ -88,10 +86,9 @@ export class AccountController {
  *
  * @publicApi
  */
-@Injectable()
 export class AccountFlow extends Flow {
   /** As `GET /account/export`. @throws Unauthenticated, InsufficientScope, ConfirmationRequired, TooManyRequests */
-  async export(source: CallSource): Promise<ExportedAccount> {
+  export(source: CallSource): Promise<ExportedAccount> {
     return this.call(AccountController, 'export', source);
   }
 
@@ -101,7 +98,7 @@ export class AccountFlow extends Flow {
    * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, DeletionBusy, StoreUnavailable; every error of a
    * listener of `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
    */
-  async delete(source: CallSource): Promise<void> {
+  delete(source: CallSource): Promise<void> {
     return this.call(AccountController, 'delete', source);
   }
 }

@@ -5,7 +5,7 @@ import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
 import { AccountDataStore } from './account-rows.store';
-import { AccountController } from './account.controller';
+import { AccountController, AccountFlow } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 import { feature, value } from '../../foundation/config/option-table';
 import { ACCOUNT_EVENTS } from './account.events';
@@ -45,6 +45,8 @@ export const account = defineFeature('account', {
   // The user is deleted, and cannot be read any more.
   informs: { accountDeleted: [({ get }, send) => get(AccountDeletion).onDeleted((user) => send({ user }))] },
   events: ACCOUNT_EVENTS,
+  writesUsers: ({ hooks }) => !hooks.deleteUser && 'DELETE',
+  capabilities: { account: AccountFlow },
   defaultGuardControllers: [AccountController],
   providers: [AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 });

@@ -149,3 +149,10 @@ export class ChangePasswordRequest extends NewPasswordRequest {
   @RequiredText(({ password }) => typeof password !== 'string')
   current_password: string | null = null;
 }
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The user changed the password in another session. */
+    password_change: true;
+  }
+}

@@ -5,8 +5,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { ResetLinks } from '../password-reset/password-reset';
-import { ResetTokenStore } from '../password-reset/reset-token.store';
+import { PasswordReplacement } from '../login/password-replacement';
 import { Accounts } from '../sessions/accounts';
 import { EmailChangeFailed, EmailReplacements, LINK_ATTEMPTS } from './email-change';
 import { EmailChangeUndone } from './email-change.events';
@@ -35,8 +34,7 @@ export class EmailChangeUndo {
     private readonly replacements: EmailReplacements,
     private readonly hasher: PasswordHasher,
     private readonly accounts: Accounts,
-    private readonly resetTokens: ResetTokenStore,
-    private readonly resetLinks: ResetLinks,
+    private readonly passwords: PasswordReplacement,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -92,9 +90,9 @@ export class EmailChangeUndo {
     // A user without a password gets none, but a session may have set a first one until it ended.
     if (digest !== null && digest !== unusableHash) return false;
     await this.accounts.takeOver({ userId, since: requestedAt }, endSessions);
-    await this.resetTokens.removeOthers({ userId, email: from!, digest });
+    await this.replacements.endLinks(userId, { email: from!, digest });
     // Before the change is closed: after a failure, the same link mails it. A concurrent request finds the pause.
-    await this.resetLinks.request(from!, true);
+    await this.passwords.mailLink(from!);
     if (await this.changes.advance('close', id))
       this.events.emit(new EmailChangeUndone(userId, this.realm.guard, to, from!));
     return true;

@@ -1,10 +1,10 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, signInRefusal, status } from '../../request/routes/route';
+import { Route, signInRefusal } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import {
@@ -16,14 +16,6 @@ import {
 } from './email-change';
 import { EmailChangeUndo, FormerEmailTaken } from './email-change-undo';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    email_change_request: true;
-    email_change_confirm: true;
-    email_change_undo: true;
-  }
-}
-
 /** The links open pages of the host, which post the token. So a program that opens links in mails changes nothing. */
 @Controller('email/change')
 export class EmailChangeController {
@@ -33,55 +25,50 @@ export class EmailChangeController {
     private readonly undoing: EmailChangeUndo,
   ) {}
 
-  @Route('POST', '', {
-    operation: 'email_change_request',
+  @Route('POST', '', 'email_change_request', {
     summary: 'Mails a link that changes the email to a new address',
     note: 'Gives the same answer for a free, a taken and the own address.',
     gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
     limiter: 'svc-email-change',
     status: 202,
-    answer: status('email-change-requested'),
-    refusals: signInRefusal,
+    done: 'email-change-requested',
+    refusals: [signInRefusal],
   })
-  async request(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(EmailChangeBody) { email }: EmailChangeBody,
-  ): Promise<{ status: string }> {
-    await this.requests.request(caller, email);
-    return { status: 'email-change-requested' };
+  request(@CurrentCaller() caller: Caller, @RequestBody() { email }: EmailChangeBody): Promise<void> {
+    return this.requests.request(caller, email);
   }
 
-  @Route('POST', 'confirm', {
-    operation: 'email_change_confirm',
+  @Route('POST', 'confirm', 'email_change_confirm', {
     summary: 'Changes the email with the token that was mailed to the new address',
     note: 'Ends all other sessions. Every link that is not accepted gets the same text.',
     public: true,
-    limiter: 'svc-email-verification',
-    answer: status('email-changed'),
-    refusals: () => [new EmailChangeFailed()],
+    limiter: 'svc-mailed-links',
+    done: 'email-changed',
+    refusals: [EmailChangeFailed],
     quiet: true,
   })
-  async confirm(
-    @RequestBody(EmailChangeLink) { token }: EmailChangeLink,
-    @Req() request: object,
-  ): Promise<{ status: string }> {
-    await this.confirmation.confirm(token, request);
-    return { status: 'email-changed' };
+  confirm(@RequestBody() { token }: EmailChangeLink, @Req() request: object): Promise<void> {
+    return this.confirmation.confirm(token, request);
   }
 
-  @Route('POST', 'undo', {
-    operation: 'email_change_undo',
+  @Route('POST', 'undo', 'email_change_undo', {
     summary: 'Restores the former email with the token that was mailed to it',
     note: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
     public: true,
-    limiter: 'svc-email-verification',
-    answer: status('email-change-undone'),
-    refusals: () => [new EmailChangeFailed(), new FormerEmailTaken(), new HasherBusy()],
+    limiter: 'svc-mailed-links',
+    done: 'email-change-undone',
+    refusals: [EmailChangeFailed, FormerEmailTaken, HasherBusy],
     quiet: true,
   })
-  async undo(@RequestBody(EmailChangeLink) { token }: EmailChangeLink): Promise<{ status: string }> {
-    await this.undoing.undo(token);
-    return { status: 'email-change-undone' };
+  undo(@RequestBody() { token }: EmailChangeLink): Promise<void> {
+    return this.undoing.undo(token);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Change of the email of a caller. */
+    readonly emailChange: EmailChangeFlow;
   }
 }
 
@@ -90,7 +77,6 @@ export class EmailChangeController {
  *
  * @publicApi
  */
-@Injectable()
 export class EmailChangeFlow extends Flow {
   /**
    * As `POST /email/change`: mails a link to the new address. The result does not show whether the address has an account.
@@ -98,13 +84,13 @@ export class EmailChangeFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, ValidationFailed, InsufficientScope, TooManyRequests, StoreUnavailable;
    * AuthConfigError without `confirmUrl`, `undoUrl` or mailer
    */
-  async request(email: string, source: CallSource): Promise<void> {
-    await this.call(EmailChangeController, 'request', source, { input: { email } });
+  request(email: string, source: CallSource): Promise<void> {
+    return this.call(EmailChangeController, 'request', source, { email });
   }
 
   /** As `POST /email/change/confirm`. @throws EmailChangeFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
-  async confirm(token: string, source: CallSource): Promise<void> {
-    await this.call(EmailChangeController, 'confirm', source, { input: { token } });
+  confirm(token: string, source: CallSource): Promise<void> {
+    return this.call(EmailChangeController, 'confirm', source, { token });
   }
 
   /**
@@ -112,7 +98,7 @@ export class EmailChangeFlow extends Flow {
    *
    * @throws EmailChangeFailed, FormerEmailTaken, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  async undo(token: string, source: CallSource): Promise<void> {
-    await this.call(EmailChangeController, 'undo', source, { input: { token } });
+  undo(token: string, source: CallSource): Promise<void> {
+    return this.call(EmailChangeController, 'undo', source, { token });
   }
 }

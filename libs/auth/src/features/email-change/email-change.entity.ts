@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 import type { EmailChangeState } from './email-change.policy';
 
 /**
@@ -92,11 +93,9 @@ export class EmailChange {
 }
 
 /** Creates `svc_email_changes`. */
-export class CreateSvcEmailChanges1764200000000 implements MigrationInterface {
-  readonly name = 'CreateSvcEmailChanges1764200000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcEmailChanges1764200000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_email_changes (
         id uuid NOT NULL CONSTRAINT svc_email_changes_pkey PRIMARY KEY,
         guard text NOT NULL,
@@ -115,17 +114,11 @@ export class CreateSvcEmailChanges1764200000000 implements MigrationInterface {
         expires_at timestamptz NOT NULL,
         unusable_hash text,
         held_email text
-      )`);
-    await runner.query(
-      `CREATE UNIQUE INDEX svc_email_changes_requested ON svc_email_changes (guard, user_id) WHERE state = 'requested'`,
-    );
-    await runner.query('CREATE INDEX svc_email_changes_owner ON svc_email_changes (guard, user_id)');
-    await runner.query('CREATE INDEX svc_email_changes_held ON svc_email_changes (guard, held_email)');
-    await runner.query('CREATE UNIQUE INDEX svc_email_changes_confirm ON svc_email_changes (confirm_hash)');
-    await runner.query('CREATE UNIQUE INDEX svc_email_changes_undo ON svc_email_changes (undo_hash)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_email_changes');
-  }
+      )`,
+    `CREATE UNIQUE INDEX svc_email_changes_requested ON svc_email_changes (guard, user_id) WHERE state = 'requested'`,
+    'CREATE INDEX svc_email_changes_owner ON svc_email_changes (guard, user_id)',
+    'CREATE INDEX svc_email_changes_held ON svc_email_changes (guard, held_email)',
+    'CREATE UNIQUE INDEX svc_email_changes_confirm ON svc_email_changes (confirm_hash)',
+    'CREATE UNIQUE INDEX svc_email_changes_undo ON svc_email_changes (undo_hash)',
+  ];
 }

@@ -57,3 +57,12 @@ export const EMAIL_CHANGE_EVENTS: LoggedEvents = {
   'auth.email.changed': { event: EmailChanged, severity: 'info', details: ofUser },
   'auth.email.change_undone': { event: EmailChangeUndone, severity: 'warning', details: ofUser },
 };
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The email was changed by a link that another session had asked for. */
+    email_change: true;
+    /** A change of the email was undone. */
+    email_undo: true;
+  }
+}

@@ -6,10 +6,9 @@ import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/sc
 import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
-import { EmailChangeController } from './email-change.controller';
+import { EmailChangeController, EmailChangeFlow } from './email-change.controller';
 import { EmailChangeRows, EmailChangeStore, type ExportedEmailChange } from './email-change.store';
 import { EmailChangeUndo } from './email-change-undo';
 import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
@@ -18,10 +17,10 @@ import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 /** The undo of a change replaces the password, so its user needs another one. */
 function resetErrors({ guards }: AuthConfig): string[] {
   return guards
-    .filter(({ features }) => features.emailChange && !features.passwordReset)
+    .filter(({ features, facts }) => features.emailChange && !facts.mailsPasswordLinks)
     .map(
-      ({ guard }) =>
-        `features.emailChange needs features.passwordReset at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
+      ({ guard, decidedBy }) =>
+        `features.emailChange needs ${decidedBy.mailsPasswordLinks} at the guard "${guard}": a user who undoes a change gets a link to choose a new password. Turn it on, or turn features.emailChange off.`,
     );
 }
 
@@ -49,6 +48,7 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  facts: { changesEmails: 'features.emailChange' },
   reasons,
   languages: () =>
     (require('./email-change.languages') as typeof import('./email-change.languages')).emailChangeLanguages,
@@ -78,15 +78,11 @@ export const emailChange = defineFeature('emailChange', {
       }),
     ),
   },
+  writesUsers: () => 'UPDATE',
+  waits: { 'change of the email': { row: '`POST /email/change/confirm`', inARow: 20, longest: 6 } },
+  capabilities: { emailChange: EmailChangeFlow },
   defaultGuardControllers: [EmailChangeController],
-  providers: [
-    EmailChangeStore,
-    EmailReplacements,
-    ExistingAccountMails,
-    EmailChangeRequests,
-    EmailChangeConfirmation,
-    EmailChangeUndo,
-  ],
+  providers: [EmailChangeStore, EmailReplacements, EmailChangeRequests, EmailChangeConfirmation, EmailChangeUndo],
   on: { identifierHeld: (services, email) => services.get(EmailChangeStore).holderOf(email) },
   data: {
     entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],

@@ -51,7 +51,7 @@ export interface EmailChangeOptions {
 declare module '../../foundation/config/auth-options' {
   interface RateLimitsOptions {
     /**
-     * `POST /email/change` and `POST /username`, together. Besides, an address gets at most five mails of `POST /email/change`
+     * `POST /email/change`. Besides, an address gets at most five mails of `POST /email/change`
      * in an hour, whatever their number of senders.
      *
      * @default { maxAttempts: 10, decaySeconds: 3600 }

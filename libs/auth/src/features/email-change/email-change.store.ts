@@ -5,7 +5,7 @@ import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from '../sessions/session.entity';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { EmailChange } from './email-change.entity';
 import { type EmailChangeState, type EmailChangeStep, transition } from './email-change.policy';

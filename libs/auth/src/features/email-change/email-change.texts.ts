@@ -1,4 +1,4 @@
-import type { NoticeMail } from '../../foundation/ports/mail';
+import type { ReportMail } from '../../foundation/ports/mail';
 import { featureTexts } from '../../foundation/platform/messages';
 
 export const EMAIL_CHANGE_MESSAGES = {
@@ -13,7 +13,7 @@ declare module '../../foundation/platform/messages' {
 export const emailChangeText = featureTexts(EMAIL_CHANGE_MESSAGES);
 
 /** The data of the mail to the former address after a change of the address. */
-export interface EmailChangedMail extends NoticeMail {
+export interface EmailChangedMail extends ReportMail {
   /** The new address with its local part shortened: `a…@example.com`. */
   newEmail: string;
   /**

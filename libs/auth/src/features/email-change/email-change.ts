@@ -15,12 +15,11 @@ import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail, RequiredText } from '../../request/http/request-body';
-import { VerifiedEmails } from '../email-verification/verified-emails';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
+import type { KeptLinks } from '../login/password-replacement';
+import { AccountMails, ExistingAccountMails } from '../mail/account-mails';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
-import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { Accounts } from '../sessions/accounts';
 import { RequestSessions } from '../sessions/request-sessions';
 import { Sessions } from '../sessions/sessions';
@@ -45,7 +44,7 @@ export class EmailChangeRequests {
     private readonly users: TimedUserProvider,
     private readonly changes: EmailChangeStore,
     private readonly accounts: Accounts,
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly existingAccountMails: ExistingAccountMails,
@@ -64,7 +63,7 @@ export class EmailChangeRequests {
     const [id, token, to] = [randomUUID(), newSecret(), foldedIdentifier(email)];
     const fingerprint = fingerprintFor(id, await this.users.passwordHashOf(userId));
     const from = this.users.emailOf(user);
-    const wasVerified = !(await this.verifiedEmails.isMissing(user));
+    const wasVerified = !(await this.provedEmails.isMissing(user));
     const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
     await this.accounts.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
@@ -119,6 +118,11 @@ export class EmailReplacements {
     return result;
   }
 
+  /** Ends what was mailed for the account, at all guards of the source. @param kept what is bound to the address that is stored now */
+  async endLinks(userId: string, kept?: KeptLinks): Promise<void> {
+    for (const [end, services] of this.accounts.hooks('emailReplaced')) await end(services, userId, kept);
+  }
+
   /** Whether the transaction runs code of the host, which must not run twice. */
   private get callsHost(): boolean {
     const { users } = this.realm.options;
@@ -137,7 +141,7 @@ export class EmailChangeConfirmation {
     private readonly standings: AccountStandings,
     private readonly accounts: Accounts,
     private readonly requestSessions: RequestSessions,
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly events: AuthEvents,
@@ -184,16 +188,16 @@ export class EmailChangeConfirmation {
     // A user store without transactions has the new email already, after a request that failed later.
     const isStored = this.users.emailOf(user) === to;
     // An address that was never verified may belong to another person, who must not get access to the account.
-    const isVerified = isStored ? wasVerified : !(await this.verifiedEmails.isMissing(user));
+    const isVerified = isStored ? wasVerified : !(await this.provedEmails.isMissing(user));
     const undo = from !== null && isVerified ? { hash: sha256(undoToken), email: from } : null;
     const current = isStored ? to : from;
     // The user has asked for the change. A user of whom no person was known stays one, unless a session confirms the change.
     const isProved =
-      (await this.verifiedEmails.wasProved(userId, from, isVerified)) ||
+      (await this.provedEmails.wasProved(userId, from, isVerified)) ||
       (await this.requestSessions.ownerOf(request)) === userId;
     const record = async (sql: Sql): Promise<boolean> => {
       if (!(await this.sessions.isAlive(sessionId, sql)) || !(await this.changes.confirm(sql, id, undo))) return false;
-      await this.verifiedEmails.recordChange(sql, userId, to, isProved);
+      await this.provedEmails.recordChange(sql, userId, to, isProved);
       return true;
     };
     const replace = (): Promise<ReplacementResult> => this.replacements.replace(userId, { from: current, to }, record);
@@ -208,7 +212,7 @@ export class EmailChangeConfirmation {
     const { id, userId, sessionId, from, to } = found;
     if (from !== null) this.queue.add('emailChanged', () => this.draftFor(from, found, undoToken));
     await this.accounts.endOthers(userId, sessionId, 'email_change');
-    for (const tokens of this.accounts.services(ResetTokenStore)) await tokens.removeAll(userId);
+    await this.replacements.endLinks(userId);
     if (await this.changes.advance('settle', id))
       this.events.emit(new EmailChanged(userId, this.realm.guard, from, to));
   }

@@ -8,7 +8,7 @@ import { PasswordHasher } from '../../identity/password/password-hasher';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { OptionalText, rememberIn } from '../../request/http/request-body';
 import {
   AttemptGuard,
@@ -18,11 +18,9 @@ import {
   afterProof,
 } from '../../request/lockout/attempt-guard';
 import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
-import { VerifiedEmails } from '../email-verification/verified-emails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import { Lockout, type LoginAnswer } from '../login/login';
-import { PasswordReplacement } from '../login/password-replacement';
-import { PasswordReset, ResetCleanup } from '../password-reset/password-reset';
-import type { ResetAccount } from '../password-reset/reset-token.store';
+import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
@@ -30,7 +28,7 @@ import { emailCodeText } from './email-code.texts';
 
 /** The account of a consumed code. */
 interface ProvedAccount {
-  readonly account: ResetAccount;
+  readonly account: MailedAccount;
   readonly digest: string | null;
   readonly claims: PurposeClaims;
   /** The sign-in; of an {@link UnprovedAccounts unproved account}, the hash that replaces its password before the sign-in. */
@@ -44,11 +42,11 @@ interface ProvedAccount {
 @Injectable()
 export class UnprovedAccounts {
   constructor(
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
-    private readonly cleanup: ResetCleanup,
+    private readonly recovery: AccountRecovery,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -56,7 +54,7 @@ export class UnprovedAccounts {
 
   /** Whether no person has proved the address of the user, and one can. */
   async has(user: object): Promise<boolean> {
-    return !(await this.verifiedEmails.isProved(user));
+    return !(await this.provedEmails.isProved(user));
   }
 
   /** A hash that replaces the password of a user, of a password that is not known to any person. @throws HasherBusy, SignInRefused */
@@ -73,10 +71,10 @@ export class UnprovedAccounts {
    * @param unusable the hash that replaces it
    * @returns false if the password was replaced in the meantime
    */
-  async take(account: ResetAccount, digest: string | null, unusable: string): Promise<boolean> {
+  async take(account: MailedAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
-    const endSessions = (moment?: number): Promise<void> => this.cleanup.run(account, { revokeSessions: true, moment });
-    const finish = (): Promise<void> => this.cleanup.recordPerson(account);
+    const endSessions = (moment?: number): Promise<void> => this.recovery.endAccess(account, true, moment);
+    const finish = (): Promise<void> => this.recovery.recordPerson(account);
     if (digest === null) {
       await endSessions();
       // A session may have set a first password until it ended. It must not become valid.
@@ -145,10 +143,9 @@ export class EmailCodeAttempts {
   /** Consumes the code of a request. @throws WrongEmailCode for a correct code that is not valid any more */
   private async use(token: string, open: OpenRequest): Promise<ProvedAccount> {
     const claims = await this.codes.claimsOf(open);
-    const user = claims && (await this.users.findById(claims.sub));
-    const email = user && this.users.emailOf(user);
-    if (!user || !email) throw new WrongEmailCode();
-    const { sub: userId } = claims;
+    const account = claims && (await this.users.mailedUser(claims.sub));
+    if (!account) throw new WrongEmailCode();
+    const { user, userId, email } = account;
     const digest = await this.users.passwordHashOf(userId);
     if (!this.codes.isCurrent(claims, { digest, email })) throw new WrongEmailCode();
     // Before the code is consumed: a refused user can use it later.
@@ -156,7 +153,7 @@ export class EmailCodeAttempts {
       ? await this.unproved.unusableHash(userId)
       : await this.signIn.admit({ user, userId, digest });
     if (!(await this.codes.consume(token))) throw new WrongEmailCode();
-    return { account: { user, userId, email, identifier: this.users.identifierOf(user) }, digest, claims, next };
+    return { account, digest, claims, next };
   }
 }
 
@@ -199,11 +196,11 @@ export class EmailCodeLogin {
   private async taken({ account, digest: former }: ProvedAccount, unusable: string) {
     const { userId, email } = account;
     const isTaken = await this.unproved.take(account, former, unusable);
-    const user = isTaken && (await this.users.findById(userId));
+    const current = isTaken && (await this.users.mailedUser(userId));
     // A change of email that was confirmed until the sessions ended belongs to the other person.
-    if (!user || this.users.emailOf(user) !== email) throw new WrongEmailCode();
+    if (!current || current.email !== email) throw new WrongEmailCode();
     const digest = former === null ? null : unusable;
-    return { signIn: await this.signIn.admit({ user, userId, digest }), digest };
+    return { signIn: await this.signIn.admit({ user: current.user, userId, digest }), digest };
   }
 }
 

@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredEmail } from '../../request/http/request-body';
 import { mailLock, LoginLocks } from '../../request/lockout/lockout.store';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
-import { type ResetAccount, mailedAccount } from '../password-reset/reset-token.store';
+import { AccountMails } from '../mail/account-mails';
 import { EmailCodes, type OpenRequest } from './email-codes';
 
 /** The answer to a request for a code. */
@@ -50,11 +49,11 @@ export class EmailCodeRequests {
 
   /** The counter on which wrong codes for a request count. @throws StoreUnavailable */
   async subjectFor({ subject, address }: OpenRequest): Promise<string> {
-    return subject ?? this.subjectOf(await mailedAccount(this.users, address), address);
+    return subject ?? this.subjectOf(await this.users.mailedAccount(address), address);
   }
 
   /** Where the email is the identifier, the counter of a login with it: wrong codes and wrong passwords count together. */
-  private subjectOf(account: ResetAccount | null, address: string): string {
+  private subjectOf(account: MailedAccount | null, address: string): string {
     if (this.realm.options.username !== 'email') return mailLock(address).subject;
     return this.locks.of(address, account?.userId ?? null).subject;
   }
@@ -65,15 +64,11 @@ export class EmailCodeRequests {
    */
   private async draftFor(address: string, codeToken: string, end: number): Promise<Draft<'signInCode'> | null> {
     if (this.clock.monotonic() >= end) return null;
-    const account = await mailedAccount(this.users, address);
+    const account = await this.users.mailedAccount(address);
     const lookedUp = { address, subject: this.subjectOf(account, address) };
     const { userId, email } = account ?? { userId: '', email: address };
     const make = async (isAdmitted: boolean): Promise<Mail | null> => {
-      const digest = await this.users.passwordHashOf(userId).catch((error: unknown) => {
-        // A provider of the host may be unable to read an empty id.
-        if (account) throw error;
-        return null;
-      });
+      const digest = await this.users.passwordHashOfMailed(account);
       const code = await this.codes.issue(codeToken, lookedUp, { userId: isAdmitted ? userId : '', email, digest });
       if (!account || !isAdmitted) return null;
       const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;

@@ -14,17 +14,10 @@ import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal } from '../../request/routes/route';
 import type { LoginAnswer } from '../login/login';
-import { REMEMBER_NOTE, tokensOrChallenge, unverifiedRefusal } from '../login/login.controller';
+import { tokensOrChallenge, unverifiedRefusal } from '../login/login.controller';
 import { CodeAnswer, EmailCodeLogin, WrongEmailCode } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
 import { EmailCodeCookie } from './email-codes';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    email_code_send: true;
-    email_code_login: true;
-  }
-}
 
 /** The body of the answer to a request for a code. In cookie mode, the token is in a cookie. */
 export interface RequestedCodeBody {
@@ -87,41 +80,37 @@ export class EmailCodeController {
     private readonly login: EmailCodeLogin,
   ) {}
 
-  @Route('POST', '', {
-    operation: 'email_code_send',
+  @Route('POST', '', 'email_code_send', {
     summary: 'Mails a code to sign in with',
     note: 'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-email-code',
     interceptors: [CodeTokenDelivery],
     status: 202,
     answer: ({ cookieMode }) => (cookieMode ? REQUESTED_BESIDE_COOKIE : REQUESTED),
   })
-  request(@RequestBody(CodeRequest) { email }: CodeRequest): Promise<RequestedCode> {
+  request(@RequestBody() { email }: CodeRequest): Promise<RequestedCode> {
     return this.requests.request(email);
   }
 
-  @Route('POST', 'verify', {
-    operation: 'email_code_login',
+  @Route('POST', 'verify', 'email_code_login', {
     summary: 'Signs in with a mailed code',
-    note: `Every code that is not accepted gets the same text. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+    note: 'Every code that is not accepted gets the same text.',
+    public: 'own-origin',
     limiter: 'svc-email-code',
     interceptors: [CodeTokenDelivery],
     answer: tokensOrChallenge,
-    refusals: (options) => [
-      new WrongEmailCode(),
-      ...attemptRefusals('code', options),
+    refusals: [
+      WrongEmailCode,
+      attemptRefusals('code'),
       // A code verifies the address.
-      ...(options.features.emailVerification ? [] : unverifiedRefusal(options)),
-      ...signInRefusal(options),
+      (options) => (options.facts.provesEmails ? [] : unverifiedRefusal(options)),
+      signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  verify(@RequestBody(CodeAnswer) answer: CodeAnswer, @Req() request: object): Promise<LoginAnswer> {
+  verify(@RequestBody() answer: CodeAnswer, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(answer, request);
   }
 }
@@ -135,12 +124,18 @@ export interface EmailCodeAnswer {
   readonly remember?: boolean;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Sign-in with a mailed code. */
+    readonly emailCode: EmailCodeFlow;
+  }
+}
+
 /**
  * Sign-in with a mailed code, for code of the host. Needs `features.emailCode`.
  *
  * @publicApi
  */
-@Injectable()
 export class EmailCodeFlow extends Flow {
   /**
    * As `POST /login/code`: mails a code if the address has an account. The result does not show whether it has. Keep
@@ -148,8 +143,8 @@ export class EmailCodeFlow extends Flow {
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without a mailer
    */
-  async request(email: string, source: CallSource): Promise<RequestedCode> {
-    return this.call(EmailCodeController, 'request', source, { input: { email } });
+  request(email: string, source: CallSource): Promise<RequestedCode> {
+    return this.call(EmailCodeController, 'request', source, { email });
   }
 
   /**
@@ -159,7 +154,7 @@ export class EmailCodeFlow extends Flow {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, TooManyRequests, UnverifiedLogin, SignInRefused,
    * ValidationFailed, HasherBusy, StoreUnavailable
    */
-  async verify(answer: EmailCodeAnswer, source: CallSource): Promise<LoginAnswer> {
-    return this.call(EmailCodeController, 'verify', source, { input: { ...answer } });
+  verify(answer: EmailCodeAnswer, source: CallSource): Promise<LoginAnswer> {
+    return this.call(EmailCodeController, 'verify', source, answer);
   }
 }

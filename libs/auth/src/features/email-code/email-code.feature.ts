@@ -2,11 +2,10 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { sharedColumn } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
-import { ResetCleanup } from '../password-reset/password-reset';
 import { perClient } from '../../request/throttling/limiters';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
-import { EmailCodeController } from './email-code.controller';
+import { EmailCodeController, EmailCodeFlow } from './email-code.controller';
 import { EMAIL_CODE_OPTIONS } from './email-code.options';
 import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
@@ -31,17 +30,10 @@ export const emailCode = defineFeature('emailCode', {
   limits: {
     'svc-email-code': perClient(({ emailCode: limit }) => limit),
   },
+  capabilities: { emailCode: EmailCodeFlow },
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   cookies: [EmailCodeCookie],
-  providers: [
-    EmailCodeCookie,
-    EmailCodes,
-    EmailCodeRequests,
-    UnprovedAccounts,
-    EmailCodeAttempts,
-    EmailCodeLogin,
-    ResetCleanup,
-  ],
+  providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
   on: { endAll: endChallenges },
 });

@@ -6,7 +6,7 @@ import { type Limit, SecurityStore } from '../../foundation/security-store/secur
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { type Purpose, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
-import { TokenCookie } from '../../request/http/refresh-cookie';
+import { TokenCookie } from '../../request/http/cookies';
 import { limit } from '../../request/throttling/limiters';
 
 /** Number of guesses at one code. */

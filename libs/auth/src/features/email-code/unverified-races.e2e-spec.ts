@@ -2,7 +2,7 @@ import { mailedCode, sendCode } from '../../../../../test/support/flows/email-co
 import { UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
 import { ADA, PASSWORD } from '../../../../../test/support/hosts/user-entities';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { PasswordReset } from '../password-reset/password-reset';
+import { PasswordReset } from '../login/password-replacement';
 import { Sessions } from '../sessions/sessions';
 
 describe('a mailed code of an account without a password and with an unverified address', () => {

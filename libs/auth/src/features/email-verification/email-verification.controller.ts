@@ -9,21 +9,12 @@ import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller, CurrentUser } from '../../request/gates/authenticated';
 import { Presentation } from '../../request/http/presentation';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, status } from '../../request/routes/route';
+import { Route } from '../../request/routes/route';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequestSessions } from '../sessions/request-sessions';
 import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    email_verify: true;
-    email_verify_probe: true;
-    email_prove: true;
-    email_verification_send: true;
-  }
-}
 
 /**
  * Whether a client prefers JSON to an HTML page. The type with the highest quality value decides, the first one if
@@ -75,11 +66,12 @@ function pageOf(frontendUrl: string, link: string | null): string {
 const OF_LINK = of(TEXT, 'As the mailed link has it.');
 const LINK = { id: OF_LINK, hash: OF_LINK, expires: OF_LINK, signature: OF_LINK };
 
-@Controller('email/verify')
+@Controller('email')
 export class VerifyEmailController {
   constructor(
     private readonly emailVerification: EmailVerification,
     private readonly links: VerificationLinks,
+    private readonly mails: VerificationMails,
     private readonly requestSessions: RequestSessions,
     private readonly answer: VerifiedAnswer,
   ) {}
@@ -88,8 +80,7 @@ export class VerifyEmailController {
    * Answers HEAD without verifying the email: HEAD is a safe method (RFC 9110 §9.2.1). Declared before `open`, because
    * Express would route HEAD requests to the GET handler.
    */
-  @Route('HEAD', ':id/:hash', {
-    operation: 'email_verify_probe',
+  @Route('HEAD', 'verify/:id/:hash', 'email_verify_probe', {
     summary: 'Looks at a verification link without opening it',
     note: 'Changes nothing, for any link: it answers programs that check the links in mails.',
     parameters: LINK,
@@ -100,8 +91,7 @@ export class VerifyEmailController {
   probe(): void {}
 
   /** Verifies the email address of a link that was opened from a mail. */
-  @Route('GET', ':id/:hash', {
-    operation: 'email_verify',
+  @Route('GET', 'verify/:id/:hash', 'email_verify', {
     summary: 'Opens a mailed verification link',
     note: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
     parameters: LINK,
@@ -113,7 +103,7 @@ export class VerifyEmailController {
       204: null,
       ...(emailVerification.frontendUrl !== undefined && { 302: null }),
     }),
-    refusals: () => [new InvalidLink(), new OutdatedLink()],
+    refusals: [InvalidLink, OutdatedLink],
     quiet: true,
   })
   async open(
@@ -129,14 +119,13 @@ export class VerifyEmailController {
   }
 
   /** Verifies the email address with a session: for the page that a browser is led to. */
-  @Route('POST', ':id/:hash', {
-    operation: 'email_prove',
+  @Route('POST', 'verify/:id/:hash', 'email_prove', {
     summary: 'Verifies the email of the caller with a mailed verification link',
     note: 'Proves that the user reads the mails: see `email-verification.md`.',
     parameters: LINK,
     gates: [RequireIfPinned('svc.account')],
     limiter: 'svc-email-verification',
-    refusals: () => [new InvalidLink(), new OutdatedLink()],
+    refusals: [InvalidLink, OutdatedLink],
   })
   confirm(
     @Param('id') id: string,
@@ -146,29 +135,22 @@ export class VerifyEmailController {
   ): Promise<void> {
     return this.emailVerification.verifyAs(caller, { id, hash, query: queryOf(request) });
   }
+
+  /** Mails a new link to the caller. */
+  @Route('POST', 'verification-notification', 'email_verification_send', {
+    summary: 'Mails another verification link',
+    limiter: 'svc-email-verification',
+    status: 202,
+    done: 'verification-link-sent',
+  })
+  resend(@CurrentUser() user: object): void {
+    this.mails.send(user);
+  }
 }
 
 type OpenedRequest = Credentialed & { originalUrl: string };
 
 const queryOf = ({ originalUrl }: OpenedRequest): string => originalUrl.split('?').slice(1).join('?');
-
-@Controller('email/verification-notification')
-export class VerificationNotificationController {
-  constructor(private readonly verificationMails: VerificationMails) {}
-
-  /** Mails a new link to the caller. */
-  @Route('POST', '', {
-    operation: 'email_verification_send',
-    summary: 'Mails another verification link',
-    limiter: 'svc-email-verification',
-    status: 202,
-    answer: status('verification-link-sent'),
-  })
-  resend(@CurrentUser() user: object): { status: string } {
-    this.verificationMails.send(user);
-    return { status: 'verification-link-sent' };
-  }
-}
 
 /** The parts of a mailed link: `{apiUrl}/{path}/email/verify/{id}/{hash}?expires=…&signature=…`. */
 export interface VerificationLink {
@@ -178,20 +160,26 @@ export interface VerificationLink {
   signature: string;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Verification of an email address. */
+    readonly emailVerification: EmailVerificationFlow;
+  }
+}
+
 /**
  * Verification of email addresses, for code of the host. Needs `features.emailVerification`.
  *
  * @publicApi
  */
-@Injectable()
 export class EmailVerificationFlow extends Flow {
   /**
    * As `POST /email/verification-notification`: mails a link to the caller, unless the email is verified.
    *
    * @throws Unauthenticated, TooManyRequests, StoreUnavailable; AuthConfigError without `apiUrl`, `encryption.key` or mailer
    */
-  async send(source: CallSource): Promise<void> {
-    await this.call(VerificationNotificationController, 'resend', source);
+  send(source: CallSource): Promise<void> {
+    return this.call(VerifyEmailController, 'resend', source);
   }
 
   /**

@@ -1,21 +1,14 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { UserProvider } from '../../foundation/ports/user-provider';
-import { knowsVerifiedEmails, unknownEmails } from '../../identity/users/provider-checks';
+import { blocksUnverified, knowsEmailState } from '../../identity/users/provider-checks';
 import { EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { CreateSvcEmailDeliveries1764500000000, EmailDelivery } from './email-delivery.entity';
-import { EMAIL_VERIFICATION_EVENTS, StoredVerifiedEmails, VerifiedEmails } from './verified-emails';
-import { EmailDeliveries } from './email-delivery.store';
 import { EmailVerification } from './email-verification';
+import { VERIFICATION_LINK_COMMAND } from './verification-link.command';
 import { VerificationLinks } from './verification-links';
-import { QueuedVerificationMails, NoVerificationMails, VerificationMails } from './verification-mails';
-import {
-  VerificationNotificationController,
-  VerifiedAnswer,
-  VerifyEmailController,
-} from './email-verification.controller';
+import { VerificationMails } from './verification-mails';
+import { EmailVerificationFlow, VerifiedAnswer, VerifyEmailController } from './email-verification.controller';
 import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
 
 const reasons = {
@@ -38,14 +31,24 @@ function userErrors(users: UserProvider, options: GuardConfig): (string | false)
         'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
         'and markEmailVerified in your UserProvider.',
     features.emailVerification &&
-      !knowsVerifiedEmails(users) &&
+      !knowsEmailState(users) &&
       unknownEmails('features.emailVerification', guard, 'turn the feature off'),
-    isDefault &&
-      block.blockUnverifiedLogin &&
-      !knowsVerifiedEmails(users) &&
-      unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
+    isDefault && block.blockUnverifiedLogin && !knowsEmailState(users) && unknownEmails(BLOCK, guard, 'turn it off'),
   ];
 }
+
+const BLOCK = 'emailVerification.blockUnverifiedLogin';
+
+const unknownEmails = (option: string, guard: string, off: string): string =>
+  `${option} is on, but it is not known which users of the guard "${guard}" have a verified email. Give the entity a ` +
+  `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
+
+/** An extra guard inherits the option, also for users without such a state. */
+const userWarnings = (users: UserProvider, options: GuardConfig): (string | false)[] => [
+  options.facts.blocksUnverified &&
+    !blocksUnverified(users, options) &&
+    `${unknownEmails(`guards.${options.guard}.${BLOCK}`, options.guard, 'set it to false at this guard')} It has no effect there.`,
+];
 
 /** Verification of an email address with a mailed link. */
 export const emailVerification = defineFeature('emailVerification', {
@@ -55,28 +58,23 @@ export const emailVerification = defineFeature('emailVerification', {
     (require('./email-verification.languages') as typeof import('./email-verification.languages'))
       .emailVerificationLanguages,
   options: EMAIL_VERIFICATION_OPTIONS,
+  facts: {
+    provesEmails: 'features.emailVerification',
+    proofMinutes: 'emailVerification.expire',
+    blocksUnverified: BLOCK,
+  },
   userErrors,
+  userWarnings,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
   mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
-  events: EMAIL_VERIFICATION_EVENTS,
   limits: {
     'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
   },
-  defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
-  providers: [
-    VerificationLinks,
-    EmailVerification,
-    VerifiedAnswer,
-    StoredVerifiedEmails,
-    VerifiedEmails,
-    { provide: VerificationMails, useClass: QueuedVerificationMails },
-  ],
-  whenOff: [VerifiedEmails, { provide: VerificationMails, useClass: NoVerificationMails }],
-  data: {
-    entities: [{ entity: EmailDelivery, migration: CreateSvcEmailDeliveries1764500000000 }],
-    stores: [EmailDeliveries],
-    erase: [rowsOfUser(EmailDelivery)],
-    prune: { emailDeliveries: { title: 'opened links', run: (services) => services.get(EmailDeliveries).prune() } },
-  },
+  writesUsers: () => 'UPDATE',
+  capabilities: { emailVerification: EmailVerificationFlow },
+  defaultGuardControllers: [VerifyEmailController],
+  providers: [VerificationLinks, EmailVerification, VerifiedAnswer, VerificationMails],
+  on: { accountCreated: (services, user) => services.get(VerificationMails).send(user) },
+  commands: { 'verification-link': VERIFICATION_LINK_COMMAND },
 });

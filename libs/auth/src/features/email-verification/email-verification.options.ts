@@ -51,7 +51,7 @@ export interface EmailVerificationOptions {
 declare module '../../foundation/config/auth-options' {
   interface RateLimitsOptions {
     /**
-     * Both email verification routes, and the routes that confirm and undo a change of the email, together.
+     * Both email verification routes, together.
      *
      * @default { maxAttempts: 6, decaySeconds: 60 }
      * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY

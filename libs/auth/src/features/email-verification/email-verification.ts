@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthException } from '../../foundation/platform/errors';
-import { VerifiedEmails } from './verified-emails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -12,7 +12,7 @@ export class EmailVerification {
   constructor(
     private readonly links: VerificationLinks,
     private readonly users: TimedUserProvider,
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
   ) {}
 
   /**
@@ -26,12 +26,12 @@ export class EmailVerification {
     if (!this.links.isGenuine(link)) throw new InvalidLink();
     const { user, email } = await this.addresseeOf(link);
     const isPerson = (await sessionOf()) === this.users.idOf(user);
-    if (isPerson) await this.verifiedEmails.recordPerson(user, email);
-    else if (await this.verifiedEmails.recordDelivery(user, email)) return false;
+    if (isPerson) await this.provedEmails.recordPerson(user, email);
+    else if (await this.provedEmails.recordDelivery(user, email)) return false;
     // The address was verified earlier or by this request, or the user has changed it in the meantime.
     const current = await this.addresseeOf(link);
     if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
-    return this.verifiedEmails.isProved(current.user);
+    return this.provedEmails.isProved(current.user);
   }
 
   /** Verifies with a session. @throws InvalidLink; OutdatedLink also for the session of another user */

@@ -4,7 +4,7 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { defineFeature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
-import { knowsVerifiedEmails } from '../../identity/users/provider-checks';
+import { knowsEmailState } from '../../identity/users/provider-checks';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { RouteGuard, requires } from '../../request/gates/route-guard';
 import { type Gate, Gates } from '../../request/gates/route-plan';
@@ -28,7 +28,7 @@ export class VerifiedEmailGate implements Gate {
   ) {}
 
   accept(): void {
-    if (knowsVerifiedEmails(this.users)) return;
+    if (knowsEmailState(this.users)) return;
     throw new AuthConfigError(
       `@RequireVerifiedEmail() and VerifiedEmailGuard need users whose email is known to be verified or not, and the ` +
         `users of the guard "${this.realm.guard}" have no such state. Give the entity a column emailVerifiedAt ` +
@@ -65,4 +65,5 @@ export class VerifiedEmailGuard extends RouteGuard {}
 /** The gate of routes for users with a verified email. */
 export const verifiedEmail = defineFeature('verifiedEmail', {
   providers: [VerifiedEmailGate],
+  guards: [VerifiedEmailGuard],
 });

@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 /**
  * A device on which a user has signed in. It grants nothing: a sign-in needs the same proofs on a known device. After the
@@ -60,11 +61,9 @@ export class KnownDevice {
 }
 
 /** Creates `svc_known_devices`. */
-export class CreateSvcKnownDevices1764300000000 implements MigrationInterface {
-  readonly name = 'CreateSvcKnownDevices1764300000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcKnownDevices1764300000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_known_devices (
         id uuid NOT NULL CONSTRAINT svc_known_devices_pkey PRIMARY KEY,
         guard text NOT NULL,
@@ -77,14 +76,8 @@ export class CreateSvcKnownDevices1764300000000 implements MigrationInterface {
         link_hash text,
         reported_at timestamptz,
         mail_due boolean NOT NULL DEFAULT false
-      )`);
-    await runner.query(
-      'CREATE UNIQUE INDEX svc_known_devices_device ON svc_known_devices (guard, user_id, device_hash)',
-    );
-    await runner.query('CREATE UNIQUE INDEX svc_known_devices_link ON svc_known_devices (link_hash)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_known_devices');
-  }
+      )`,
+    'CREATE UNIQUE INDEX svc_known_devices_device ON svc_known_devices (guard, user_id, device_hash)',
+    'CREATE UNIQUE INDEX svc_known_devices_link ON svc_known_devices (link_hash)',
+  ];
 }

@@ -8,7 +8,7 @@ import { callHost, valueIf } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from '../sessions/session.entity';
 import { KnownDevice } from './known-device.entity';
 import type { FoundReport, SeenDevice } from './known-device.policy';
 

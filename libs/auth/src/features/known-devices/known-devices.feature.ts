@@ -1,44 +1,48 @@
-import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import { urlFault } from '../../foundation/config/url-checks';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { mailedUrlErrors, urlFault } from '../../foundation/config/url-checks';
 import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
 import { listOf, record } from '../../foundation/platform/schema';
-import { defineFeature } from '../../foundation/realm/feature';
+import { type Feature, defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
-import { DEVICE, KnownDevicesController, SignInReportController } from './known-devices.controller';
+import { DEVICE, KnownDeviceFlow, KnownDevicesController } from './known-devices.controller';
 import { NewSignInMails } from './new-sign-in-mails';
 import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
-function mailErrorsOf(guard: GuardConfig, production: boolean): string[] {
-  const { features, knownDevices, mail, passwordReset, isDefault, nameOf } = guard;
+function mailErrorsOf(guard: GuardConfig, production: boolean, manifests: readonly Feature[]): string[] {
+  const { facts, decidedBy, knownDevices, mail, isDefault, nameOf } = guard;
   const off = `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
   const ofPage = urlFault(knownDevices.frontendUrl, { production });
   // That of the default guard is checked with the feature.
-  const ofReset = features.passwordReset && !isDefault && urlFault(passwordReset.frontendUrl, { production });
+  const linking = facts.mailsPasswordLinks && !isDefault ? manifests.filter(({ on }) => on?.passwordLink) : [];
   return [
-    !features.passwordReset &&
-      `features.knownDevices needs features.passwordReset at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
+    !facts.mailsPasswordLinks &&
+      `features.knownDevices needs ${decidedBy.mailsPasswordLinks} at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
     !mail.mailer &&
       `${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer, ${off}`,
     ofPage &&
       `${nameOf('knownDevices.frontendUrl')} (SVC_KNOWN_DEVICES_URL) ${ofPage}. Set it to the page that the link in the mail about a new sign-in opens, such as https://app.example.com/unknown-sign-in, ${off}`,
-    ofReset &&
-      `${nameOf('passwordReset.frontendUrl')} (SVC_RESET_URL) ${ofReset}. The guard "${guard.guard}" needs it for the link in the mail about a new sign-in. Set it, ${off}`,
+    ...linking
+      .flatMap(({ options = {} }) => mailedUrlErrors(options, guard, production))
+      .map(
+        (text) =>
+          `${text} The guard "${guard.guard}" needs it for the link in the mail about a new sign-in. Set it, ${off}`,
+      ),
   ].filter((text): text is string => typeof text === 'string');
 }
 
 /** A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
-function configErrors({ guards, routes }: AuthConfig, production: boolean): string[] {
+const configErrors: Feature['configErrors'] = ({ guards, routes }, production, _sources, manifests) => {
   const mailing = guards.filter(
     ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (routes || mail.mailer),
   );
   // A guard that inherits the options would repeat the text.
-  return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production)))];
-}
+  return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production, manifests)))];
+};
 
 const reasons = {
   report_failed: 'the link in a mail about a sign-in is not valid, or has expired',
@@ -72,7 +76,8 @@ export const knownDevices = defineFeature('knownDevices', {
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
   exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
-  controllers: [KnownDevicesController, SignInReportController],
+  capabilities: { knownDevices: KnownDeviceFlow },
+  controllers: [KnownDevicesController],
   providers: [DeviceCookie, DeviceTokens, NewSignInMails, KnownDevices, SignInReports],
   on: {
     sessionStored: (services, session) => services.get(KnownDevices).record(session),

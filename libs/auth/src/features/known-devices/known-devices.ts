@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { TokenCookie } from '../../request/http/refresh-cookie';
+import { TokenCookie } from '../../request/http/cookies';
 import type { StoredSession } from '../sessions/new-sessions';
 import type { SessionAddition } from '../sessions/sign-in';
 import { deviceVerdict } from './known-device.policy';
@@ -30,7 +30,11 @@ const DEVICE_HEADER = 'X-Svc-Device';
 @Injectable()
 export class DeviceCookie extends TokenCookie {
   static override readonly suffix = '.device';
-  static readonly delivered = { property: 'deviceToken', field: 'device_token' } as const;
+  static readonly delivered = {
+    property: 'deviceToken',
+    field: 'device_token',
+    meaning: 'After a sign-in with `features.knownDevices`: for the header `X-Svc-Device` of the next one.',
+  } as const;
 
   /** The token of the device that sends a request, in the header or in the cookie. */
   of({ headers = {} }: { headers?: Readonly<Record<string, unknown>> }): string {

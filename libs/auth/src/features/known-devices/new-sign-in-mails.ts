@@ -4,10 +4,10 @@ import { type Mail, withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
-import { VerifiedEmails } from '../email-verification/verified-emails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
 import { KnownDeviceStore } from './known-device.store';
 
 /** Mails the owner of an account about a sign-in on a new device. The mail is prepared and sent after the response. */
@@ -16,7 +16,7 @@ export class NewSignInMails {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly devices: KnownDeviceStore,
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly realm: Realm,
@@ -36,7 +36,7 @@ export class NewSignInMails {
     const sent = (): Promise<void> => this.devices.settleMail(id);
     if (!to) return sent().then(() => null);
     const write = (): Promise<Mail | null> => this.write(id, user, to, client);
-    return { to, proof: await this.verifiedEmails.proofOf(user), once: id, write, sent };
+    return { to, proof: await this.provedEmails.proofOf(user), once: id, write, sent };
   }
 
   /** The mail stays due until the mail server has accepted it. A further attempt replaces the link. */

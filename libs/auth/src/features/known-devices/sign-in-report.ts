@@ -1,11 +1,11 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText } from '../../request/http/request-body';
-import { ResetLinks } from '../password-reset/password-reset';
+import { PasswordReplacement } from '../login/password-replacement';
 import { Accounts } from '../sessions/accounts';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
@@ -61,8 +61,7 @@ export class SignInReports {
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
-    // Absent while `features.passwordReset` is off. No mails are sent then, but earlier links still end sessions.
-    @Optional() private readonly resetLinks?: ResetLinks,
+    private readonly passwords: PasswordReplacement,
   ) {}
 
   /**
@@ -83,9 +82,16 @@ export class SignInReports {
     // The person who signed in has the password, and may have signed in again.
     await this.accounts.endAll(userId, 'reported');
     // The pause between two reset links also applies to concurrent requests.
-    const user = await this.users.findById(userId);
-    const address = user && this.users.emailOf(user);
-    if (address) await this.resetLinks?.request(address, true);
+    // None is mailed while no feature does, but earlier reports still end sessions.
+    const account = await this.users.mailedUser(userId);
+    if (account) await this.passwords.mailLink(account.email);
     if (await this.devices.close(id)) this.events.emit(new SignInReported(userId, familyId, this.realm.guard));
+  }
+}
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** Its user did not know the sign-in, and used the link in the mail about it. */
+    reported: true;
   }
 }

@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import { RequestBody } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
@@ -6,36 +6,19 @@ import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/
 import { unverifiedRefusal } from '../login/login.controller';
 import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest, WrongCode } from './challenge';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    challenge: true;
-  }
-}
-
 @Controller('two-factor-challenge')
 export class TwoFactorChallengeController {
   constructor(private readonly completion: ChallengeCompletion) {}
 
-  @Route('POST', '', {
-    operation: 'challenge',
+  @Route('POST', '', 'challenge', {
     summary: 'Completes a sign-in with a second factor',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [
-      new BadChallenge(),
-      new WrongCode(),
-      ...attemptRefusals('code', options),
-      ...unverifiedRefusal(options),
-      ...signInRefusal(options),
-    ],
+    refusals: [BadChallenge, WrongCode, attemptRefusals('code'), unverifiedRefusal, signInRefusal],
     presentedAs: 'login',
   })
-  complete(
-    @RequestBody(TwoFactorChallengeRequest) answer: TwoFactorChallengeRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens> {
+  complete(@RequestBody() answer: TwoFactorChallengeRequest, @Req() request: object): Promise<SessionTokens> {
     return this.completion.complete(answer, request);
   }
 }
@@ -46,12 +29,18 @@ export type SecondFactorAnswer =
   | { readonly recoveryCode: string }
   | { readonly ceremonyId: string; readonly credential: object };
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** The second step of a sign-in. */
+    readonly challenge: ChallengeFlow;
+  }
+}
+
 /**
  * The second step of a sign-in, for code of the host. Needs `features.twoFactor` or `features.passkeys`.
  *
  * @publicApi
  */
-@Injectable()
 export class ChallengeFlow extends Flow {
   /**
    * As `POST /two-factor-challenge`: completes the challenge that a sign-in returned, and returns the tokens of a new
@@ -67,7 +56,7 @@ export class ChallengeFlow extends Flow {
     source: CallSource,
     { trustDevice }: { trustDevice?: boolean } = {},
   ): Promise<SessionTokens> {
-    const input = { ...answer, challengeToken, trustDevice };
-    return this.call(TwoFactorChallengeController, 'complete', source, { input });
+    const values = { ...answer, challengeToken, trustDevice };
+    return this.call(TwoFactorChallengeController, 'complete', source, values);
   }
 }

@@ -5,7 +5,7 @@ import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer, factorErrors } from './required-factors';
-import { TwoFactorChallengeController } from './challenge.controller';
+import { ChallengeFlow, TwoFactorChallengeController } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
 const reasons = {
@@ -30,6 +30,9 @@ export const loginChallenge = defineFeature('loginChallenge', {
     'svc-2fa': perClient(({ twoFactor }) => twoFactor),
   },
   configErrors: factorErrors,
+  waits: { 'login with a second factor': { row: '`POST /two-factor-challenge`', inARow: 17, longest: 3 } },
+  page: 'two-factor.md',
+  capabilities: { challenge: ChallengeFlow },
   controllers: [TwoFactorChallengeController],
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
   providers: [

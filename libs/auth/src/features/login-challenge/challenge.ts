@@ -108,7 +108,7 @@ export class ChallengeCompletion {
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
     const { signIn, amr, passkey } = await this.attempts.verify(challenge, answer);
     const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const ending = { methods: [first, amr], request, remember, passkeyId: passkey?.passkeyId };
+    const ending = { methods: [first, amr], request, remember, credentialId: passkey?.passkeyId };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>

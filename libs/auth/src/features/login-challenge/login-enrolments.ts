@@ -117,7 +117,7 @@ export class LoginEnrolments {
     let isStored = false;
     try {
       const { fst: first = 'pwd', rem: remember = true } = claims;
-      const ending = { methods: [first, amr], request, remember, passkeyId };
+      const ending = { methods: [first, amr], request, remember, credentialId: passkeyId };
       const tokens = await this.signIn.complete(signIn, ending, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);

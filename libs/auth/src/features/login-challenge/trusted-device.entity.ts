@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 /**
  * A device from which the password alone signs one user in (`twoFactor.trustedDeviceDays`). The device has a random token;
@@ -50,11 +51,9 @@ export class TrustedDevice {
 }
 
 /** Creates `svc_trusted_devices`. */
-export class CreateSvcTrustedDevices1764400000000 implements MigrationInterface {
-  readonly name = 'CreateSvcTrustedDevices1764400000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcTrustedDevices1764400000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_trusted_devices (
         guard text NOT NULL,
         user_id text NOT NULL,
@@ -65,11 +64,7 @@ export class CreateSvcTrustedDevices1764400000000 implements MigrationInterface 
         created_at timestamptz NOT NULL,
         expires_at timestamptz NOT NULL,
         CONSTRAINT svc_trusted_devices_pkey PRIMARY KEY (guard, user_id, id)
-      )`);
-    await runner.query('CREATE INDEX svc_trusted_devices_expiry ON svc_trusted_devices (expires_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_trusted_devices');
-  }
+      )`,
+    'CREATE INDEX svc_trusted_devices_expiry ON svc_trusted_devices (expires_at)',
+  ];
 }

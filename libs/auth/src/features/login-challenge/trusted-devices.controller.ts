@@ -1,4 +1,4 @@
-import { Controller, Injectable, Param } from '@nestjs/common';
+import { Controller, Param } from '@nestjs/common';
 import { UUID, of } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
@@ -8,33 +8,23 @@ import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { type ListedDevice, TRUSTED_DEVICE } from './trusted-device.store';
 import { TrustedDevices } from './trusted-devices';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    trusted_devices_list: true;
-    trusted_device_forget: true;
-    trusted_devices_forget_all: true;
-  }
-}
-
 @Controller('trusted-devices')
 export class TrustedDevicesController {
   constructor(private readonly devices: TrustedDevices) {}
 
-  @Route('GET', '', {
-    operation: 'trusted_devices_list',
+  @Route('GET', '', 'trusted_devices_list', {
     summary: 'Lists the trusted devices of the caller',
     gates: [RequireIfPinned('svc.account')],
     unlimited: 'it reads the devices of the caller',
     answer: listed(TRUSTED_DEVICE),
     quiet: true,
   })
-  async own(@CurrentCaller() { userId }: Caller): Promise<{ data: ListedDevice[] }> {
-    return { data: await this.devices.list(userId) };
+  own(@CurrentCaller() { userId }: Caller): Promise<ListedDevice[]> {
+    return this.devices.list(userId);
   }
 
   /** Ends the trust in all devices. Needs no step-up: it only makes sign-ins harder. */
-  @Route('DELETE', '', {
-    operation: 'trusted_devices_forget_all',
+  @Route('DELETE', '', 'trusted_devices_forget_all', {
     summary: 'Ends the trust in every device of the caller',
     gates: [RequireIfPinned('svc.account')],
     unlimited: 'it removes rows that sign-ins have added',
@@ -43,8 +33,7 @@ export class TrustedDevicesController {
     return this.devices.forgetAll(userId);
   }
 
-  @Route('DELETE', ':svcDevice', {
-    operation: 'trusted_device_forget',
+  @Route('DELETE', ':svcDevice', 'trusted_device_forget', {
     summary: 'Ends the trust in one device of the caller',
     parameters: { svcDevice: of(UUID, 'The id of a trusted device.') },
     gates: [RequireIfPinned('svc.account')],
@@ -55,25 +44,31 @@ export class TrustedDevicesController {
   }
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** The trusted devices of a caller. */
+    readonly trustedDevices: TrustedDeviceFlow;
+  }
+}
+
 /**
  * The trusted devices of a caller, for code of the host. Needs `features.twoFactor` or `features.passkeys`.
  *
  * @publicApi
  */
-@Injectable()
 export class TrustedDeviceFlow extends Flow {
   /** As `GET /trusted-devices`: lists the trusted devices, the newest first. @throws Unauthenticated, InsufficientScope */
-  async list(source: CallSource): Promise<ListedDevice[]> {
-    return (await this.call(TrustedDevicesController, 'own', source)).data;
+  list(source: CallSource): Promise<ListedDevice[]> {
+    return this.call(TrustedDevicesController, 'own', source);
   }
 
   /** As `DELETE /trusted-devices/:id`. An unknown id has no effect. @throws Unauthenticated, InsufficientScope */
-  async forget(id: string, source: CallSource): Promise<void> {
-    return this.call(TrustedDevicesController, 'forget', source, { params: { svcDevice: id } });
+  forget(id: string, source: CallSource): Promise<void> {
+    return this.call(TrustedDevicesController, 'forget', source, { svcDevice: id });
   }
 
   /** As `DELETE /trusted-devices`. @throws Unauthenticated, InsufficientScope, StoreUnavailable */
-  async forgetAll(source: CallSource): Promise<void> {
+  forgetAll(source: CallSource): Promise<void> {
     return this.call(TrustedDevicesController, 'forgetAll', source);
   }
 }

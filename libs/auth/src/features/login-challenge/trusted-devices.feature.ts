@@ -8,12 +8,13 @@ import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
 import { TRUSTED_DEVICE, TrustedDeviceStore, endTrust } from './trusted-device.store';
 import { DeviceTrusted, TRUSTED_DEVICE_EVENTS, TrustedDeviceCookie, TrustedDevices } from './trusted-devices';
-import { TrustedDevicesController } from './trusted-devices.controller';
+import { TrustedDeviceFlow, TrustedDevicesController } from './trusted-devices.controller';
 
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
   flags: ['twoFactor', 'passkeys'],
   exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
+  capabilities: { trustedDevices: TrustedDeviceFlow },
   controllers: [TrustedDevicesController],
   mails: { deviceTrusted: CHANGE_MAIL },
   informs: { deviceTrusted: [informOn(DeviceTrusted, userIdOf)] },

@@ -8,7 +8,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { ClientInfo } from '../../request/http/client-info';
 import { ownField } from '../../request/http/request-body';
-import { TokenCookie } from '../../request/http/refresh-cookie';
+import { TokenCookie } from '../../request/http/cookies';
 import type { FirstFactor } from '../sessions/sign-in';
 import { type ListedDevice, TrustedDeviceStore } from './trusted-device.store';
 import { CodeFactor, PasskeyFactor } from './second-factors';
@@ -56,7 +56,11 @@ declare module '../../foundation/ports/presenter' {
 @Injectable()
 export class TrustedDeviceCookie extends TokenCookie {
   static override readonly suffix = '.trusted-device';
-  static readonly delivered = { property: 'trustedDevice', field: 'trusted_device_token' } as const;
+  static readonly delivered = {
+    property: 'trustedDevice',
+    field: 'trusted_device_token',
+    meaning: 'Of a device that is trusted from now on. Only after `trust_device`.',
+  } as const;
 }
 
 const DAY_SECONDS = 86_400;

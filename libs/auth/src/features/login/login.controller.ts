@@ -1,4 +1,4 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { AuthException } from '../../foundation/platform/errors';
 import {
@@ -13,17 +13,12 @@ import {
   record,
 } from '../../foundation/platform/schema';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
+import type { Feature } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
 import { UnverifiedLogin } from '../sessions/sign-in';
 import { Login, type LoginAnswer, LoginRequest, WrongCredentials } from './login';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    login: true;
-  }
-}
 
 const CHALLENGE = namedSchema(
   'AuthChallenge',
@@ -51,42 +46,37 @@ const hasFactors = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
   features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
 
 /** The answer of a sign-in: tokens, or what the user has to do before. */
-export const tokensOrChallenge = (options: GuardConfig): Schema =>
+export const tokensOrChallenge = (options: GuardConfig, manifests: readonly Feature[]): Schema =>
   anyOf([
-    tokenPair(options),
+    tokenPair(options, manifests),
     ...(hasFactors(options) || requiresFactor(options) ? [CHALLENGE] : []),
     ...(requiresFactor(options) ? [ENROLMENT] : []),
   ]);
 
 /** The refusal of a user whose email is not verified. */
-export const unverifiedRefusal = ({ emailVerification }: GuardConfig): AuthException[] =>
-  emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
-
-/** The note of a sign-in. */
-export const REMEMBER_NOTE = 'With `sessions.ttlWithoutRemember`, also reads `remember`.';
+export const unverifiedRefusal = ({ facts }: GuardConfig): AuthException[] =>
+  facts.blocksUnverified ? [new UnverifiedLogin()] : [];
 
 @Controller('login')
 export class LoginController {
   constructor(private readonly login: Login) {}
 
-  @Route('POST', '', {
-    operation: 'login',
+  @Route('POST', '', 'login', {
     summary: 'Signs in with a password',
-    note: `All wrong credentials get the same answer. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+    note: 'All wrong credentials get the same answer.',
+    public: 'own-origin',
     limiter: 'svc-login',
     answer: tokensOrChallenge,
-    refusals: (options) => [
-      new WrongCredentials(options.username),
-      ...attemptRefusals(options.username, options),
-      ...(options.registration.concealExisting ? [] : unverifiedRefusal(options)),
-      ...signInRefusal(options),
+    refusals: [
+      ({ username }) => new WrongCredentials(username),
+      (options) => attemptRefusals(options.username)(options),
+      (options) => (options.facts.concealsAccounts ? [] : unverifiedRefusal(options)),
+      signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
+  attempt(@RequestBody() credentials: LoginRequest, @Req() request: object): Promise<LoginAnswer> {
     return this.login.attempt(credentials, request);
   }
 }
@@ -104,12 +94,18 @@ export interface LoginInput {
   fields?: Readonly<Record<string, unknown>>;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Sign-in with identifier and password. */
+    readonly login: LoginFlow;
+  }
+}
+
 /**
  * Sign-in with identifier and password, for code of the host.
  *
  * @publicApi
  */
-@Injectable()
 export class LoginFlow extends Flow {
   /**
    * As `POST /login`: returns the tokens of a new session, a challenge for the second factor, or a token to enrol one.
@@ -118,8 +114,8 @@ export class LoginFlow extends Flow {
    * ValidationFailed, StoreUnavailable
    */
   async attempt(credentials: LoginInput, source: CallSource): Promise<LoginAnswer> {
-    const { fields, identifier, password, remember, trustedDeviceToken } = credentials ?? ({} as Partial<LoginInput>);
-    const input = { identifier, password, trustedDeviceToken, ...(remember !== undefined && { remember }) };
-    return this.call(LoginController, 'attempt', source, { input, fields });
+    const { identifier, password, trustedDeviceToken, remember, fields } = credentials ?? ({} as Partial<LoginInput>);
+    const values = { identifier, password, trustedDeviceToken, ...(remember !== undefined && { remember }), fields };
+    return this.call(LoginController, 'attempt', source, values);
   }
 }

@@ -1,10 +1,12 @@
+import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
-import { LoginController } from './login.controller';
-import { PasswordReplacement } from './password-replacement';
+import { LoginController, LoginFlow } from './login.controller';
+import { AccountRecovery, PasswordReplacement } from './password-replacement';
 
 const reasons = {
+  identifier_taken: 'an account with the identifier exists',
   unverified_login: 'the credentials are correct, but the email is not verified',
   wrong_credentials: '`hooks.authenticate` found no user with these credentials',
   wrong_password: 'the account exists, but the password is wrong',
@@ -19,12 +21,16 @@ declare module '../../foundation/platform/catalogue' {
 export const login = defineFeature('login', {
   reasons,
   languages: () => (require('./login.languages') as typeof import('./login.languages')).loginLanguages,
+  mails: { passwordChanged: CHANGE_MAIL },
   limits: {
     'svc-login': perClient(({ login: { ipMaxAttempts, decaySeconds } }) => ({
       maxAttempts: ipMaxAttempts,
       decaySeconds,
     })),
   },
+  waits: { login: { row: '`POST /login`', inARow: 10, longest: 3 } },
+  page: 'rate-limits.md',
+  capabilities: { login: LoginFlow },
   controllers: [LoginController],
-  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
 });

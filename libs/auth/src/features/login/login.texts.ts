@@ -9,3 +9,10 @@ declare module '../../foundation/platform/messages' {
 }
 
 export const loginText = featureTexts(LOGIN_MESSAGES);
+
+declare module '../../foundation/ports/mail' {
+  interface ChangeMails {
+    /** After a change and after a reset of the password. */
+    passwordChanged: ChangeTemplate;
+  }
+}

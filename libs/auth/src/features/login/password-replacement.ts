@@ -3,8 +3,10 @@ import { RequestScope, bestEffort, isInconclusive, repeatWhileUnavailable } from
 import { AccountLockout } from '../../request/lockout/lockout';
 import { mailLock, userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import type { GuardServices } from '../../foundation/realm/feature-data';
+import { RealmScope } from '../../foundation/realm/realm';
 import { Accounts } from '../sessions/accounts';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { ProvedEmails } from '../../identity/users/proved-emails';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
 export interface Replacement {
@@ -36,10 +38,81 @@ export interface ReplacedPassword {
   readonly digest: string;
 }
 
+/** The links that stay when others end: those that are bound to a password hash, of one address or of all. */
+export interface KeptLinks {
+  readonly digest: string | null;
+  readonly email?: string;
+}
+
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
+    /** Mails the owner of an account a link with which a password is set. The request contained a secret that was mailed to the address. */
+    readonly passwordLink?: (services: RealmScope, address: string) => Promise<void>;
+    /** Removes what was bound to another email of a user. */
+    readonly emailReplaced?: (services: GuardServices, userId: string, kept?: KeptLinks) => Promise<void>;
     /** Removes what was bound to the former password, and is invalid. May run after the response. */
     readonly passwordReplaced?: (services: GuardServices, password: ReplacedPassword) => Promise<void>;
+  }
+}
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The password was reset with a mailed link, or a mailed code took over an account whose address was not verified. */
+    password_reset: true;
+  }
+}
+
+/**
+ * A user reset a forgotten password with a mailed link. All sessions of the user have ended, unless
+ * `passwordReset.revokeSessions` is off. A good reason to mail the account's owner.
+ *
+ * Also emitted when a sign-in with a mailed code replaced the password of an account whose address was not verified.
+ *
+ * @publicApi
+ */
+export class PasswordReset {
+  constructor(
+    readonly user: object,
+    readonly guard: string,
+  ) {}
+}
+
+/**
+ * Ends all access to an account that was possible before its owner has read a mail, at every guard with the same users.
+ *
+ * Anyone can register an account with the address of another person, and enrol factors that survive a change of password: a
+ * passkey that can still sign in, or a second factor that locks the owner out. So the first proof of a person removes them,
+ * and forgets the known devices, also if a program that opens links in mails has verified the address. Later they belong to
+ * the owner and remain.
+ */
+@Injectable()
+export class AccountRecovery {
+  constructor(
+    private readonly provedEmails: ProvedEmails,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /**
+   * Ends the sessions and removes the factors of the account. Can be repeated after a failure.
+   *
+   * @param endsSessions whether the sessions end
+   * @param moment as for `Replacement.endSessions`
+   */
+  async endAccess({ user, userId }: MailedAccount, endsSessions: boolean, moment?: number): Promise<void> {
+    // All sessions of an account of another person: a factor may have started one after the moment, and be removed since.
+    const bound = moment !== undefined && (await this.provedEmails.isProved(user)) ? moment : undefined;
+    if (endsSessions) await this.accounts.endAll(userId, 'password_reset', bound);
+    if (await this.provedEmails.isProved(user)) return;
+    const endAgain = (): Promise<void> => this.accounts.endAll(userId, 'password_reset');
+    await this.accounts.takeOver({ userId }, endsSessions ? endAgain : null);
+  }
+
+  /**
+   * Records that a person has proved the address, because the mail was read. Last, so that a repeated recovery removes the
+   * factors again.
+   */
+  async recordPerson({ user, email }: MailedAccount): Promise<void> {
+    if (!(await this.provedEmails.isProved(user))) await this.provedEmails.recordPerson(user, email);
   }
 }
 
@@ -56,6 +129,7 @@ export class PasswordReplacement {
     private readonly lockout: AccountLockout,
     private readonly locks: LoginLocks,
     private readonly accounts: Accounts,
+    private readonly scope: RealmScope,
   ) {}
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
@@ -91,6 +165,11 @@ export class PasswordReplacement {
       await bestEffort('undoing a change of password', settle, 0);
       throw error;
     }
+  }
+
+  /** Mails the owner of an account a link with which a password is set, if a feature does. @throws StoreUnavailable */
+  async mailLink(address: string): Promise<void> {
+    for (const mail of this.scope.hooks('passwordLink')) await mail(this.scope, address);
   }
 
   /** Removes what is invalid with the former password. An error is logged: it is no failure. */

@@ -7,11 +7,12 @@ import type { Mail, MailKind, RequestedMails, StatedMail, StatedMails } from '..
 import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
+import type { EmailProof } from '../../identity/users/email-proof.policy';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { limit } from '../../request/throttling/limiters';
 import { limitState } from '../../request/throttling/rate-limit.policy';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
-import { type EmailProof, mailLimits } from './mail-limits.policy';
+import { mailLimits } from './mail-limits.policy';
 
 /** A mail with its recipient, before it is written: tokens and codes are made only for a mail that may be sent. */
 interface AnyDraft {

@@ -1,7 +1,8 @@
 import { FEATURES } from '../../features';
 import type { MailKind } from '../../foundation/ports/mail';
 import { mailsOf } from './mail-gate';
-import { type EmailProof, mailLimits } from './mail-limits.policy';
+import type { EmailProof } from '../../identity/users/email-proof.policy';
+import { mailLimits } from './mail-limits.policy';
 
 const MAILS = mailsOf(FEATURES);
 

@@ -1,4 +1,5 @@
 import type { MailClass, StatedMail } from '../../foundation/ports/mail';
+import type { EmailProof } from '../../identity/users/email-proof.policy';
 
 /** A limit on mails to one recipient. */
 export interface MailLimit {
@@ -10,12 +11,6 @@ export interface MailLimit {
   readonly max: number;
   readonly seconds: number;
 }
-
-/**
- * What is known of the recipient of a mail: nothing; that mails to the address are opened, perhaps by a program; or that a person
- * has proved the address.
- */
-export type EmailProof = 'none' | 'delivery' | 'person';
 
 const HOUR = 3600;
 
@@ -41,7 +36,7 @@ const ONE: MailLimit = { of: 'kind', max: 1, seconds: HOUR };
 const OWN: Readonly<Record<MailClass, readonly MailLimit[]>> = {
   requested: [FEW],
   security: [FEW],
-  notice: [PAUSE, FEW],
+  change: [PAUSE, FEW],
 };
 
 /**
@@ -56,7 +51,7 @@ export function mailLimits(
   { class: mailClass, onceIn }: Pick<StatedMail, 'class' | 'onceIn'>,
   proof: EmailProof,
 ): readonly MailLimit[] | null {
-  if (mailClass === 'notice' && proof === 'none') return null;
+  if (mailClass === 'change' && proof === 'none') return null;
   if (onceIn === 'hour') return [ONE];
   // The link of a security mail protects the account, also of an owner whom a program has spared the proof.
   if (proof === 'person' || (proof === 'delivery' && mailClass === 'security')) return OWN[mailClass];

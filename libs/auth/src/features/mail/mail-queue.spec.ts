@@ -85,9 +85,9 @@ describe('the limits of mails', () => {
 
   it('all kinds together: an unproved address gets ten mails in an hour, and no notice', async () => {
     const { queue } = queueOf(send);
-    const numbers = { requested: 0, security: 0, notice: 0 };
+    const numbers = { requested: 0, security: 0, change: 0 };
     for (const kind of MAIL_KINDS.toReversed()) numbers[classOf(kind)] += await sent(queue, kind, false);
-    expect(numbers).toMatchObject({ notice: 0 });
+    expect(numbers).toMatchObject({ change: 0 });
     expect(numbers.requested + numbers.security).toBe(10);
     expect(send).toHaveBeenCalledTimes(10);
   });

@@ -34,10 +34,7 @@ export const MAIL_EVENTS: LoggedEvents = {
     event: MailFailed,
     severity: 'warning',
     details: ({ kind, guard }) => ({ purpose: kind, guard }),
-    counter: {
-      metric: 'svc.auth.mail.failures',
-      attributes: ({ kind, guard }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': kind }),
-    },
+    counter: ['svc.auth.mail.failures', 'guard', 'purpose'],
   },
 };
 

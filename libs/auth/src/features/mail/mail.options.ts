@@ -1,28 +1,20 @@
-import { type OptionTree, type TableOf, type WithDefaults, value } from '../../foundation/config/option-table';
 import {
-  type MailTemplates,
-  type MailTextReplacements,
-  type Mailer,
-  type NoticeKind,
-} from '../../foundation/ports/mail';
+  type OptionTree,
+  type TableOf,
+  type WithDefaults,
+  rateLimit,
+  value,
+} from '../../foundation/config/option-table';
+import type { MailTemplates, MailTextReplacements, Mailer } from '../../foundation/ports/mail';
 
-/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. */
-export interface MailOptions {
+/** What each mail of the library needs. */
+export interface SentMailOptions {
   /**
    * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
    *
    * @default none
    */
   mailer?: Mailer;
-
-  /**
-   * Changes of an account that are mailed to its owner: the listed ones, or with `true` all of them. They are
-   * `passwordChanged`, `usernameChanged`, `twoFactorEnabled`, `twoFactorDisabled`, `recoveryCodesReplaced`, `passkeyAdded`,
-   * `passkeyRemoved`, `deviceTrusted`, `accountLocked` and `accountDeleted`.
-   *
-   * @default false
-   */
-  notices?: readonly NoticeKind[] | boolean;
 
   /**
    * Language of the mails: one for all users, or a function that returns the language of a user, such as
@@ -59,6 +51,9 @@ export interface MailOptions {
   accentColor?: string;
 }
 
+/** The library's mails. Needed by the features that send mails: see `docs/mail.md`. Features add their options. */
+export interface MailOptions extends SentMailOptions {}
+
 /**
  * Returns the language of a user's mails; null for one without a language.
  *
@@ -69,21 +64,32 @@ export type MailLanguage = (
   context: { guard: string },
 ) => string | null | undefined | Promise<string | null | undefined>;
 
+declare module '../../foundation/config/auth-options' {
+  interface RateLimitsOptions {
+    /**
+     * The routes that act by the token of a mailed link and have no limit of their own, together: the confirmation and the undo of a
+     * change of the email, and the report of a sign-in.
+     *
+     * @default { maxAttempts: 6, decaySeconds: 60 }
+     * @env SVC_MAILED_LINKS_MAX_ATTEMPTS, SVC_MAILED_LINKS_DECAY
+     */
+    mailedLinks?: RateLimit;
+  }
+}
+
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly mail: WithDefaults<Omit<MailOptions, 'notices'>, 'mailer'> & {
-      readonly notices: true | readonly NoticeKind[];
-    };
+    readonly mail: WithDefaults<MailOptions, 'mailer'>;
   }
 }
 
 export const MAIL_OPTIONS = {
+  rateLimits: { mailedLinks: rateLimit('MAILED_LINKS', { maxAttempts: 6, decaySeconds: 60 }) },
   mail: {
     mailer: value(),
-    notices: value({ resolve: (notices) => notices || [] }),
     language: value({ default: 'en' }),
     texts: value({ default: {} }),
     templates: value({ default: {} }),
     accentColor: value({ default: '#1f4fd8' }),
-  } satisfies TableOf<MailOptions>,
+  } satisfies TableOf<SentMailOptions>,
 } satisfies OptionTree;

@@ -2,35 +2,30 @@ import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common
 import { ModuleRef } from '@nestjs/core';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import type { NoticeKind } from '../../foundation/ports/mail';
+import type { ChangeKind } from '../../foundation/ports/mail';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import type { ChangeContext, ChangeSource, InformOwner } from '../../foundation/realm/informing';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { VerifiedEmails } from '../email-verification/verified-emails';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/mail.feature';
+import { AccountMails } from '../mail/account-mails';
+import { isMailed } from './notices.options';
 
 /** Mails the owner of an account about a change. The mail is prepared and sent after the response. */
 @Injectable()
 export class Notices {
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly verifiedEmails: VerifiedEmails,
+    private readonly provedEmails: ProvedEmails,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly clock: Clock,
-    private readonly realm: Realm,
   ) {}
 
-  isSent(kind: NoticeKind): boolean {
-    const { notices } = this.realm.options.mail;
-    return notices === true || notices.includes(kind);
-  }
-
   /** See {@link InformOwner}. */
-  send(kind: NoticeKind, ...[to, isTrue = async () => true]: Parameters<InformOwner>): void {
+  send(kind: ChangeKind, ...[to, isTrue = async () => true]: Parameters<InformOwner>): void {
     const time = new Date(this.clock.now());
     this.queue.add(kind, async () => {
       if (typeof to === 'object') return this.draftTo(kind, to.user, time);
@@ -41,12 +36,12 @@ export class Notices {
     });
   }
 
-  private async draftTo(kind: NoticeKind, user: object, time: Date): Promise<Draft<NoticeKind> | null> {
+  private async draftTo(kind: ChangeKind, user: object, time: Date): Promise<Draft<ChangeKind> | null> {
     const to = this.users.emailOf(user);
     if (!to) return null;
     return {
       to,
-      proof: await this.verifiedEmails.proofOf(user),
+      proof: await this.provedEmails.proofOf(user),
       write: () => this.mails.write(kind, { user, to, time }),
     };
   }
@@ -73,8 +68,8 @@ export class NoticeEvents implements OnModuleInit {
     const context: ChangeContext = { on, get: (service) => this.moduleRef.get(service as Type) };
     for (const { flags, informs = {} } of this.manifests) {
       if (flags && !flags.some((flag) => options.features[flag])) continue;
-      for (const [kind, sources] of Object.entries(informs) as [NoticeKind, readonly ChangeSource[]][]) {
-        if (!this.notices.isSent(kind)) continue;
+      for (const [kind, sources] of Object.entries(informs) as [ChangeKind, readonly ChangeSource[]][]) {
+        if (!isMailed(options, kind)) continue;
         for (const source of sources) source(context, (to, isTrue) => this.notices.send(kind, to, isTrue));
       }
     }

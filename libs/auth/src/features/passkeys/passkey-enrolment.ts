@@ -176,7 +176,7 @@ export class PasskeyManagement {
       const removed = await (hasPassword ? this.store.remove(userId, id) : this.removeUnlessLast(userId, id));
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
       // Also if an earlier request has removed it, and could not end them.
-      await this.sessions.endOfPasskey(caller, id);
+      await this.sessions.endOfCredential(caller, id, 'passkey_removed');
     });
   }
 

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
+import type { RegistrationAnswer } from '../login/account-opening';
 import type { PasskeyList } from './passkey.entity';
 import {
   ConditionalCreateController,
@@ -9,6 +9,7 @@ import {
   PasskeyLoginController,
   PasskeysController,
 } from './passkeys.controller';
+import { PasskeyRegistrationController } from './passkey-registration';
 import { RequiredPasskeyController } from './required-passkey';
 
 // Not in the file of the controllers: its declarations import an optional package, which a host may not have.
@@ -26,12 +27,18 @@ export interface PasskeySignIn extends PasskeyAnswer {
   readonly remember?: boolean;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Sign-in, step-up and enrolment with passkeys. */
+    readonly passkeys: PasskeyFlow;
+  }
+}
+
 /**
- * Sign-in, step-up and enrolment with passkeys, for code of the host.
+ * Sign-in, step-up, enrolment and registration with passkeys, for code of the host.
  *
  * @publicApi
  */
-@Injectable()
 export class PasskeyFlow extends Flow {
   /**
    * As `POST /passkeys/login-options`: starts a ceremony for {@link login}, {@link confirm} or a login challenge. The options
@@ -47,8 +54,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
-    return this.call(PasskeyLoginController, 'attempt', source, { input: { ...answer } });
+  login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
+    return this.call(PasskeyLoginController, 'attempt', source, answer);
   }
 
   /**
@@ -57,7 +64,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated, PasskeyRefused, InsufficientScope, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
-    return (await this.call(ConfirmPasskeyController, 'confirm', source, { input: { ...answer } })).confirmation_token;
+    return (await this.call(ConfirmPasskeyController, 'confirm', source, answer)).confirmation_token;
   }
 
   /**
@@ -65,7 +72,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, StoreUnavailable
    */
-  async registrationOptions(source: CallSource): Promise<object> {
+  registrationOptions(source: CallSource): Promise<object> {
     return this.call(PasskeyEnrolmentController, 'options', source);
   }
 
@@ -75,8 +82,8 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link registrationOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  async register(credential: object, source: CallSource, name?: string): Promise<void> {
-    return this.call(PasskeyEnrolmentController, 'register', source, { input: { credential, name } });
+  register(credential: object, source: CallSource, name?: string): Promise<void> {
+    return this.call(PasskeyEnrolmentController, 'register', source, { credential, name });
   }
 
   /**
@@ -86,7 +93,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated; ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with
    * a passkey; StoreUnavailable
    */
-  async conditionalOptions(source: CallSource): Promise<object> {
+  conditionalOptions(source: CallSource): Promise<object> {
     return this.call(ConditionalCreateController, 'options', source);
   }
 
@@ -96,18 +103,18 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link conditionalOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  async registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
-    return this.call(ConditionalCreateController, 'register', source, { input: { credential, name } });
+  registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
+    return this.call(ConditionalCreateController, 'register', source, { credential, name });
   }
 
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
-  async list(source: CallSource): Promise<PasskeyList> {
+  list(source: CallSource): Promise<PasskeyList> {
     return this.call(PasskeysController, 'list', source);
   }
 
   /** As `PATCH /passkeys/:id`; null removes the name. @throws Unauthenticated, ConfirmationRequired, PasskeyNotFound */
-  async rename(id: string, name: string | null, source: CallSource): Promise<void> {
-    return this.call(PasskeysController, 'rename', source, { input: { name }, params: { svcPasskey: id } });
+  rename(id: string, name: string | null, source: CallSource): Promise<void> {
+    return this.call(PasskeysController, 'rename', source, { name, svcPasskey: id });
   }
 
   /**
@@ -115,8 +122,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired, LastPasskey
    */
-  async remove(id: string, source: CallSource): Promise<void> {
-    return this.call(PasskeysController, 'remove', source, { params: { svcPasskey: id } });
+  remove(id: string, source: CallSource): Promise<void> {
+    return this.call(PasskeysController, 'remove', source, { svcPasskey: id });
   }
 
   /**
@@ -124,8 +131,8 @@ export class PasskeyFlow extends Flow {
    *
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
-    return this.call(RequiredPasskeyController, 'options', source, { input: { enrolmentToken } });
+  enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
+    return this.call(RequiredPasskeyController, 'options', source, { enrolmentToken });
   }
 
   /**
@@ -135,7 +142,38 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link enrolmentOptions}, as JSON
    * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
-    return this.call(RequiredPasskeyController, 'enrol', source, { input: { enrolmentToken, credential, name } });
+  enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
+    return this.call(RequiredPasskeyController, 'enrol', source, { enrolmentToken, credential, name });
+  }
+
+  /**
+   * As `POST /register/passkey/options`: starts a ceremony for {@link registerAccount}. The options are the JSON of
+   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
+   *
+   * @param fields the fields that the rules declare, without a password
+   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
+   */
+  async accountOptions(
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<{ ceremonyId: string; options: object }> {
+    const started = await this.call(PasskeyRegistrationController, 'options', source, { fields });
+    return { ceremonyId: started.ceremony_id, options: started.options };
+  }
+
+  /**
+   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as
+   * `auth.registration.register` does, never a challenge.
+   *
+   * @param answer the response of the browser to {@link accountOptions}
+   * @param fields as for {@link accountOptions}; the identifier must be the same
+   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
+   */
+  registerAccount(
+    answer: PasskeyAnswer,
+    fields: Readonly<Record<string, unknown>>,
+    source: CallSource,
+  ): Promise<RegistrationAnswer> {
+    return this.call(PasskeyRegistrationController, 'register', source, { ...answer, fields });
   }
 }

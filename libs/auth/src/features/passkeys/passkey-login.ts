@@ -43,7 +43,7 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     const signIn = await this.signIn.admitTwoFactors({ user, userId });
     await this.lockout.release([userLock('confirm', userId)]);
-    const ending = { methods: ['webauthn'], request, remember, passkeyId: passkey.credentialId };
+    const ending = { methods: ['webauthn'], request, remember, credentialId: passkey.credentialId };
     const tokens = await this.signIn.complete(signIn, ending, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
@@ -68,8 +68,8 @@ export class PasskeyConfirmation {
     caller: Caller,
     { ceremony_id: ceremonyId, credential }: AssertionRequest,
   ): Promise<{ confirmation_token: string }> {
-    const { features, registration } = this.realm.options;
-    const isConcealed = features.passkeyRegistration && registration.concealExisting;
+    const { features, facts } = this.realm.options;
+    const isConcealed = features.passkeyRegistration && facts.concealsAccounts;
     const { userId } = caller;
     await this.assertions.verifyOf(userId, ceremonyId, credential, isConcealed ? 'not_verified' : 'not_yours');
     await this.lockout.release([userLock('confirm', userId)]);

@@ -1,6 +1,7 @@
 import type { Usage } from './sign-count.policy';
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 /**
  * One passkey of one user (a credential record, WebAuthn Level 3 §4).
@@ -119,11 +120,9 @@ export interface NewCredential extends Usage {
 }
 
 /** Creates `svc_passkeys`. */
-export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
-  readonly name = 'CreateSvcPasskeys1764000000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcPasskeys1764000000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_passkeys (
         credential_id varchar(1364) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
         user_id text NOT NULL,
@@ -139,11 +138,7 @@ export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
         last_used_at timestamptz,
         created_at timestamptz NOT NULL,
         updated_at timestamptz NOT NULL
-      )`);
-    await runner.query('CREATE INDEX svc_passkeys_owner ON svc_passkeys (guard, user_id)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_passkeys');
-  }
+      )`,
+    'CREATE INDEX svc_passkeys_owner ON svc_passkeys (guard, user_id)',
+  ];
 }

@@ -201,13 +201,13 @@ export class PasskeyStore {
 
   /** Returns one page of the guard's passkeys, and of the rows that only occupy an id, in the order of their ids. */
   page(after: string, size: number): Promise<PageRow[]> {
-    const { expire } = this.realm.options.emailVerification;
+    const { proofMinutes } = this.realm.options.facts;
     return this.database.query(
       `SELECT credential_id AS id, user_id AS "userId",
               user_handle IS NOT NULL AND last_used_at IS NULL AND created_at <=
                 clock_timestamp() + $4::interval - interval '${UNPROVED_DAYS} days' - $5::float8 * interval '1 minute' AS "isUnused"
          FROM ${this.table()} WHERE ${OF_GUARD} AND credential_id > $2 ORDER BY credential_id LIMIT $3`,
-      [this.realm.guard, after, size, this.clock.offset, expire],
+      [this.realm.guard, after, size, this.clock.offset, proofMinutes],
     );
   }
 

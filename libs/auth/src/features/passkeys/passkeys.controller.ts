@@ -1,14 +1,14 @@
 import { Controller, Inject, Injectable, Logger, type OnApplicationBootstrap, Param, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { INTEGER, TEXT, listOf, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { FIELD_MAX, OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { Route, signInRefusal, tokenPair } from '../../request/routes/route';
-import { REMEMBER_NOTE, unverifiedRefusal } from '../login/login.controller';
+import { unverifiedRefusal } from '../login/login.controller';
 import { lastFactorRefusal } from '../login-challenge/required-factors';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { CONFIRMATION_BODY } from '../step-up/confirmations';
@@ -22,21 +22,6 @@ import { CREATION_OPTIONS, REQUEST_OPTIONS, ceremonyWith } from './webauthn/opti
 import type { ListedPasskey, PasskeyList } from './passkey.entity';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { CREDENTIAL_ID_MAX } from './webauthn/responses';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    passkeys_list: true;
-    passkey_rename: true;
-    passkey_delete: true;
-    passkey_register_options: true;
-    passkey_register: true;
-    passkey_conditional_options: true;
-    passkey_register_conditional: true;
-    passkey_login_options: true;
-    passkey_login: true;
-    confirm_passkey: true;
-  }
-}
 
 /** Body of `PATCH /passkeys/:id`. Without a name, the name of the passkey is removed. */
 export class RenameRequest {
@@ -53,14 +38,16 @@ const PASSKEY = namedSchema(
   }),
 );
 
+const notRegistered = (): AuthException => new PasskeyRefused('not_registered');
+const notVerified = (): AuthException => new PasskeyRefused('not_verified');
+
 const PARAMETERS = { svcPasskey: of({ ...TEXT, maxLength: FIELD_MAX }, 'The id of a passkey.') };
 
 @Controller('passkeys')
 export class PasskeysController {
   constructor(private readonly passkeys: PasskeyManagement) {}
 
-  @Route('GET', '', {
-    operation: 'passkeys_list',
+  @Route('GET', '', 'passkeys_list', {
     summary: 'Lists the passkeys of the caller',
     gates: [RequireIfPinned('svc.account')],
     unlimited: 'it reads the passkeys of the caller, which are limited in number',
@@ -76,34 +63,25 @@ export class PasskeysController {
     return this.passkeys.list(userId);
   }
 
-  @Route('PATCH', ':svcPasskey', {
-    operation: 'passkey_rename',
+  @Route('PATCH', ':svcPasskey', 'passkey_rename', {
     summary: 'Names a passkey',
     note: 'A passkey of another user is 404.',
     parameters: PARAMETERS,
     gates: [RequireConfirmation()],
     unlimited: 'it changes one row of the caller',
-    refusals: () => [new PasskeyNotFound()],
+    refusals: [PasskeyNotFound],
   })
-  rename(
-    @CurrentCaller() { userId }: Caller,
-    @Param('svcPasskey') id: string,
-    @RequestBody(RenameRequest) { name }: RenameRequest,
-  ): Promise<void> {
+  rename(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string, @RequestBody() { name }: RenameRequest) {
     return this.passkeys.rename(userId, id, name);
   }
 
-  @Route('DELETE', ':svcPasskey', {
-    operation: 'passkey_delete',
+  @Route('DELETE', ':svcPasskey', 'passkey_delete', {
     summary: 'Deletes a passkey',
     note: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
     parameters: PARAMETERS,
     gates: [RequireConfirmation()],
     unlimited: 'it removes a passkey of the caller, which has to be added again before',
-    refusals: (options) => [
-      ...lastFactorRefusal(options),
-      ...(options.passkeys.keepLast === false ? [] : [new LastPasskey()]),
-    ],
+    refusals: [lastFactorRefusal, ({ passkeys }) => (passkeys.keepLast === false ? [] : new LastPasskey())],
   })
   remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
     return this.passkeys.remove(caller, id);
@@ -160,8 +138,7 @@ export class RegistrationRequest {
 export class PasskeyEnrolmentController {
   constructor(private readonly enrolment: PasskeyEnrolment) {}
 
-  @Route('POST', 'registration-options', {
-    operation: 'passkey_register_options',
+  @Route('POST', 'registration-options', 'passkey_register_options', {
     summary: 'Begins to set up a passkey',
     gates: [RequireConfirmation()],
     limiter: 'svc-passkey-setup',
@@ -172,17 +149,13 @@ export class PasskeyEnrolmentController {
     return this.enrolment.options(caller);
   }
 
-  @Route('POST', '', {
-    operation: 'passkey_register',
+  @Route('POST', '', 'passkey_register', {
     summary: 'Stores a passkey',
     gates: [RequireConfirmation()],
     limiter: 'svc-passkey-setup',
-    refusals: (options) => [new PasskeyRefused('not_registered'), ...signInRefusal(options)],
+    refusals: [notRegistered, signInRefusal],
   })
-  register(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
-  ): Promise<void> {
+  register(@CurrentCaller() caller: Caller, @RequestBody() { credential, name }: RegistrationRequest): Promise<void> {
     return this.enrolment.register(caller, credential, name);
   }
 }
@@ -191,34 +164,25 @@ export class PasskeyEnrolmentController {
 export class ConditionalCreateController {
   constructor(private readonly conditional: ConditionalCreate) {}
 
-  @Route('POST', 'conditional-options', {
-    operation: 'passkey_conditional_options',
+  @Route('POST', 'conditional-options', 'passkey_conditional_options', {
     summary: 'Begins to set up a first passkey that the browser creates without a question',
     note: 'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
     limiter: 'svc-passkey-setup',
     answer: CREATION_OPTIONS,
-    refusals: ({ confirm }) => [new ConfirmationRequired(confirm, []), new PasskeyRefused('not_registered')],
+    refusals: [({ confirm }) => new ConfirmationRequired(confirm, []), notRegistered],
     quiet: true,
   })
   options(@CurrentCaller() caller: Caller) {
     return this.conditional.options(caller);
   }
 
-  @Route('POST', 'conditional', {
-    operation: 'passkey_register_conditional',
+  @Route('POST', 'conditional', 'passkey_register_conditional', {
     summary: 'Stores a first passkey that the browser created without a question',
     note: 'Needs the same login. Only the first passkey of a user is stored.',
     limiter: 'svc-passkey-setup',
-    refusals: (options) => [
-      new ConfirmationRequired(options.confirm, []),
-      new PasskeyRefused('not_registered'),
-      ...signInRefusal(options),
-    ],
+    refusals: [({ confirm }) => new ConfirmationRequired(confirm, []), notRegistered, signInRefusal],
   })
-  register(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
-  ): Promise<void> {
+  register(@CurrentCaller() caller: Caller, @RequestBody() { credential, name }: RegistrationRequest): Promise<void> {
     return this.conditional.register(caller, credential, name);
   }
 }
@@ -231,8 +195,7 @@ export class PasskeyLoginController {
   ) {}
 
   /** Options of a login ceremony, also for step-up and for the second factor. The response identifies the user. */
-  @Route('POST', 'login-options', {
-    operation: 'passkey_login_options',
+  @Route('POST', 'login-options', 'passkey_login_options', {
     summary: 'Begins a sign-in, second step or confirmation with a passkey',
     public: true,
     limiter: 'svc-passkeys',
@@ -243,26 +206,23 @@ export class PasskeyLoginController {
     return this.assertions.start();
   }
 
-  @Route('POST', 'login', {
-    operation: 'passkey_login',
+  @Route('POST', 'login', 'passkey_login', {
     summary: 'Signs in with a passkey',
-    note: `Answers 401 if the user of the passkey no longer exists. ${REMEMBER_NOTE}`,
-    public: true,
-    ownOrigin: true,
+    note: 'Answers 401 if the user of the passkey no longer exists.',
+    public: 'own-origin',
     limiter: 'svc-passkeys',
     answer: tokenPair,
-    refusals: (options) => [
-      new PasskeyRefused('not_verified'),
-      new Unauthenticated(false),
-      ...(options.registration.concealExisting && options.features.passkeyRegistration
-        ? []
-        : unverifiedRefusal(options)),
-      ...signInRefusal(options),
+    refusals: [
+      notVerified,
+      () => new Unauthenticated(false),
+      (options) =>
+        options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : unverifiedRefusal(options),
+      signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  attempt(@RequestBody(AssertionRequest) assertion: AssertionRequest, @Req() request: object): Promise<SessionTokens> {
+  attempt(@RequestBody() assertion: AssertionRequest, @Req() request: object): Promise<SessionTokens> {
     return this.login.attempt(assertion, request);
   }
 }
@@ -271,15 +231,14 @@ export class PasskeyLoginController {
 export class ConfirmPasskeyController {
   constructor(private readonly confirmation: PasskeyConfirmation) {}
 
-  @Route('POST', '', {
-    operation: 'confirm_passkey',
+  @Route('POST', '', 'confirm_passkey', {
     summary: 'Proves with a passkey that the user is there',
     gates: [RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
     answer: CONFIRMATION_BODY,
-    refusals: () => [new PasskeyRefused('not_verified'), new PasskeyRefused('not_yours')],
+    refusals: [notVerified, () => new PasskeyRefused('not_yours')],
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody(AssertionRequest) assertion: AssertionRequest) {
+  confirm(@CurrentCaller() caller: Caller, @RequestBody() assertion: AssertionRequest) {
     return this.confirmation.confirm(caller, assertion);
   }
 }

@@ -72,3 +72,10 @@ export const PASSKEY_EVENTS: LoggedEvents = {
   'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: ofUser },
   'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: ofUser },
 };
+
+declare module '../sessions/sessions.events' {
+  interface SessionEndReasons {
+    /** The passkey that started it was deleted in another session. */
+    passkey_removed: true;
+  }
+}

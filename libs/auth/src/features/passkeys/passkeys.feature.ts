@@ -1,3 +1,4 @@
+import { PasskeyFlow } from './passkey-flow';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { endChallenges } from '../../identity/tokens/purpose-tokens';
@@ -65,6 +66,7 @@ export const passkeys = defineFeature('passkeys', {
       record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
     ),
   },
+  capabilities: { passkeys: PasskeyFlow },
   defaultGuardControllers: [
     PasskeyEnrolmentController,
     PasskeyLoginController,

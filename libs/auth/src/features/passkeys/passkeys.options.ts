@@ -128,3 +128,9 @@ export const CONDITIONAL_CREATE_OPTIONS = {
     conditionalCreate: feature({ default: false, env: 'FEATURE_CONDITIONAL_CREATE', defaultGuardOnly: true }),
   },
 } satisfies OptionTree;
+
+export const PASSKEY_REGISTRATION_OPTIONS = {
+  features: {
+    passkeyRegistration: feature({ default: false, env: 'FEATURE_PASSKEY_REGISTRATION', defaultGuardOnly: true }),
+  },
+} satisfies OptionTree;

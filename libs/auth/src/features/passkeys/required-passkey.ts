@@ -14,13 +14,6 @@ import { PasskeyEnrolment } from './passkey-enrolment';
 import { CREATION_OPTIONS } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    enrolment_passkey_options: true;
-    enrolment_passkey: true;
-  }
-}
-
 /** Body of `POST /two-factor-enrolment/passkey`. */
 export class PasskeyEnrolmentRequest extends EnrolmentRequest {
   @RequiredObject()
@@ -70,33 +63,27 @@ function falseIfEnded(error: unknown): false {
 export class RequiredPasskeyController {
   constructor(private readonly enrolment: RequiredPasskey) {}
 
-  @Route('POST', 'passkey-options', {
-    operation: 'enrolment_passkey_options',
+  @Route('POST', 'passkey-options', 'enrolment_passkey_options', {
     summary: 'Begins to set up a passkey during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: CREATION_OPTIONS,
-    refusals: enrolmentRefusals,
+    refusals: [enrolmentRefusals],
     quiet: true,
   })
-  options(@RequestBody(EnrolmentRequest) body: EnrolmentRequest) {
+  options(@RequestBody() body: EnrolmentRequest) {
     return this.enrolment.options(body);
   }
 
-  @Route('POST', 'passkey', {
-    operation: 'enrolment_passkey',
+  @Route('POST', 'passkey', 'enrolment_passkey', {
     summary: 'Completes a sign-in with a new passkey',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [...enrolmentRefusals(options), new PasskeyRefused('not_registered')],
+    refusals: [enrolmentRefusals, () => new PasskeyRefused('not_registered')],
     presentedAs: 'login',
   })
-  enrol(
-    @RequestBody(PasskeyEnrolmentRequest) body: PasskeyEnrolmentRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens> {
+  enrol(@RequestBody() body: PasskeyEnrolmentRequest, @Req() request: object): Promise<SessionTokens> {
     return this.enrolment.enrol(body, request);
   }
 }

@@ -1,52 +1,39 @@
-import { Controller, Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, status } from '../../request/routes/route';
+import { Route } from '../../request/routes/route';
 import { ForgotPasswordRequest, PasswordResets, ResetFailed, ResetLinks, ResetPasswordRequest } from './password-reset';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    password_forgot: true;
-    password_reset: true;
-  }
-}
+@Controller()
+export class PasswordResetController {
+  constructor(
+    private readonly links: ResetLinks,
+    private readonly resets: PasswordResets,
+  ) {}
 
-@Controller('forgot-password')
-export class ForgotPasswordController {
-  constructor(private readonly resetLinks: ResetLinks) {}
-
-  @Route('POST', '', {
-    operation: 'password_forgot',
+  @Route('POST', 'forgot-password', 'password_forgot', {
     summary: 'Mails a link to reset the password',
     note: 'Gives the same answer whether the account exists or not.',
     public: true,
     limiter: 'svc-password-reset',
-    answer: status('password-reset-link-sent'),
-    refusals: () => [new HasherBusy()],
+    done: 'password-reset-link-sent',
+    refusals: [HasherBusy],
   })
-  async request(@RequestBody(ForgotPasswordRequest) { email }: ForgotPasswordRequest): Promise<{ status: string }> {
-    await this.resetLinks.request(email);
-    return { status: 'password-reset-link-sent' };
+  request(@RequestBody() { email }: ForgotPasswordRequest): Promise<void> {
+    return this.links.request(email);
   }
-}
 
-@Controller('reset-password')
-export class ResetPasswordController {
-  constructor(private readonly passwordResets: PasswordResets) {}
-
-  @Route('POST', '', {
-    operation: 'password_reset',
+  @Route('POST', 'reset-password', 'password_reset', {
     summary: 'Sets a new password with a mailed token',
     note: 'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
     public: true,
     limiter: 'svc-password-reset',
-    answer: status('password-reset'),
-    refusals: () => [new ResetFailed(), new HasherBusy()],
+    done: 'password-reset',
+    refusals: [ResetFailed, HasherBusy],
   })
-  async reset(@RequestBody(ResetPasswordRequest) body: ResetPasswordRequest): Promise<{ status: string }> {
-    await this.passwordResets.reset(body);
-    return { status: 'password-reset' };
+  reset(@RequestBody() body: ResetPasswordRequest): Promise<void> {
+    return this.resets.reset(body);
   }
 }
 
@@ -57,25 +44,31 @@ export interface ResetInput {
   password: string;
 }
 
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Reset of a forgotten password. */
+    readonly passwordReset: PasswordResetFlow;
+  }
+}
+
 /**
  * Reset of a forgotten password, for code of the host. Needs `features.passwordReset`.
  *
  * @publicApi
  */
-@Injectable()
 export class PasswordResetFlow extends Flow {
   /**
    * As `POST /forgot-password`: mails a link if the address has an account. The result does not show whether it has.
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without `frontendUrl` or mailer
    */
-  async request(email: string, source: CallSource): Promise<void> {
-    await this.call(ForgotPasswordController, 'request', source, { input: { email } });
+  request(email: string, source: CallSource): Promise<void> {
+    return this.call(PasswordResetController, 'request', source, { email });
   }
 
   /** As `POST /reset-password`. @throws ResetFailed, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable */
-  async reset(input: ResetInput, source: CallSource): Promise<void> {
-    const body = { ...input, passwordConfirmation: input?.password };
-    await this.call(ResetPasswordController, 'reset', source, { input: body });
+  reset(input: ResetInput, source: CallSource): Promise<void> {
+    const values = { ...input, passwordConfirmation: input?.password };
+    return this.call(PasswordResetController, 'reset', source, values);
   }
 }

@@ -6,9 +6,10 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { rowsOfUser } from '../../foundation/realm/feature-data';
 import { perClient } from '../../request/throttling/limiters';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
-import { ResetTokenPruning, ResetTokenStore, ResetTokens, removeResetTokens } from './reset-token.store';
-import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { PasswordReset, ResetCleanup, ResetLinks, PasswordResets } from './password-reset';
+import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
+import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { PasswordReset } from '../login/password-replacement';
+import { PasswordResets, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
@@ -34,6 +35,7 @@ declare module '../../foundation/platform/catalogue' {
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset = defineFeature('passwordReset', {
   flags: ['passwordReset'],
+  facts: { mailsPasswordLinks: 'features.passwordReset' },
   reasons,
   languages: () =>
     (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
@@ -48,11 +50,17 @@ export const passwordReset = defineFeature('passwordReset', {
     'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
   },
   configErrors: brokerErrors,
-  defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [ResetTokens, ResetLinks, PasswordResets, ResetCleanup],
+  writesUsers: () => 'UPDATE',
+  waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
+  page: 'passwords.md',
+  capabilities: { passwordReset: PasswordResetFlow },
+  defaultGuardControllers: [PasswordResetController],
+  providers: [ResetTokens, ResetLinks, PasswordResets],
   on: {
     passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
-    passwordReplaced: removeResetTokens,
+    passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),
+    emailReplaced: (services, userId, kept) => services.get(ResetTokenStore).removeAll(userId, kept),
+    passwordLink: (services, address) => services.get(ResetLinks).request(address, true),
   },
   data: {
     entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],

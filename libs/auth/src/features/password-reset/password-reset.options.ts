@@ -76,7 +76,7 @@ export interface PasswordResetOptions extends ResetBrokerOptions {
 declare module '../../foundation/config/auth-options' {
   interface RateLimitsOptions {
     /**
-     * Forgotten and reset password, and the report of a sign-in, together.
+     * Forgotten and reset password, together.
      *
      * @default { maxAttempts: 6, decaySeconds: 60 }
      * @env SVC_RESET_MAX_ATTEMPTS, SVC_RESET_DECAY

@@ -7,60 +7,13 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/http/request-body';
-import { VerifiedEmails } from '../email-verification/verified-emails';
-import { PasswordReplacement } from '../login/password-replacement';
+import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
 import type { Draft } from '../mail/mail-gate';
 import { MailQueue } from '../mail/mail-queue';
-import { Accounts } from '../sessions/accounts';
-import { AccountMails } from '../mail/mail.feature';
-import { type IssuedToken, type Redeemed, type ResetAccount, ResetTokens } from './reset-token.store';
+import { AccountMails } from '../mail/account-mails';
+import { type IssuedToken, type Redeemed, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';
-
-/**
- * Ends all access to an account that was possible before a password reset, at every guard with the same users.
- *
- * Anyone can register an account with the address of another person, and enrol factors that survive a change of password: a
- * passkey that can still sign in, or a second factor that locks the owner out. So the first proof of a person removes them,
- * and forgets the known devices, also if a program that opens links in mails has verified the address. Later they belong to
- * the owner and remain.
- */
-@Injectable()
-export class ResetCleanup {
-  constructor(
-    private readonly verifiedEmails: VerifiedEmails,
-    private readonly accounts: Accounts,
-    private readonly realm: Realm,
-  ) {}
-
-  /**
-   * Ends the sessions and removes the factors of the account. Can be repeated after a failure.
-   *
-   * @param moment as for `Replacement.endSessions`
-   */
-  async run(
-    { user, userId }: Pick<ResetAccount, 'user' | 'userId'>,
-    {
-      revokeSessions = this.realm.options.passwordReset.revokeSessions,
-      moment,
-    }: { revokeSessions?: boolean; moment?: number },
-  ): Promise<void> {
-    // All sessions of an account of another person: a factor may have started one after the moment, and be removed since.
-    const bound = moment !== undefined && (await this.verifiedEmails.isProved(user)) ? moment : undefined;
-    if (revokeSessions) await this.accounts.endAll(userId, 'password_reset', bound);
-    if (await this.verifiedEmails.isProved(user)) return;
-    const endAgain = (): Promise<void> => this.accounts.endAll(userId, 'password_reset');
-    await this.accounts.takeOver({ userId }, revokeSessions ? endAgain : null);
-  }
-
-  /**
-   * Records that a person has proved the address, because the mail was read. Last, so that a repeated reset removes the
-   * factors again.
-   */
-  async recordPerson({ user, email }: ResetAccount): Promise<void> {
-    if (!(await this.verifiedEmails.isProved(user))) await this.verifiedEmails.recordPerson(user, email);
-  }
-}
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
 @Injectable()
@@ -70,7 +23,7 @@ export class PasswordResets {
     private readonly hasher: PasswordHasher,
     private readonly tokens: ResetTokens,
     private readonly replacement: PasswordReplacement,
-    private readonly resetCleanup: ResetCleanup,
+    private readonly recovery: AccountRecovery,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -92,6 +45,7 @@ export class PasswordResets {
     digest: string,
   ): Promise<boolean> {
     const { userId, identifier, email } = account;
+    const { revokeSessions } = this.realm.options.passwordReset;
     // The identifier is known only here, and only a client with a valid token gets this error.
     const reopen = (): Promise<void> => bestEffort('restoring a reset link', () => restore());
     const fault = this.rules.faultOfNames(password, [identifier]);
@@ -99,8 +53,8 @@ export class PasswordResets {
       await reopen();
       throw fault;
     }
-    const endSessions = (moment?: number): Promise<void> => this.resetCleanup.run(account, { moment });
-    const finish = (): Promise<void> => this.resetCleanup.recordPerson(account);
+    const endSessions = (moment?: number): Promise<void> => this.recovery.endAccess(account, revokeSessions, moment);
+    const finish = (): Promise<void> => this.recovery.recordPerson(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
     const isMade = await this.replacement.replace({ userId, digest, replacing, email, endSessions, finish, undo });
@@ -138,7 +92,7 @@ export class ResetLinks {
 
   /** Also for an address without an account: work for accounts only would show in the time of the next response. */
   private async draftFor(address: string, isOwners: boolean): Promise<Draft<'passwordReset'>> {
-    const account = await this.tokens.accountOf(address);
+    const account = await this.users.mailedAccount(address);
     let issued: IssuedToken | null = null;
     const write = async (): Promise<Mail | null> => {
       issued = await this.tokens.issue(address, account);
@@ -176,19 +130,4 @@ export class ResetFailed extends AuthException {
   constructor() {
     super('reset_failed', { status: 422, errors: { email: [passwordResetText('auth.reset_failed')] } });
   }
-}
-
-/**
- * A user reset a forgotten password with a mailed link. All sessions of the user have ended, unless
- * `passwordReset.revokeSessions` is off. A good reason to mail the account's owner.
- *
- * Also emitted when a sign-in with a mailed code replaced the password of an account whose address was not verified.
- *
- * @publicApi
- */
-export class PasswordReset {
-  constructor(
-    readonly user: object,
-    readonly guard: string,
-  ) {}
 }

@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 declare module '../../foundation/realm/feature-data' {
   interface Pruned {
@@ -58,11 +59,9 @@ export class PasswordResetToken {
 }
 
 /** Creates `svc_password_resets`. */
-export class CreateSvcPasswordResets1764100000000 implements MigrationInterface {
-  readonly name = 'CreateSvcPasswordResets1764100000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcPasswordResets1764100000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_password_resets (
         guard text NOT NULL,
         broker text NOT NULL DEFAULT '',
@@ -74,10 +73,6 @@ export class CreateSvcPasswordResets1764100000000 implements MigrationInterface 
         slot smallint NOT NULL DEFAULT 1,
         undelivered boolean NOT NULL DEFAULT false,
         CONSTRAINT svc_password_resets_pkey PRIMARY KEY (guard, broker, user_id, slot)
-      )`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_password_resets');
-  }
+      )`,
+  ];
 }

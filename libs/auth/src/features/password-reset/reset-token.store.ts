@@ -3,16 +3,14 @@ import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation
 import { LONGEST_RESET } from './password-reset.options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
-import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
-import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import type { RenewedHash } from '../login/login';
-import type { ReplacedPassword } from '../login/password-replacement';
+import type { KeptLinks } from '../login/password-replacement';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 
 /** Identifies a token. */
@@ -143,30 +141,15 @@ export class ResetTokenStore {
   /**
    * Deletes the tokens of a user for all brokers. After a new password they are invalid, because it has another hash.
    *
-   * @param stored the hash of the new password, whose tokens remain: the deletion may be repeated after the response
+   * @param kept the password hash whose tokens remain, of one address or of all: the deletion may be repeated after the response
    */
-  async removeAll(userId: string, stored?: string): Promise<void> {
+  async removeAll(userId: string, kept?: KeptLinks): Promise<void> {
+    const [fingerprint, address] = kept ? [fingerprintOf(kept.digest), kept.email && sha256(kept.email)] : [null, null];
     await this.database.query(
       `DELETE FROM ${this.table()}
-        WHERE guard = $1 AND user_id = $2 AND password_fingerprint IS DISTINCT FROM $3::text`,
-      [this.realm.guard, userId, stored === undefined ? null : fingerprintOf(stored)],
-    );
-  }
-
-  /** As {@link removeAll}, at all guards of the source, except the tokens for this address and this password hash. */
-  async removeOthers({
-    userId,
-    email,
-    digest,
-  }: {
-    userId: string;
-    email: string;
-    digest: string | null;
-  }): Promise<void> {
-    await this.database.query(
-      `DELETE FROM ${this.table()}
-        WHERE guard = ANY($1) AND user_id = $2 AND (email_hash, password_fingerprint) IS DISTINCT FROM ($3, $4)`,
-      [this.realm.source.names, userId, sha256(email), fingerprintOf(digest)],
+        WHERE guard = $1 AND user_id = $2
+          AND (password_fingerprint IS DISTINCT FROM $3::text OR email_hash <> coalesce($4::text, email_hash))`,
+      [this.realm.guard, userId, fingerprint, address],
     );
   }
 
@@ -189,10 +172,6 @@ export class ResetTokenStore {
     return this.realm.options.passwordReset;
   }
 }
-
-/** The hook `passwordReplaced`: removes all tokens but those of the new password. */
-export const removeResetTokens = (services: GuardServices, { userId, digest }: ReplacedPassword): Promise<void> =>
-  services.get(ResetTokenStore).removeAll(userId, digest);
 
 /** Number of rows that one statement of the sweep reads. */
 const PAGE = 1000;
@@ -273,32 +252,15 @@ export class ResetTokenPruning {
   }
 }
 
-/** An account whose password can be reset. */
-export interface ResetAccount {
-  readonly user: object;
-  readonly userId: string;
-  /** The stored address. Its spelling may differ from the submitted one. */
-  readonly email: string;
-  /** The identifier for the login: the email, or another value. */
-  readonly identifier: string | null;
-}
-
-/** Returns the account to which a mail for this address goes; null without one. */
-export async function mailedAccount(users: TimedUserProvider, address: string): Promise<ResetAccount | null> {
-  const user = await users.findByEmail(address);
-  const email = user && users.emailOf(user);
-  return user && email ? { user, userId: users.idOf(user), email, identifier: users.identifierOf(user) } : null;
-}
-
 /** A new token and its account. */
 export interface IssuedToken {
-  readonly account: ResetAccount;
+  readonly account: MailedAccount;
   readonly token: string;
 }
 
 /** A consumed token and its account. */
 export interface Redeemed {
-  readonly account: ResetAccount;
+  readonly account: MailedAccount;
   /** The stored password hash that the token is bound to; null for none. */
   readonly digest: string | null;
   /**
@@ -324,19 +286,14 @@ export class ResetTokens {
     private readonly store: ResetTokenStore,
   ) {}
 
-  /** The account that a mail to an address resets; null for none. */
-  accountOf(address: string): Promise<ResetAccount | null> {
-    return mailedAccount(this.users, address);
-  }
-
   /**
    * Issues a new token for the account of an address. Null if the address has none, if the account has enough tokens, if the
    * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
    * account: the time of a request that is sent at once afterwards would show whether there is one.
    */
-  async issue(address: string, account: ResetAccount | null): Promise<IssuedToken | null> {
+  async issue(address: string, account: MailedAccount | null): Promise<IssuedToken | null> {
     const owner = account ?? { userId: '', email: address };
-    const [token, digest] = [newSecret(), await this.digestOf(account)];
+    const [token, digest] = [newSecret(), await this.users.passwordHashOfMailed(account)];
     const isIssued = await this.store.issue(claim(owner, token, digest), account !== null);
     if (!account || !isIssued) return null;
     if (this.store.checksUsers || (await this.users.findById(account.userId))) return { account, token };
@@ -352,9 +309,9 @@ export class ResetTokens {
 
   /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
   async redeem(address: string, token: string): Promise<Redeemed | null> {
-    const account = await mailedAccount(this.users, address);
+    const account = await this.users.mailedAccount(address);
     const owner = account ?? { userId: '', email: address };
-    const digest = await this.digestOf(account);
+    const digest = await this.users.passwordHashOfMailed(account);
     const isRedeemed = await this.store.redeem(claim(owner, token, digest));
     if (!account || !isRedeemed) return null;
     const restore = async (...own: string[]): Promise<void> => {
@@ -363,19 +320,11 @@ export class ResetTokens {
     };
     return { account, digest, restore };
   }
-
-  private digestOf(account: ResetAccount | null): Promise<string | null> {
-    return this.users.passwordHashOf(account?.userId ?? '').catch((error: unknown) => {
-      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
-      if (account || isUnavailable(error)) throw error;
-      return null;
-    });
-  }
 }
 
 /** @param digest the password hash that the token is bound to; null for a user without a password */
 const claim = (
-  { userId, email }: Pick<ResetAccount, 'userId' | 'email'>,
+  { userId, email }: Pick<MailedAccount, 'userId' | 'email'>,
   token: string,
   digest: string | null,
 ): ResetClaim => ({

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database } from '../../foundation/platform/database';
 import { isUnstorable } from '../../foundation/platform/pg-errors';
 import { callHost, isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
@@ -12,9 +12,8 @@ import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { named } from '../../request/http/request-body';
-import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { PasskeyRefused } from '../passkeys/passkeys.errors';
+import { type AccountCredential, type AccountFields, IdentifierTaken } from '../login/account-opening';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -28,22 +27,6 @@ declare module '../../foundation/realm/feature' {
 
 /** Seconds during which the user of a registration cannot be the result of another registration. */
 const CLAIM_SECONDS = 3600;
-
-/** The verified passkey of an account that is registered without a password. */
-export interface AccountPasskey {
-  readonly credentialId: string;
-
-  /**
-   * Stores the passkey in the transaction that creates the account.
-   *
-   * @param userId null if the identifier is taken
-   * @throws PasskeyRefused if its id exists, whether or not the identifier is taken
-   */
-  store(sql: Sql, userId: string | null): Promise<void>;
-
-  /** Whether the passkey is stored. Waits for a transaction that is removing it. */
-  isStored(): Promise<boolean>;
-}
 
 /** A stored account. */
 export interface CreatedAccount {
@@ -70,13 +53,13 @@ export class NewAccounts {
   /**
    * Creates an account.
    *
-   * @param passkey stored with the account, instead of a password: both or neither. Only with `hooks.register`, and with a
-   * user store on another database, the account may exist without its passkey after an error
-   * @throws PasskeyRefused; IdentifierTaken, also when a concurrent request has taken the identifier; ValidationFailed if a
+   * @param credential stored with the account, instead of a password: both or neither. Only with `hooks.register`, and with a
+   * user store on another database, the account may exist without its credential after an error
+   * @throws the refusal of the credential; IdentifierTaken, also when a concurrent request has taken the identifier; ValidationFailed if a
    * column of the users cannot contain a value; StoreUnavailable if `hooks.register` does not settle in time: it may still
    * create the account
    */
-  async create(fields: RegistrationFields, passkey?: AccountPasskey): Promise<CreatedAccount> {
+  async create(fields: AccountFields, credential?: AccountCredential): Promise<CreatedAccount> {
     const { hooks, username } = this.realm.options;
     if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
@@ -85,8 +68,8 @@ export class NewAccounts {
     const held = await this.heldIn(fields);
     if (held) throw new IdentifierTaken(held.field);
     const created = await (hooks.register
-      ? this.createByHook(fields, passkey).then((user) => ({ user, digest: undefined }))
-      : this.createInternally(fields, passkey));
+      ? this.createByHook(fields, credential).then((user) => ({ user, digest: undefined }))
+      : this.createInternally(fields, credential));
     const { user, digest } = created;
     if (!user) throw new IdentifierTaken(username);
     return { user: withoutHash(user), digest };
@@ -95,21 +78,21 @@ export class NewAccounts {
   /**
    * Creates an account, or finds the one with the identifier. Both need the same queries and one hash, so that the time
    * does not show which of them happened. Neither does an error: after the look-up, only an unavailable store is reported,
-   * and a passkey whose id exists.
+   * and a credential whose id exists.
    *
    * @returns the new user or the owner of the identifier; neither if the account could not be created
    */
   async createOrFind(
-    fields: RegistrationFields,
-    passkey?: AccountPasskey,
+    fields: AccountFields,
+    credential?: AccountCredential,
   ): Promise<{ created?: object; owner?: object }> {
-    const account = await this.accountOf(fields, passkey);
+    const account = await this.accountOf(fields, credential);
     const owner = await this.ownerOf(fields);
     const held = await this.heldIn(fields);
     const takenBy = owner ? this.users.idOf(owner) : (held?.userId ?? null);
     try {
       let created: object | null = null;
-      if (passkey) created = await this.createWithPasskey(account, passkey, takenBy);
+      if (credential) created = await this.createWithCredential(account, credential, takenBy);
       else if (takenBy === null) created = await this.users.create(account);
       else await this.users.imitateCreation(takenBy);
       // The account of a held address has another one now, so its owner gets no mail.
@@ -117,7 +100,7 @@ export class NewAccounts {
       // Null: a concurrent request has taken the identifier.
       return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
     } catch (error) {
-      if (isUnavailable(error) || error instanceof PasskeyRefused) throw error;
+      if (isUnavailable(error) || error === credential?.refusal) throw error;
       this.logger.error(
         'an account could not be created; the client got the answer of a success',
         (error as Error)?.stack,
@@ -126,7 +109,7 @@ export class NewAccounts {
     }
   }
 
-  private async ownerOf(fields: RegistrationFields): Promise<object | null> {
+  private async ownerOf(fields: AccountFields): Promise<object | null> {
     const identifier = fields[this.realm.options.username];
     return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
   }
@@ -136,7 +119,7 @@ export class NewAccounts {
   }
 
   /** The field with an email that is held for another account. Null for none. */
-  private async heldIn(fields: RegistrationFields): Promise<{ field: string; userId: string } | null> {
+  private async heldIn(fields: AccountFields): Promise<{ field: string; userId: string } | null> {
     for (const field of new Set([this.realm.options.username, 'email'])) {
       const email = fields[field];
       if (typeof email !== 'string') continue;
@@ -149,12 +132,12 @@ export class NewAccounts {
   }
 
   private async createInternally(
-    fields: RegistrationFields,
-    passkey?: AccountPasskey,
+    fields: AccountFields,
+    credential?: AccountCredential,
   ): Promise<{ user: object | null; digest: string | null }> {
-    const account = await this.accountOf(fields, passkey);
+    const account = await this.accountOf(fields, credential);
     try {
-      const user = await (passkey ? this.createWithPasskey(account, passkey) : this.users.create(account));
+      const user = await (credential ? this.createWithCredential(account, credential) : this.users.create(account));
       return { user, digest: account.passwordHash };
     } catch (error) {
       if (!isUnstorable(error)) throw error;
@@ -169,16 +152,16 @@ export class NewAccounts {
    * @param takenBy the user to whom the identifier or the email belongs. Without one, a concurrent request may have taken it:
    * then null is returned
    */
-  private async createWithPasskey(
+  private async createWithCredential(
     account: NewAccount,
-    passkey: AccountPasskey,
+    credential: AccountCredential,
     takenBy: string | null = null,
   ): Promise<object | null> {
     const id = await this.database.transaction(async (sql, manager) => {
       if (takenBy !== null) await this.users.imitateCreation(takenBy, manager);
       const user = takenBy === null ? await this.users.create(account, manager) : null;
       const userId = user && this.users.idOf(user);
-      await passkey.store(sql, userId);
+      await credential.store(sql, userId);
       return userId;
     }, this.users.createsByHost);
     // For a taken identifier too, so that both need the same queries.
@@ -186,27 +169,27 @@ export class NewAccounts {
     return id === null ? null : user;
   }
 
-  private async accountOf(fields: RegistrationFields, passkey?: AccountPasskey): Promise<NewAccount> {
+  private async accountOf(fields: AccountFields, credential?: AccountCredential): Promise<NewAccount> {
     const { name, [this.realm.options.username]: identifier, password } = fields;
-    const hasSecret = passkey !== undefined || typeof password === 'string';
+    const hasSecret = credential !== undefined || typeof password === 'string';
     if (typeof name !== 'string' || typeof identifier !== 'string' || !hasSecret) {
       throw new AuthConfigError(
         `hooks.registerRules leaves out name, ${this.realm.options.username} or password, which are needed to create ` +
           'an account. Add them, or create the account in hooks.register.',
       );
     }
-    const passwordHash = passkey ? null : await this.hasher.hash(password as string);
+    const passwordHash = credential ? null : await this.hasher.hash(password as string);
     return { name, identifier, passwordHash };
   }
 
-  private async createByHook(fields: RegistrationFields, passkey?: AccountPasskey): Promise<object | null> {
+  private async createByHook(fields: AccountFields, credential?: AccountCredential): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
     const created = await callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
     if (!created) return null;
     const user = await this.newUser(this.users.idOf(created), fields, mark);
     if (user) {
-      if (passkey) await this.database.transaction((sql) => passkey.store(sql, this.users.idOf(user)));
+      if (credential) await this.database.transaction((sql) => credential.store(sql, this.users.idOf(user)));
       return user;
     }
     throw new AuthConfigError(
@@ -220,7 +203,7 @@ export class NewAccounts {
    * is not the result of another registration. All three checks are needed: the hook may return a user that a concurrent
    * registration created, or may give the identifier to an existing user.
    */
-  private async newUser(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
+  private async newUser(id: string, fields: AccountFields, mark: string): Promise<object | null> {
     const user = await this.users.findById(id);
     if (!user || !this.hasIdentifier(user, fields[this.realm.options.username])) return null;
     if (!(await this.users.wasCreatedSince(id, mark))) return null;

@@ -1,7 +1,7 @@
 import type { Type, ValidationError } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationField, RegistrationRules } from './registration-rules';
 import { callHost } from '../../foundation/platform/deadline';
 import type { Text } from '../../foundation/platform/messages';
 import { optionalPeer } from '../../foundation/platform/optional-peer';

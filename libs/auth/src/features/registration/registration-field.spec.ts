@@ -1,5 +1,5 @@
 import { fieldFault } from '../../request/http/request-body';
-import type { RegistrationField } from '../../foundation/ports/registration-rules';
+import type { RegistrationField } from './registration-rules';
 
 describe('a field of a registration', () => {
   it.each<[unknown, RegistrationField, string | null]>([

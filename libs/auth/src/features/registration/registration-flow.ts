@@ -1,15 +1,19 @@
-import { Injectable } from '@nestjs/common';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import type { PasskeyAnswer } from '../passkeys/passkey-flow';
-import type { RegistrationAnswer } from './registration';
-import { PasskeyRegistrationController, RegisterController } from './registration.controller';
+import type { RegistrationAnswer } from '../login/account-opening';
+import { RegisterController } from './registration.controller';
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Registration of an account. */
+    readonly registration: RegistrationFlow;
+  }
+}
 
 /**
  * Registration, for code of the host. Needs `features.registration`.
  *
  * @publicApi
  */
-@Injectable()
 export class RegistrationFlow extends Flow {
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
@@ -20,39 +24,8 @@ export class RegistrationFlow extends Flow {
    * omitted
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
-    const body = { password_confirmation: fields?.password, ...fields };
-    return this.call(RegisterController, 'register', source, { fields: body });
-  }
-
-  /**
-   * As `POST /register/passkey/options`: starts a ceremony for {@link registerWithPasskey}. The options are the JSON of
-   * `PublicKeyCredentialCreationOptions`. Needs `features.passkeyRegistration`.
-   *
-   * @param fields the fields that the rules declare, without a password
-   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
-   */
-  async passkeyOptions(
-    fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
-  ): Promise<{ ceremonyId: string; options: object }> {
-    const started = await this.call(PasskeyRegistrationController, 'options', source, { fields });
-    return { ceremonyId: started.ceremony_id, options: started.options };
-  }
-
-  /**
-   * As `POST /register/passkey`: creates an account with a passkey and without a password. Returns as {@link register} does,
-   * never a challenge.
-   *
-   * @param answer the response of the browser to {@link passkeyOptions}
-   * @param fields as for {@link passkeyOptions}; the identifier must be the same
-   * @throws ValidationFailed, IdentifierTaken, PasskeyRefused, TooManyRequests, StoreUnavailable
-   */
-  async registerWithPasskey(
-    answer: PasskeyAnswer,
-    fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
-  ): Promise<RegistrationAnswer> {
-    return this.call(PasskeyRegistrationController, 'register', source, { input: { ...answer }, fields });
+  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+    const confirmed = { password_confirmation: fields?.password, ...fields };
+    return this.call(RegisterController, 'register', source, { fields: confirmed });
   }
 }

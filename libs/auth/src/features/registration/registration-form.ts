@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RegistrationField, RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationField, RegistrationRules } from './registration-rules';
 import { callHost } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
+import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { OBJECT, type Schema, listOf, objectOf, of } from '../../foundation/platform/schema';
-import { Realm, type RealmScope } from '../../foundation/realm/realm';
+import { Realm } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
 import {
@@ -19,6 +19,7 @@ import {
   ownField,
   trimmed,
 } from '../../request/http/request-body';
+import type { AccountFields } from '../login/account-opening';
 import { RegistrationClass } from './registration-class';
 
 /**
@@ -46,17 +47,6 @@ function partsOf(
   return isRecord(value) ? Object.entries(fields).map(([name, own]) => [name, value[name], own]) : [];
 }
 
-/** An account with this identifier exists: 422 under the field of the identifier. */
-export class IdentifierTaken extends AuthException {
-  constructor(field: string) {
-    const params = { field: field.replaceAll('_', ' ') };
-    super('identifier_taken', { status: 422, errors: { [field]: [{ key: 'validation.taken', params }] } });
-  }
-}
-
-/** The fields of a body that the rules declare. */
-export type RegistrationFields = Readonly<Record<string, unknown>>;
-
 /** Reads and validates the body of a registration. Fields that the rules do not declare are dropped. */
 @Injectable()
 export class RegistrationForm {
@@ -73,10 +63,10 @@ export class RegistrationForm {
   /**
    * Reads no account, so its errors show none.
    *
-   * @param hasPassword false for a registration with a passkey: then the rules of the password do not apply
+   * @param hasPassword false for a registration with another credential: then the rules of the password do not apply
    * @throws ValidationFailed
    */
-  async read(request: { body?: unknown }, hasPassword = true): Promise<RegistrationFields> {
+  async read(request: { body?: unknown }, hasPassword = true): Promise<AccountFields> {
     const fields = await this.fieldsOf(request, (name) => hasPassword || name !== 'password');
     const { username } = this.realm.options;
     const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
@@ -100,10 +90,7 @@ export class RegistrationForm {
   }
 
   /** Reads and validates the fields whose names pass. */
-  private async fieldsOf(
-    request: { body?: unknown },
-    isWanted: (name: string) => boolean,
-  ): Promise<RegistrationFields> {
+  private async fieldsOf(request: { body?: unknown }, isWanted: (name: string) => boolean): Promise<AccountFields> {
     const { byClass } = this;
     if (byClass) {
       const { errors, fields } = await byClass.read(request.body, byClass.names.filter(isWanted), this.realm.options);
@@ -140,7 +127,33 @@ export class RegistrationForm {
     return rules;
   }
 
-  private async refuseFaults(fields: RegistrationFields, rules: RegistrationRules): Promise<void> {
+  /** The schema of a body with the fields that the rules declare. */
+  body(): Schema {
+    let rules: RegistrationRules;
+    try {
+      rules = this.rules({});
+    } catch {
+      // Rules that depend on the request are unknown here.
+      return ANY;
+    }
+    const schemas = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, fieldOf(rule)]));
+    if (!rules.password) return objectOf(schemas, (name) => !rules[name]!.optional);
+    const { minLength } = this.realm.options.passwords;
+    schemas.password = { ...schemas.password, minLength };
+    return objectOf({ ...schemas, password_confirmation: schemas.password }, (name) => !rules[name]?.optional);
+  }
+
+  /** The same without the password, and with the fields of another proof. */
+  bodyWith(proof: Schema | null): Schema {
+    const own = this.body();
+    if (own === ANY) return ANY;
+    const { password: _, password_confirmation: __, ...properties } = own.properties as Record<string, Schema>;
+    const all = { ...properties, ...(proof?.properties as Record<string, Schema> | undefined) };
+    const required = [...((own.required as string[]) ?? []), ...((proof?.required as string[] | undefined) ?? [])];
+    return objectOf(all, (field) => required.includes(field));
+  }
+
+  private async refuseFaults(fields: AccountFields, rules: RegistrationRules): Promise<void> {
     // One time limit for all checks of the request.
     const errors = await callHost('a check of hooks.registerRules', async () => {
       const faults: [string, Text[]][] = [];
@@ -156,7 +169,7 @@ export class RegistrationForm {
     path: string,
     value: unknown,
     rule: RegistrationField,
-    fields: RegistrationFields,
+    fields: AccountFields,
   ): Promise<[string, Text[]][]> {
     const max = rule.type === 'array' ? (rule.maxItems ?? ITEMS_MAX) : (rule.maxLength ?? FIELD_MAX);
     const failed = (key: CoreMessageKey): [string, Text[]][] => [
@@ -179,32 +192,6 @@ const kept = (name: string, value: unknown): unknown => (typeof value === 'strin
 const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
-
-/** The fields of the registration without the password, beside the answer of the authenticator. */
-export function passkeyRegistrationBody(scope: RealmScope, answer: Schema | null): Schema {
-  const own = registrationBody(scope);
-  if (own === ANY) return ANY;
-  const { password: _, password_confirmation: __, ...properties } = own.properties as Record<string, Schema>;
-  const all = { ...properties, ...(answer?.properties as Record<string, Schema> | undefined) };
-  const required = [...((own.required as string[]) ?? []), ...((answer?.required as string[] | undefined) ?? [])];
-  return objectOf(all, (field) => required.includes(field));
-}
-
-/** The fields that the rules of the registration declare. */
-export function registrationBody(scope: RealmScope): Schema {
-  let rules: RegistrationRules;
-  try {
-    rules = scope.get(RegistrationForm).rules({});
-  } catch {
-    // Rules that depend on the request are unknown here.
-    return ANY;
-  }
-  const schemas = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, fieldOf(rule)]));
-  if (!rules.password) return objectOf(schemas, (name) => !rules[name]!.optional);
-  const { minLength } = scope.realm.options.passwords;
-  schemas.password = { ...schemas.password, minLength };
-  return objectOf({ ...schemas, password_confirmation: schemas.password }, (name) => !rules[name]?.optional);
-}
 
 /** @param above the rules that contain this one. Rules that contain themselves are described once */
 function fieldOf(rule: RegistrationField, above: readonly RegistrationField[] = []): Schema {

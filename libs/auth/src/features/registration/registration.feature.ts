@@ -1,18 +1,16 @@
+import { RegistrationFlow } from './registration-flow';
 import type { UserProvider } from '../../foundation/ports/user-provider';
 import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
-import { ExistingAccountMails } from '../mail/existing-account-mails';
+import { AccountOpening } from '../login/account-opening';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
-import { PasskeyRegistrationController, RegisterController } from './registration.controller';
-import { PasskeyRegistration } from './passkey-registration';
+import { RegisterController } from './registration.controller';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
 import { REGISTRATION_OPTIONS } from './registration.options';
-import { PASSKEY_REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
@@ -20,15 +18,15 @@ function concealmentErrors({ guards }: AuthConfig): string[] {
     guards
       // Extra guards inherit the option. They have server calls only, which check it: see `userErrors`.
       .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
-      .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
+      .flatMap(({ facts, decidedBy, hooks, username, nameOf }) => {
         const option = nameOf('registration.concealExisting');
         return [
-          !features.emailVerification &&
-            `${option} needs features.emailVerification: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
-          !emailVerification.blockUnverifiedLogin &&
-            `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
-          !features.passwordReset &&
-            `${option} needs features.passwordReset: an owner whose email is not verified has no other way to sign in. Turn it on, or remove ${option}.`,
+          !facts.provesEmails &&
+            `${option} needs ${decidedBy.provesEmails}: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
+          !facts.blocksUnverified &&
+            `${option} needs ${decidedBy.blocksUnverified}: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
+          !facts.mailsPasswordLinks &&
+            `${option} needs ${decidedBy.mailsPasswordLinks}: an owner whose email is not verified has no other way to sign in. Turn it on, or remove ${option}.`,
           username !== 'email' &&
             `${option} needs the identifier "email", because the owner of the identifier gets a mail, but username is "${username}". Remove ${option}.`,
           hooks.register &&
@@ -66,15 +64,6 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
   ];
 }
 
-const reasons = {
-  identifier_taken: 'an account with the identifier exists',
-};
-type OwnReasons = typeof reasons;
-
-declare module '../../foundation/platform/catalogue' {
-  interface Reasons extends OwnReasons {}
-}
-
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
   const { features, hooks } = guard;
   if (!features.registration) return [];
@@ -99,11 +88,11 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
 
 /** Why a registration at this guard would not conceal which accounts exist. */
 function concealed(users: UserProvider, options: GuardConfig): string | false {
-  const { guard, emailVerification, registration: block, nameOf } = options;
+  const { guard, facts, decidedBy, nameOf } = options;
   const option = nameOf('registration.concealExisting');
-  if (!block.concealExisting) return false;
-  if (!emailVerification.blockUnverifiedLogin)
-    return `${option} needs emailVerification.blockUnverifiedLogin at the guard "${guard}". Set both options at this guard, or neither.`;
+  if (!facts.concealsAccounts) return false;
+  if (!facts.blocksUnverified)
+    return `${option} needs ${decidedBy.blocksUnverified} at the guard "${guard}". Set both options at this guard, or neither.`;
   return (
     !overrides(users, 'imitateCreation') &&
     `${option} needs the same work for an email with and without an account. Implement imitateCreation in the UserProvider ` +
@@ -111,45 +100,27 @@ function concealed(users: UserProvider, options: GuardConfig): string | false {
   );
 }
 
+/** The rules of the fields of accounts. Those of the identifier also apply where the registration is off. */
+export const accountFields = defineFeature('accountFields', {
+  providers: [RegistrationForm],
+  on: { identifierChosen: (services, request) => services.get(RegistrationForm).readIdentifier(request) },
+});
+
 /** Registration of new accounts. */
 export const registration = defineFeature('registration', {
   flags: ['registration'],
-  reasons,
+  facts: { concealsAccounts: 'registration.concealExisting', signsInCreated: 'registration.login' },
   options: REGISTRATION_OPTIONS,
   userErrors,
-  checkedWith: ['emailVerification', 'passkeyRegistration'],
+  checkedWith: ['accountCreated'],
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
     'svc-register': perClient(({ registration: limit }) => limit),
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
+  writesUsers: ({ hooks }) => !hooks.register && 'INSERT',
+  waits: { registration: { row: '`POST /register`', inARow: 10, longest: 3 } },
+  capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
-  providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
-});
-
-const NEEDED = ['registration', 'passkeys'] as const;
-
-/** Registration with a passkey and without a password. */
-export const passkeyRegistration = defineFeature('passkeyRegistration', {
-  flags: ['passkeyRegistration'],
-  options: PASSKEY_REGISTRATION_OPTIONS,
-  userErrors: (users, { guard, features, hooks }) => [
-    features.passkeyRegistration &&
-      !hooks.register &&
-      users instanceof TypeormUserProvider &&
-      !users.allowsNoPassword &&
-      `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
-        'Make the column passwordHash nullable, in the entity and by a migration.',
-  ],
-  needs: NEEDED,
-  configErrors: ({ guards }) =>
-    guards
-      .filter(({ isDefault, features }) => isDefault && features.passkeyRegistration)
-      .flatMap(({ features }) => NEEDED.filter((name) => !features[name]))
-      .map(
-        (name) =>
-          `features.passkeyRegistration needs features.${name}. Turn it on, or remove features.passkeyRegistration.`,
-      ),
-  defaultGuardControllers: [PasskeyRegistrationController],
-  providers: [PasskeyRegistration],
+  providers: [NewAccounts, FirstLogin, Registration, { provide: AccountOpening, useExisting: Registration }],
 });

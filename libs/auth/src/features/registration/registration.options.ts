@@ -10,7 +10,7 @@ import {
   value,
 } from '../../foundation/config/option-table';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { RegistrationRules } from '../../foundation/ports/registration-rules';
+import type { RegistrationRules } from './registration-rules';
 
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
@@ -100,10 +100,4 @@ export const REGISTRATION_OPTIONS = {
     }),
     rules: value(),
   } satisfies TableOf<RegistrationOptions>,
-} satisfies OptionTree;
-
-export const PASSKEY_REGISTRATION_OPTIONS = {
-  features: {
-    passkeyRegistration: feature({ default: false, env: 'FEATURE_PASSKEY_REGISTRATION', defaultGuardOnly: true }),
-  },
 } satisfies OptionTree;

@@ -1,5 +1,5 @@
 import { SessionEnded } from '@svc/auth';
-import { StoredDenylist } from '../../identity/denylist/denylist';
+import { Denylist } from '../../identity/denylist/denylist';
 import { type TestApp, type Tokens, claimsOf } from '../../../../../test/support/hosts/app';
 import { createDatabase } from '../../../../../test/support/stores/database';
 import { deniedKey } from '../../../../../test/support/stores/denylist-state';
@@ -66,11 +66,8 @@ describeWithOwnRedis('a request that ends sessions and loses its connection to P
 
   /** Cuts the connections at the next end of sessions, once. */
   function cutAt(point: Point): void {
-    const deny = StoredDenylist.prototype.deny;
-    const spied = jest.spyOn(StoredDenylist.prototype, 'deny').mockImplementation(async function (
-      this: StoredDenylist,
-      ids,
-    ) {
+    const deny = Denylist.prototype.deny;
+    const spied = jest.spyOn(Denylist.prototype, 'deny').mockImplementation(async function (this: Denylist, ids) {
       if (!ids.length) return deny.call(this, ids);
       spied.mockRestore();
       if (point === 'before the denial') proxy.cut();

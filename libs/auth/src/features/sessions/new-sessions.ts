@@ -33,8 +33,8 @@ export interface SessionStart extends SessionLifeRequest {
   request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
-  /** Credential id of the passkey that signed in, alone or as the second factor. */
-  passkeyId?: string;
+  /** As in `SignInEnding`. */
+  credentialId?: string;
 }
 
 /** A session that was stored. Its tokens are not sent yet. */
@@ -76,7 +76,7 @@ export class NewSessions {
    */
   async start(start: SessionStart, admission: SessionAdmission): Promise<SessionTokens | null> {
     const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
-    const { passkeyId = null, ...asked } = rest;
+    const { credentialId = null, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
@@ -98,7 +98,7 @@ export class NewSessions {
       authTime: authTime ?? null,
       ...client,
       label: clip(label, LABEL_MAX),
-      passkeyId,
+      credentialId,
       life,
     };
     const accessToken = await this.store

@@ -7,18 +7,24 @@ import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
-import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
+import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
-import { type Verdict, crossesForkThreshold, endOfSession, endsSession, refreshVerdict } from './rotation.policy';
+import {
+  type RefreshVerdict,
+  crossesForkThreshold,
+  endOfSession,
+  endsSession,
+  refreshVerdict,
+} from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
 type Accepted = 'current' | 'replay' | 'ahead';
 
 /** The reasons of a refusal in the security log. The client gets the same response for all of them. */
-const REASONS: Readonly<Record<Exclude<Verdict, Accepted>, Reason>> = {
+const REASONS: Readonly<Record<Exclude<RefreshVerdict, Accepted>, Reason>> = {
   unknown: 'unknown_token',
   revoked: 'revoked_token',
   expired: 'expired_token',
@@ -197,5 +203,5 @@ export class RefreshRotation {
   }
 }
 
-const isAccepted = (verdict: Verdict): verdict is Accepted =>
+const isAccepted = (verdict: RefreshVerdict): verdict is Accepted =>
   verdict === 'current' || verdict === 'replay' || verdict === 'ahead';

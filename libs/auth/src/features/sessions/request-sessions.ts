@@ -3,7 +3,7 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { type Credentialed, Authenticator, bearerOf } from '../../identity/tokens/authenticator';
 import { callerOf } from '../../identity/tokens/caller';
 import { Realm } from '../../foundation/realm/realm';
-import { RefreshCookie } from '../../request/http/refresh-cookie';
+import { RefreshCookie } from '../../request/http/cookies';
 import { PinnedSessions } from './pinned-ability.gate';
 import { RefreshRotation } from './refresh-rotation';
 

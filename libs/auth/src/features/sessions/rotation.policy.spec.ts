@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type SessionState,
-  type Verdict,
+  type RefreshVerdict,
   crossesForkThreshold,
   endOfSession,
   endsSession,
@@ -33,7 +33,7 @@ describe('a presented refresh token', () => {
   );
 
   it('is tested with every verdict: the table above has all, and a missing session is unknown', () => {
-    const all: Verdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
+    const all: RefreshVerdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
     expect([...new Set(ROTATION_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
     for (const generation of [0, 1, 2 ** 32 - 1]) expect(refreshVerdict(null, generation, GRACE)).toBe('unknown');
   });
@@ -55,7 +55,7 @@ describe('a presented refresh token', () => {
     expect(ofDiagram.toSorted()).toEqual([...new Set(ofTable)].toSorted());
   });
 
-  const boundaries: [string, Partial<SessionState>, number, number, Verdict][] = [
+  const boundaries: [string, Partial<SessionState>, number, number, RefreshVerdict][] = [
     ['is accepted at the deadline of its session', { expiresAt: NOW }, 0, GRACE, 'current'],
     ['is refused just after the deadline of its session', { expiresAt: NOW - 0.001 }, 0, GRACE, 'expired'],
     ['is accepted at the end of the idle time', { lastUsedAt: NOW - 60, idleTimeout: 60 }, 0, GRACE, 'current'],
@@ -187,7 +187,7 @@ describe('the list of recent rotations', () => {
 });
 
 describe('a verdict', () => {
-  it.each<[Verdict, boolean]>([
+  it.each<[RefreshVerdict, boolean]>([
     ['current', false],
     ['replay', false],
     ['ahead', false],

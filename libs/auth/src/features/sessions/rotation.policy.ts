@@ -28,7 +28,7 @@ export interface SessionState extends SessionLimits {
  * - `expired`, `idle`: refused, because the session has reached its deadline, or was not used for its idle time.
  * - `unknown`, `revoked`, `reuse`: refused.
  */
-export type Verdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'idle' | 'reuse';
+export type RefreshVerdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'idle' | 'reuse';
 
 /**
  * The idle time of a session: the shorter one of the option and the session's own. Pure. Null without either.
@@ -62,7 +62,7 @@ const MAX_RECENT = 64;
  * @param session null if the session does not exist, or the MAC of the token is wrong
  * @param generation of the presented token
  */
-export function refreshVerdict(session: SessionState | null, generation: number, graceSeconds: number): Verdict {
+export function refreshVerdict(session: SessionState | null, generation: number, graceSeconds: number): RefreshVerdict {
   if (!session) return 'unknown';
   if (session.revokedAt !== null) return 'revoked';
   const end = endOfSession(session);
@@ -95,7 +95,7 @@ export function recentChange(session: SessionState, generation: number, graceSec
 }
 
 /** Whether a refusal ends the session. An unknown token, or one of a session that is over, is not a sign of theft. */
-export const endsSession = (verdict: Verdict, reuseDetection: boolean): boolean =>
+export const endsSession = (verdict: RefreshVerdict, reuseDetection: boolean): boolean =>
   verdict === 'reuse' && reuseDetection;
 
 /**

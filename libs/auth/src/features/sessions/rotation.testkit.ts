@@ -1,4 +1,4 @@
-import { type SessionState, type Verdict, idleTimeoutOf } from './rotation.policy';
+import { type SessionState, type RefreshVerdict, idleTimeoutOf } from './rotation.policy';
 
 export const GRACE = 30;
 
@@ -11,7 +11,7 @@ export interface Judged {
   /** The generation of the presented token. */
   readonly presented: number;
   readonly grace: number;
-  readonly verdict: Verdict;
+  readonly verdict: RefreshVerdict;
   /** Seconds from now. */
   readonly expiresIn: number;
   /** Seconds from now; null for a session that was not ended. */
@@ -27,7 +27,7 @@ export interface Judged {
 
 type Facts = Partial<Omit<Judged, 'name' | 'presented' | 'verdict'>>;
 
-const judged = (name: string, presented: number, facts: Facts, verdict: Verdict): Judged => ({
+const judged = (name: string, presented: number, facts: Facts, verdict: RefreshVerdict): Judged => ({
   name,
   presented,
   verdict,

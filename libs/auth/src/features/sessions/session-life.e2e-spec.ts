@@ -4,7 +4,7 @@ import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/err
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { DenylistMonitor } from '../../identity/denylist/denylist-monitor';
-import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
+import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { SessionList } from './session-list';
 import { Sessions } from './sessions';

@@ -4,8 +4,8 @@ import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 import { SessionNotFound } from './sessions.errors';
-import { Session } from '../../identity/denylist/session.entity';
-import { endOf } from './session.sql';
+import { Session } from './session.entity';
+import { endOf, epoch } from './session.sql';
 
 /** A live session in the list of its owner. Times are ISO 8601 in UTC. */
 export interface ListedSession {
@@ -47,7 +47,6 @@ const MAX_LISTED = 100;
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 const isoOrNull = (seconds: number | null): string | null => (seconds === null ? null : iso(seconds));
-const seconds = (column: string): string => `extract(epoch FROM ${column})::float8`;
 
 /** Lists the sessions of one user, and ends one of them. */
 @Injectable()
@@ -69,9 +68,9 @@ export class SessionList {
     const { guard, options } = this.realm;
     const { idleTimeout } = options.sessions;
     const rows = await this.database.query<Row>(
-      `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", ip, user_agent AS "userAgent", label,
-              extract(epoch FROM last_used_at)::float8 AS "lastUsedAt",
-              extract(epoch FROM ${endOf('$5')})::float8 AS "endsAt"
+      `SELECT id, ${epoch('created_at')} AS "createdAt", ip, user_agent AS "userAgent", label,
+              ${epoch('last_used_at')} AS "lastUsedAt",
+              ${epoch(endOf('$5'))} AS "endsAt"
          FROM ${this.database.table(Session)} s
         WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND ${endOf('$5')} >= clock_timestamp() + $3::interval
         ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MAX_LISTED}`,
@@ -150,9 +149,9 @@ export class SessionExport {
         WHERE guard = $1 AND user_id = $2 AND ${condition} AND (created_at, id) > ($3::timestamptz, $4::uuid)
         ORDER BY created_at, id LIMIT ${PAGE})`;
     return this.database.query<ExportedRow>(
-      `SELECT id, created_at::text AS "startedAt", ${seconds('created_at')} AS "createdAt",
-              ${seconds('recent[cardinality(recent)]')} AS "lastRotatedAt",
-              ${seconds('revoked_at')} AS "revokedAt", ${seconds(endOf('$5'))} AS "expiresAt"
+      `SELECT id, created_at::text AS "startedAt", ${epoch('created_at')} AS "createdAt",
+              ${epoch('recent[cardinality(recent)]')} AS "lastRotatedAt",
+              ${epoch('revoked_at')} AS "revokedAt", ${epoch(endOf('$5'))} AS "expiresAt"
          FROM (${ofKind('revoked_at IS NULL')} UNION ALL ${ofKind('revoked_at IS NOT NULL')}) s
         ORDER BY created_at, id LIMIT ${PAGE}`,
       [guard, userId, after?.startedAt ?? '-infinity', after?.id ?? FIRST_ID, options.sessions.idleTimeout || null],

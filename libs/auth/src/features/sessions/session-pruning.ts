@@ -5,7 +5,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { longestLife } from '../../identity/denylist/denylist';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 import { SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import type { EndedRow } from './session.store';

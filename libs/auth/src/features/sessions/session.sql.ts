@@ -1,5 +1,5 @@
 import type { Database } from '../../foundation/platform/database';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 
 /** Maximum number of sessions that one statement ends. */
 export const PAGE = 500;
@@ -14,7 +14,7 @@ const LENGTH = '(SELECT json_array_length($1::json))';
 const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) r LIMIT ${LENGTH})`;
 
 const now = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
-const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
+export const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
 /** `idleTimeoutOf` of the policy in SQL: `least` ignores nulls. The parameter is `sessions.idleTimeout`, or null for none. */
 const idleTimeout = (parameter: string): string => `least(${parameter}::int, s.idle_timeout)`;
 
@@ -32,7 +32,7 @@ const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgen
  */
 const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', generation = 0, holders = 0, ip = NULL,
-  user_agent = NULL, label = NULL, passkey_id = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
+  user_agent = NULL, label = NULL, credential_id = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
   created_at = ${end}, expires_at = ${end}`;
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
@@ -109,7 +109,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
   const insert = `
     WITH moment AS MATERIALIZED (SELECT ${now('$15')} AS now)
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
-                             idle_timeout, remembered, passkey_id, created_at)
+                             idle_timeout, remembered, credential_id, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
            now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, now
       FROM moment
@@ -162,7 +162,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     endPage: paged(
       `(SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
-           AND ($8::text IS NULL OR passkey_id = $8)
+           AND ($8::text IS NULL OR credential_id = $8)
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
        UNION ALL

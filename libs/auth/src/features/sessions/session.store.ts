@@ -9,7 +9,7 @@ import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
@@ -26,7 +26,7 @@ export interface NewSession {
   ip: string | null;
   userAgent: string | null;
   label: string | null;
-  passkeyId: string | null;
+  credentialId: string | null;
   life: SessionLife;
 }
 
@@ -78,8 +78,6 @@ export class SessionStore {
     const { users } = this;
     return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
   });
-  /** Whether {@link find} also reads whether the user exists. */
-  private readsUsers = true;
   private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
   private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
@@ -131,14 +129,14 @@ export class SessionStore {
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
   async insert(session: NewSession): Promise<number> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, passkeyId, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
       ...described,
       idleTimeout,
       remembered,
-      passkeyId,
+      credentialId,
       this.clock.offset,
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
@@ -214,15 +212,15 @@ export class SessionStore {
    * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
    * @param except a session that is not ended
-   * @param passkeyId only sessions that were started with this passkey
+   * @param credentialId only sessions that were started with this credential
    */
   endPage(
-    { userId, own, except, passkeyId }: { userId: string; own?: string; except?: string; passkeyId?: string },
+    { userId, own, except, credentialId }: { userId: string; own?: string; except?: string; credentialId?: string },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
-    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, passkeyId ?? null];
+    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, credentialId ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 
@@ -322,10 +320,8 @@ export class SessionStore {
   private async findAll(ids: string[]): Promise<(FoundSession | null)[]> {
     const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset, this.idleTimeout];
     const { find, findWithUser } = this.statements();
-    const read = (statement: string): Promise<FoundSession[]> => this.database.query<FoundSession>(statement, values);
-    const rows = await (this.readsUsers
-      ? read(findWithUser).catch((error) => this.withoutUsers(error, find, read))
-      : read(find));
+    // Without the users where the type of their ids in the database is not the one that the entity declares.
+    const rows = await this.database.queryEither<FoundSession>(findWithUser, find, values);
     const readAt = performance.now();
     const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
     const missing = ids.filter((id) => !found.has(id));
@@ -335,14 +331,6 @@ export class SessionStore {
     if (missing.length && (await this.database.isStandby(isFound, [missing, this.realm.guard])))
       throw new StoreUnavailable('PostgreSQL');
     return ids.map((id) => found.get(id) ?? null);
-  }
-
-  /** Reads without the users where the type of their ids in the database is not the one that the entity declares. */
-  private withoutUsers<Row>(error: unknown, find: string, read: (statement: string) => Promise<Row[]>): Promise<Row[]> {
-    // 42883: there is no operator for the two types.
-    if ((error as { code?: unknown }).code !== '42883') throw error;
-    this.readsUsers = false;
-    return read(find);
   }
 
   /** Changes a session; null, without any change, if the session has changed since it was read. */

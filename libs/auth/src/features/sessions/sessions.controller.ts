@@ -1,8 +1,8 @@
-import { Controller, Injectable, Param } from '@nestjs/common';
+import { Controller, Param } from '@nestjs/common';
 import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
-import { PresentedRefreshToken } from '../../request/http/refresh-cookie';
+import { PresentedRefreshToken } from '../../request/http/cookies';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed, tokenPair } from '../../request/routes/route';
@@ -11,97 +11,6 @@ import { RefreshRotation } from './refresh-rotation';
 import { type ListedSession, SessionList } from './session-list';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from './sessions.errors';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    refresh: true;
-    logout: true;
-    sessions_list: true;
-    session_end: true;
-    sessions_end_all: true;
-    sessions_end_others: true;
-  }
-}
-
-@Controller('refresh')
-export class RefreshController {
-  constructor(private readonly rotation: RefreshRotation) {}
-
-  /** Refreshes a session. Requires no abilities: every session can refresh itself. */
-  @Route('POST', '', {
-    operation: 'refresh',
-    summary: 'Exchanges a refresh token for new tokens',
-    note: 'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
-    public: true,
-    ownOrigin: true,
-    limiter: 'svc-refresh',
-    answer: tokenPair,
-    refusals: () => [new InvalidRefreshToken()],
-    presentedAs: 'refresh',
-    quiet: true,
-  })
-  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken);
-  }
-}
-
-@Controller('logout')
-export class LogoutController {
-  constructor(private readonly sessions: Sessions) {}
-
-  /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
-  @Route('POST', '', {
-    operation: 'logout',
-    summary: 'Ends the calling session',
-    unlimited: 'it ends the calling session, so each session can call it once',
-    endsSession: true,
-    refusals: () => [new NoSession()],
-    presentedAs: 'logout',
-  })
-  logout(@CurrentCaller() caller: Caller): Promise<void> {
-    return this.sessions.logOut(caller);
-  }
-}
-
-@Controller('sessions')
-export class RevokeAllController {
-  constructor(private readonly sessions: Sessions) {}
-
-  /**
-   * Ends every session of the caller on this guard, including the calling session. A co-issuer's token without a session is
-   * denied itself, too.
-   */
-  @Route('DELETE', '', {
-    operation: 'sessions_end_all',
-    summary: 'Ends every session of the caller',
-    note: 'A 503 can have ended some of the sessions: repeat the request.',
-    gates: [RequireIfPinned('svc.sessions')],
-    unlimited: 'it ends the calling session, so each session can call it once',
-    endsSession: true,
-  })
-  revokeAll(@CurrentCaller() caller: Caller): Promise<void> {
-    return this.sessions.revokeAll(caller);
-  }
-}
-
-@Controller('sessions/others')
-export class RevokeOthersController {
-  constructor(private readonly sessions: Sessions) {}
-
-  /**
-   * Ends every other session of the caller. The calling session and its cookie remain. For a co-issuer's token without a
-   * session, all sessions end.
-   */
-  @Route('DELETE', '', {
-    operation: 'sessions_end_others',
-    summary: 'Ends every other session of the caller',
-    gates: [RequireIfPinned('svc.sessions')],
-    unlimited: 'it ends sessions, each of which was started by a limited request',
-  })
-  async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
-    await this.sessions.endOthers(userId, familyId);
-  }
-}
 
 const LISTED = namedSchema(
   'AuthSession',
@@ -117,13 +26,56 @@ const LISTED = namedSchema(
   }),
 );
 
-@Controller('sessions')
+@Controller()
 export class SessionsController {
-  constructor(private readonly list: SessionList) {}
+  constructor(
+    private readonly rotation: RefreshRotation,
+    private readonly sessions: Sessions,
+    private readonly list: SessionList,
+  ) {}
+
+  /** Refreshes a session. Requires no abilities: every session can refresh itself. */
+  @Route('POST', 'refresh', 'refresh', {
+    summary: 'Exchanges a refresh token for new tokens',
+    note: 'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
+    public: 'own-origin',
+    limiter: 'svc-refresh',
+    answer: tokenPair,
+    refusals: [InvalidRefreshToken],
+    presentedAs: 'refresh',
+    quiet: true,
+  })
+  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken);
+  }
+
+  /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
+  @Route('POST', 'logout', 'logout', {
+    summary: 'Ends the calling session',
+    unlimited: 'it ends the calling session, so each session can call it once',
+    endsSession: true,
+    refusals: [NoSession],
+    presentedAs: 'logout',
+  })
+  logout(@CurrentCaller() caller: Caller): Promise<void> {
+    return this.sessions.logOut(caller);
+  }
+
+  /**
+   * Ends every other session of the caller. The calling session and its cookie remain. For a co-issuer's token without a
+   * session, all sessions end.
+   */
+  @Route('DELETE', 'sessions/others', 'sessions_end_others', {
+    summary: 'Ends every other session of the caller',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it ends sessions, each of which was started by a limited request',
+  })
+  async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
+    await this.sessions.endOthers(userId, familyId);
+  }
 
   /** Lists the live sessions of the caller on this guard. */
-  @Route('GET', '', {
-    operation: 'sessions_list',
+  @Route('GET', 'sessions', 'sessions_list', {
     summary: 'Lists the live sessions of the caller',
     note: 'Lists 100 sessions at most.',
     gates: [RequireIfPinned('svc.sessions')],
@@ -131,23 +83,49 @@ export class SessionsController {
     answer: listed(LISTED),
     quiet: true,
   })
-  async own(@CurrentCaller() { userId, familyId }: Caller): Promise<{ data: ListedSession[] }> {
-    return { data: await this.list.list(userId, familyId) };
+  own(@CurrentCaller() { userId, familyId }: Caller): Promise<ListedSession[]> {
+    return this.list.list(userId, familyId);
   }
 
   /** Ends one session of the caller. */
-  @Route('DELETE', ':svcSession', {
-    operation: 'session_end',
+  @Route('DELETE', 'sessions/:svcSession', 'session_end', {
     summary: 'Ends one session of the caller',
     note: 'A session of another user is 404.',
     parameters: { svcSession: of(UUID, 'The id of a session.') },
     gates: [RequireIfPinned('svc.sessions')],
     unlimited: 'it ends a session, which was started by a limited request',
     endsSession: true,
-    refusals: () => [new SessionNotFound()],
+    refusals: [SessionNotFound],
   })
   end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);
+  }
+}
+
+@Controller('sessions')
+export class RevokeAllController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /**
+   * Ends every session of the caller on this guard, including the calling session. A co-issuer's token without a session is
+   * denied itself, too.
+   */
+  @Route('DELETE', '', 'sessions_end_all', {
+    summary: 'Ends every session of the caller',
+    note: 'A 503 can have ended some of the sessions: repeat the request.',
+    gates: [RequireIfPinned('svc.sessions')],
+    unlimited: 'it ends the calling session, so each session can call it once',
+    endsSession: true,
+  })
+  revokeAll(@CurrentCaller() caller: Caller): Promise<void> {
+    return this.sessions.revokeAll(caller);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Refresh, logout, list and end of the sessions of a caller. */
+    readonly sessions: SessionFlow;
   }
 }
 
@@ -156,29 +134,28 @@ export class SessionsController {
  *
  * @publicApi
  */
-@Injectable()
 export class SessionFlow extends Flow {
   /**
    * As `POST /refresh`: returns new tokens of the same session.
    *
    * @throws InvalidRefreshToken, TooManyRequests, StoreUnavailable
    */
-  async refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
+  refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
     // Tolerates a value that is not a string, as the route does.
     const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
     // In cookie mode the handler reads the cookie, and a call has the token.
     const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
-    return this.run(RefreshController, 'refresh', source, rotate, { refresh_token: refreshToken });
+    return this.run(SessionsController, 'refresh', source, rotate, { refresh_token: refreshToken });
   }
 
   /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, NoSession, StoreUnavailable */
-  async logout(source: CallSource): Promise<void> {
-    return this.call(LogoutController, 'logout', source);
+  logout(source: CallSource): Promise<void> {
+    return this.call(SessionsController, 'logout', source);
   }
 
   /** As `GET /sessions`: lists the live sessions of the caller. @throws Unauthenticated, InsufficientScope */
-  async list(source: CallSource): Promise<ListedSession[]> {
-    return (await this.call(SessionsController, 'own', source)).data;
+  list(source: CallSource): Promise<ListedSession[]> {
+    return this.call(SessionsController, 'own', source);
   }
 
   /**
@@ -186,8 +163,8 @@ export class SessionFlow extends Flow {
    *
    * @throws Unauthenticated, InsufficientScope, SessionNotFound, StoreUnavailable
    */
-  async end(sessionId: string, source: CallSource): Promise<void> {
-    return this.call(SessionsController, 'end', source, { params: { svcSession: sessionId } });
+  end(sessionId: string, source: CallSource): Promise<void> {
+    return this.call(SessionsController, 'end', source, { svcSession: sessionId });
   }
 
   /**
@@ -195,12 +172,12 @@ export class SessionFlow extends Flow {
    *
    * @throws Unauthenticated, InsufficientScope, StoreUnavailable
    */
-  async endAll(source: CallSource): Promise<void> {
+  endAll(source: CallSource): Promise<void> {
     return this.call(RevokeAllController, 'revokeAll', source);
   }
 
   /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */
-  async endOthers(source: CallSource): Promise<void> {
-    return this.call(RevokeOthersController, 'revokeOthers', source);
+  endOthers(source: CallSource): Promise<void> {
+    return this.call(SessionsController, 'revokeOthers', source);
   }
 }

@@ -1,44 +1,34 @@
 import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
 import type { ClientInfo } from '../../request/http/client-info';
 
+/** The reasons for which sessions end. A feature that ends sessions adds its own, by merging into this interface. */
+export interface SessionEndReasons {
+  /** The user signed out of this session. */
+  logout: true;
+  /** The user, the host or an operator ended it, alone or with all others. */
+  revoked: true;
+  /** The user ended all sessions except another one. */
+  others: true;
+  /** A replaced refresh token was used after the grace period. */
+  reuse: true;
+  /** The user had more than `sessions.maxPerUser` sessions, and this one was the least recently used. */
+  cap: true;
+  /** The account was deleted. */
+  erased: true;
+  /** Its deadline has passed. */
+  expired: true;
+  /** It was not refreshed for `sessions.idleTimeout`, or for its own idle time. */
+  idle: true;
+  /** At a refresh, the user did not exist any more, or `hooks.canSignIn` refused the user. */
+  disabled: true;
+}
+
 /**
  * Why a session ended.
  *
- * - `logout`: the user signed out of this session.
- * - `revoked`: the user, the host or an operator ended it, alone or with all others.
- * - `others`: the user ended all sessions except another one.
- * - `password_change`: the user changed the password in another session.
- * - `password_reset`: the password was reset with a mailed link, or a mailed code took over an account whose address was
- *   not verified.
- * - `email_change`: the email was changed by a link that another session had asked for.
- * - `email_undo`: a change of the email was undone.
- * - `passkey_removed`: the passkey that started it was deleted in another session.
- * - `reported`: its user did not know the sign-in, and used the link in the mail about it.
- * - `reuse`: a replaced refresh token was used after the grace period.
- * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
- * - `erased`: the account was deleted.
- * - `expired`: its deadline has passed.
- * - `idle`: it was not refreshed for `sessions.idleTimeout`, or for its own idle time.
- * - `disabled`: at a refresh, the user did not exist any more, or `hooks.canSignIn` refused the user.
- *
  * @publicApi
  */
-export type SessionEndReason =
-  | 'logout'
-  | 'revoked'
-  | 'others'
-  | 'password_change'
-  | 'password_reset'
-  | 'email_change'
-  | 'email_undo'
-  | 'passkey_removed'
-  | 'reported'
-  | 'reuse'
-  | 'cap'
-  | 'erased'
-  | 'expired'
-  | 'idle'
-  | 'disabled';
+export type SessionEndReason = keyof SessionEndReasons;
 
 /** Whether the user has signed in on a device before. */
 export type SignInDevice = 'known' | 'new';
@@ -146,28 +136,25 @@ export const SESSION_EVENTS: LoggedEvents = {
     event: RefreshTokenReused,
     severity: 'warning',
     details: ({ guard, familyId }) => ({ guard, session_id: familyId }),
-    counter: { metric: 'svc.auth.refresh_token.reuses' },
+    counter: ['svc.auth.refresh_token.reuses'],
   },
   'auth.session.forked': { event: RefreshFamilyForked, severity: 'warning', details: ofSession },
   'auth.session.started': {
     event: SessionStarted,
     severity: 'info',
     details: (event) => ({ ...ofSession(event), ...(event.device && { purpose: event.device }) }),
-    counter: { metric: 'svc.auth.sessions.started', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+    counter: ['svc.auth.sessions.started', 'guard'],
   },
   'auth.session.ended': {
     event: SessionEnded,
     severity: 'info',
     details: (event) => ({ ...ofSession(event), purpose: event.reason }),
-    counter: {
-      metric: 'svc.auth.sessions.ended',
-      attributes: ({ guard, reason }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': reason }),
-    },
+    counter: ['svc.auth.sessions.ended', 'guard', 'purpose'],
   },
   'auth.session.recovered': {
     event: SessionRecovered,
     severity: 'warning',
     details: ofSession,
-    counter: { metric: 'svc.auth.sessions.recovered', attributes: ({ guard }) => ({ 'svc.auth.guard': guard }) },
+    counter: ['svc.auth.sessions.recovered', 'guard'],
   },
 };

@@ -3,13 +3,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
-import {
-  LogoutController,
-  RefreshController,
-  RevokeAllController,
-  RevokeOthersController,
-  SessionsController,
-} from './sessions.controller';
+import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
 import { RequestSessions } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
@@ -17,7 +11,7 @@ import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
-import { CreateSvcSessions1763700000000, Session } from '../../identity/denylist/session.entity';
+import { CreateSvcSessions1763700000000, Session } from './session.entity';
 import { SessionExport, SessionList } from './session-list';
 import { SessionErasure } from './session-erasure';
 import { sessionLifeErrors } from './rotation.policy';
@@ -61,7 +55,9 @@ export const sessions = defineFeature('sessions', {
       }),
     ),
   },
-  controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
+  waits: { refresh: { row: '`POST /refresh`', inARow: 3, longest: 1 } },
+  capabilities: { sessions: SessionFlow },
+  controllers: [SessionsController],
   providers: [
     TokenClaims,
     SessionStore,

@@ -6,8 +6,7 @@ import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/err
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { EndedSessions } from '../../identity/denylist/ended-sessions';
-import { UnfinishedEnds } from '../../identity/denylist/unfinished-ends';
+import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
@@ -157,12 +156,14 @@ export class Sessions {
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
 
-  /** Ends the sessions that a passkey has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
-  endOfPasskey({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, passkeyId: string): Promise<void> {
+  /** Ends the sessions that a credential has started, except one, in pages. Can be repeated. @throws StoreUnavailable */
+  endOfCredential(
+    { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
+    credentialId: string,
+    reason: SessionEndReason,
+  ): Promise<void> {
     const except = rowId(familyId);
-    return this.inPages('passkey_removed', (start, deny) =>
-      this.store.endPage({ userId, except, passkeyId }, start, deny),
-    );
+    return this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
   }
 
   /**

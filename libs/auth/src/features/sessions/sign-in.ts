@@ -51,8 +51,8 @@ export interface SignInEnding {
   readonly request: object;
   /** As in `SessionStart`. */
   readonly remember: boolean;
-  /** The credential id of the passkey that signed in. */
-  readonly passkeyId?: string;
+  /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
+  readonly credentialId?: string;
 }
 
 /** A second factor that is asked of a user. */
@@ -101,7 +101,7 @@ export class UnverifiedBlock {
    * password of a registration would show whether the registration created the account.
    */
   isConcealed(user: object): boolean {
-    return this.realm.options.registration.concealExisting && this.isBlocked(user);
+    return this.realm.options.facts.concealsAccounts && this.isBlocked(user);
   }
 }
 
@@ -240,10 +240,10 @@ export class SignIn {
     isCurrent: PasswordHashCheck,
   ): Promise<SessionTokens | Asked | null> {
     if (issue && signInVerdict(facts) !== 'start') return issue(ending);
-    const { methods: amr, request, remember, passkeyId } = ending;
+    const { methods: amr, request, remember, credentialId } = ending;
     // The end of a trust is stored before the sessions end. So either it ends this session, or this check sees it.
     return this.begin(
-      { userId, amr, request, remember, passkeyId },
+      { userId, amr, request, remember, credentialId },
       async (stored) => (await isCurrent(stored)) && (isStillTrusted === null || isStillTrusted()),
     );
   }

@@ -1,5 +1,6 @@
-import { Controller, Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { Controller } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
@@ -13,38 +14,37 @@ import { CONFIRMATION_BODY, Confirmations } from './confirmations';
 import { ConfirmPasswordRequest, PasswordConfirmation } from './password-confirmation';
 import { PasskeyConfirmationRequired, WrongPassword } from './step-up.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    confirm_password: true;
-  }
-}
+/** The refusals of the second factor beside the password. */
+const factorRefusals = (options: GuardConfig): AuthException[] =>
+  options.confirm.factors === 'all'
+    ? [
+        new PasskeyConfirmationRequired(),
+        new WrongCode(),
+        new TooManyFailures('code', 60),
+        ...lockRefusal('code')(options),
+      ]
+    : [];
 
 @Controller('confirm-password')
 export class ConfirmPasswordController {
   constructor(private readonly confirmation: PasswordConfirmation) {}
 
-  @Route('POST', '', {
-    operation: 'confirm_password',
+  @Route('POST', '', 'confirm_password', {
     summary: 'Proves with the password that the user is there',
     gates: [RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
     answer: CONFIRMATION_BODY,
-    refusals: (options) => [
-      new WrongPassword('password'),
-      new HasherBusy(),
-      ...lockRefusal('password', options),
-      ...(options.confirm.factors === 'all'
-        ? [
-            new PasskeyConfirmationRequired(),
-            new WrongCode(),
-            new TooManyFailures('code', 60),
-            ...lockRefusal('code', options),
-          ]
-        : []),
-    ],
+    refusals: [() => new WrongPassword('password'), HasherBusy, lockRefusal('password'), factorRefusals],
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) body: ConfirmPasswordRequest) {
+  confirm(@CurrentCaller() caller: Caller, @RequestBody() body: ConfirmPasswordRequest) {
     return this.confirmation.confirm(caller, body);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Step-up with the password. */
+    readonly confirmation: ConfirmationFlow;
   }
 }
 
@@ -54,7 +54,6 @@ export class ConfirmPasswordController {
  *
  * @publicApi
  */
-@Injectable()
 export class ConfirmationFlow extends Flow {
   /**
    * As `POST /confirm-password`: returns a confirmation token for the session of the caller.
@@ -68,8 +67,8 @@ export class ConfirmationFlow extends Flow {
     source: CallSource,
     { code, recoveryCode }: { code?: string; recoveryCode?: string } = {},
   ): Promise<string> {
-    const input = { password, code, recoveryCode };
-    return (await this.call(ConfirmPasswordController, 'confirm', source, { input })).confirmation_token;
+    const values = { password, code, recoveryCode };
+    return (await this.call(ConfirmPasswordController, 'confirm', source, values)).confirmation_token;
   }
 
   /**

@@ -1,8 +1,10 @@
+import type { AuthConfig } from '../../foundation/config/auth-config';
+import { TOKEN } from '../../foundation/config/guard-isolation.policy';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
-import { ConfirmPasswordController } from './confirm-password.controller';
+import { ConfirmPasswordController, ConfirmationFlow } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
-import { ConfirmationGate } from './require-confirmation';
+import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
 import { RecentLoginGate } from './require-recent-login';
 import { CONFIRMATION, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
@@ -21,15 +23,33 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends OwnReasons {}
 }
 
+/** Headers that clients, proxies and frameworks already use. */
+const RESERVED = new Set(
+  'authorization cookie host connection content-length content-type accept origin referer user-agent x-forwarded-for forwarded'.split(
+    ' ',
+  ),
+);
+
+/** Why the application must not start with the header of the confirmation token, with the correction. */
+export const headerErrors = ({ guards }: Pick<AuthConfig, 'guards'>): string[] =>
+  guards.flatMap(({ confirm: { header }, nameOf }) =>
+    TOKEN.test(header) && !RESERVED.has(header.toLowerCase())
+      ? []
+      : `${nameOf('confirm.header')} (SVC_CONFIRM_HEADER) is "${header}", which is not a header name or is already in use. Use another one, such as X-Svc-Confirmation.`,
+  );
+
 /** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp = defineFeature('stepUp', {
   reasons,
   languages: () => (require('./step-up.languages') as typeof import('./step-up.languages')).stepUpLanguages,
   options: STEP_UP_OPTIONS,
+  configErrors: headerErrors,
   limits: {
     'svc-confirm': perClientAndUser(({ confirm }) => confirm),
   },
+  capabilities: { confirmation: ConfirmationFlow },
   controllers: [ConfirmPasswordController],
+  guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
   providers: [
     ConfirmationFactors,

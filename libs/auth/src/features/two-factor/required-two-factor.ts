@@ -21,13 +21,6 @@ import { PasskeyFactor } from '../login-challenge/second-factors';
 import { type Enrolment, type PendingMatch, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    enrolment_start: true;
-    enrolment_confirm: true;
-  }
-}
-
 /** Body of `POST /two-factor-enrolment/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmEnrolmentRequest extends EnrolmentRequest {
   @OptionalText()
@@ -114,38 +107,34 @@ export const enrolmentIn = ({ otpauth_uri: otpauthUri, recovery_codes: recoveryC
 export class RequiredTwoFactorController {
   constructor(private readonly enrolment: RequiredTwoFactor) {}
 
-  @Route('POST', '', {
-    operation: 'enrolment_start',
+  @Route('POST', '', 'enrolment_start', {
     summary: 'Begins to set up an authenticator during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: ENROLMENT_BODY,
-    refusals: (options) => [...enrolmentRefusals(options), new HasherBusy()],
+    refusals: [enrolmentRefusals, HasherBusy],
   })
-  async start(@RequestBody(EnrolmentRequest) body: EnrolmentRequest): Promise<EnrolmentBody> {
+  async start(@RequestBody() body: EnrolmentRequest): Promise<EnrolmentBody> {
     return bodyOfEnrolment(await this.enrolment.start(body));
   }
 
-  @Route('POST', 'confirm', {
-    operation: 'enrolment_confirm',
+  @Route('POST', 'confirm', 'enrolment_confirm', {
     summary: 'Completes a sign-in with the first code of a new authenticator',
-    public: true,
-    ownOrigin: true,
+    public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: (options) => [
-      ...enrolmentRefusals(options),
-      new WrongCode(),
-      new TooManyFailures('code', 60),
-      ...lockRefusal('code', options),
-    ],
+    refusals: [enrolmentRefusals, WrongCode, () => new TooManyFailures('code', 60), lockRefusal('code')],
     presentedAs: 'login',
   })
-  confirm(
-    @RequestBody(ConfirmEnrolmentRequest) body: ConfirmEnrolmentRequest,
-    @Req() request: object,
-  ): Promise<SessionTokens> {
+  confirm(@RequestBody() body: ConfirmEnrolmentRequest, @Req() request: object): Promise<SessionTokens> {
     return this.enrolment.confirm(body, request);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** The enrolment of an authenticator during a sign-in (`twoFactor.required`). */
+    readonly requiredEnrolment: RequiredEnrolmentFlow;
   }
 }
 
@@ -155,7 +144,6 @@ export class RequiredTwoFactorController {
  *
  * @publicApi
  */
-@Injectable()
 export class RequiredEnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor-enrolment`.
@@ -163,7 +151,7 @@ export class RequiredEnrolmentFlow extends Flow {
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy, TooManyRequests, ValidationFailed, StoreUnavailable
    */
   async start(enrolmentToken: string, source: CallSource): Promise<Enrolment> {
-    return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { input: { enrolmentToken } }));
+    return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { enrolmentToken }));
   }
 
   /**
@@ -172,7 +160,7 @@ export class RequiredEnrolmentFlow extends Flow {
    * @throws BadEnrolment, WrongCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
    * ValidationFailed, StoreUnavailable
    */
-  async confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
-    return this.call(RequiredTwoFactorController, 'confirm', source, { input: { enrolmentToken, code } });
+  confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
+    return this.call(RequiredTwoFactorController, 'confirm', source, { enrolmentToken, code });
   }
 }

@@ -1,4 +1,4 @@
-import { Controller, Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { INTEGER, TEXT, listOf, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
@@ -21,16 +21,6 @@ import {
 import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    two_factor_enrol: true;
-    two_factor_confirm: true;
-    two_factor_disable: true;
-    recovery_codes_count: true;
-    recovery_codes_renew: true;
-  }
-}
-
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
   @OptionalText()
@@ -44,39 +34,33 @@ export class TwoFactorController {
     private readonly removal: TwoFactorRemoval,
   ) {}
 
-  @Route('POST', '', {
-    operation: 'two_factor_enrol',
+  @Route('POST', '', 'two_factor_enrol', {
     summary: 'Begins to set up an authenticator',
     gates: [RequireConfirmation()],
     limiter: 'svc-2fa-setup',
     answer: ENROLMENT_BODY,
-    refusals: (options) => [new AlreadyEnrolled(), new HasherBusy(), ...signInRefusal(options)],
+    refusals: [AlreadyEnrolled, HasherBusy, signInRefusal],
   })
   async enrol(@CurrentCaller() caller: Caller): Promise<EnrolmentBody> {
     return bodyOfEnrolment(await this.twoFactor.enrol(caller));
   }
 
-  @Route('POST', 'confirm', {
-    operation: 'two_factor_confirm',
+  @Route('POST', 'confirm', 'two_factor_confirm', {
     summary: 'Switches the second factor on with a first code',
     gates: [RequireConfirmation()],
     limiter: 'svc-2fa-confirm',
-    refusals: (options) => [new WrongCode(), ...signInRefusal(options)],
+    refusals: [WrongCode, signInRefusal],
     quiet: true,
   })
-  confirm(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(ConfirmTwoFactorRequest) { code }: ConfirmTwoFactorRequest,
-  ): Promise<void> {
+  confirm(@CurrentCaller() caller: Caller, @RequestBody() { code }: ConfirmTwoFactorRequest): Promise<void> {
     return this.twoFactor.confirm(caller, code ?? '');
   }
 
-  @Route('DELETE', '', {
-    operation: 'two_factor_disable',
+  @Route('DELETE', '', 'two_factor_disable', {
     summary: 'Switches the second factor off',
     gates: [RequireConfirmation()],
     unlimited: 'it removes the factor of the caller, which has to be set up again before',
-    refusals: lastFactorRefusal,
+    refusals: [lastFactorRefusal],
     quiet: true,
   })
   disable(@CurrentCaller() caller: Caller): Promise<void> {
@@ -91,8 +75,7 @@ export class RecoveryCodesController {
     private readonly own: OwnTwoFactor,
   ) {}
 
-  @Route('GET', '', {
-    operation: 'recovery_codes_count',
+  @Route('GET', '', 'recovery_codes_count', {
     summary: 'How many recovery codes are left',
     gates: [RequireIfPinned('svc.account')],
     unlimited: 'it reads one row',
@@ -103,16 +86,27 @@ export class RecoveryCodesController {
     return this.twoFactor.recoveryCodeCount(userId);
   }
 
-  @Route('POST', '', {
-    operation: 'recovery_codes_renew',
+  @Route('POST', '', 'recovery_codes_renew', {
     summary: 'Replaces the recovery codes',
     gates: [RequireConfirmation()],
     limiter: 'svc-2fa-setup',
     answer: record<{ recovery_codes: string[] }>({ recovery_codes: listOf(TEXT) }),
-    refusals: (options) => [new NotEnrolled(), new HasherBusy(), ...signInRefusal(options)],
+    refusals: [NotEnrolled, HasherBusy, signInRefusal],
   })
   async replace(@CurrentCaller() caller: Caller): Promise<{ recovery_codes: string[] }> {
     return { recovery_codes: await this.own.replaceRecoveryCodes(caller) };
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Second factors and recovery codes of a caller. `Auth.twoFactor` is the same without a caller, for operators. */
+    readonly enrolment: EnrolmentFlow;
+    /**
+     * Manages the second factors of this guard's users from server code: an extra guard has no enrolment routes, and an
+     * operator may have to remove a factor. @throws AuthConfigError when `features.twoFactor` is off for the guard
+     */
+    readonly twoFactor: TwoFactor;
   }
 }
 
@@ -122,7 +116,6 @@ export class RecoveryCodesController {
  *
  * @publicApi
  */
-@Injectable()
 export class EnrolmentFlow extends Flow {
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
@@ -138,17 +131,17 @@ export class EnrolmentFlow extends Flow {
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
    */
-  async confirm(code: string, source: CallSource): Promise<void> {
-    return this.call(TwoFactorController, 'confirm', source, { input: { code } });
+  confirm(code: string, source: CallSource): Promise<void> {
+    return this.call(TwoFactorController, 'confirm', source, { code });
   }
 
   /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired */
-  async disable(source: CallSource): Promise<void> {
+  disable(source: CallSource): Promise<void> {
     return this.call(TwoFactorController, 'disable', source);
   }
 
   /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */
-  async recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
+  recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
     return this.call(RecoveryCodesController, 'count', source);
   }
 

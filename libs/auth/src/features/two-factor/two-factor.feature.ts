@@ -9,8 +9,14 @@ import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { FactorImports } from './imported-factor';
 import { OwnTwoFactor } from './own-two-factor';
 import { RecoveryCodes } from './recovery-codes';
-import { RequiredTwoFactor, RequiredTwoFactorController, TwoFactorRemoval } from './required-two-factor';
-import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import {
+  RequiredEnrolmentFlow,
+  RequiredTwoFactor,
+  RequiredTwoFactorController,
+  TwoFactorRemoval,
+} from './required-two-factor';
+import { EnrolmentFlow, RecoveryCodesController, TwoFactorController } from './two-factor.controller';
+import { COLUMNS, SecondFactorRows } from './second-factor.store';
 import { SecondFactors, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
@@ -31,6 +37,7 @@ declare module '../../foundation/platform/catalogue' {
 /** TOTP and recovery codes. */
 export const twoFactor = defineFeature('twoFactor', {
   flags: ['twoFactor'],
+  writesUsers: () => 'UPDATE',
   reasons,
   languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
   exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
@@ -49,6 +56,7 @@ export const twoFactor = defineFeature('twoFactor', {
     'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
     'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
   },
+  capabilities: { requiredEnrolment: RequiredEnrolmentFlow, enrolment: EnrolmentFlow, twoFactor: TwoFactor },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [
@@ -65,7 +73,16 @@ export const twoFactor = defineFeature('twoFactor', {
   ],
   whenOff: [{ provide: CodeFactor, useClass: NoCodeFactor }],
   factor: true,
-  on: { endAll: endChallenges, takeover: removeFactor },
+  on: {
+    endAll: endChallenges,
+    takeover: removeFactor,
+    hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
+  },
+  userColumns: {
+    properties: COLUMNS,
+    migrationOf: (table) => `addTwoFactorColumns('${table}', timestamp)`,
+    table: SecondFactorRows,
+  },
   data: {
     // The secret is in the table of the users.
     entities: [],

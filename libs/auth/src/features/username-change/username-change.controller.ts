@@ -1,39 +1,34 @@
-import { Controller, Injectable, Req } from '@nestjs/common';
+import { Controller, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, signInRefusal, status } from '../../request/routes/route';
-import { IdentifierTaken } from '../registration/registration-form';
+import { Route, signInRefusal } from '../../request/routes/route';
+import { IdentifierTaken } from '../login/account-opening';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { UsernameChange, UsernameChangeBody } from './username-change';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    username_change: true;
-  }
-}
 
 @Controller('username')
 export class UsernameController {
   constructor(private readonly username: UsernameChange) {}
 
-  @Route('POST', '', {
-    operation: 'username_change',
+  @Route('POST', '', 'username_change', {
     summary: 'Changes the identifier, where it is not the email',
     gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
-    limiter: 'svc-email-change',
-    answer: status('username-changed'),
-    refusals: (options) => [new IdentifierTaken(options.username), ...signInRefusal(options)],
+    limiter: 'svc-username-change',
+    done: 'username-changed',
+    refusals: [({ username }) => new IdentifierTaken(username), signInRefusal],
   })
-  async change(
-    @CurrentCaller() caller: Caller,
-    @RequestBody(UsernameChangeBody) _body: UsernameChangeBody,
-    @Req() request: object,
-  ): Promise<{ status: string }> {
-    await this.username.change(caller, request);
-    return { status: 'username-changed' };
+  change(@CurrentCaller() caller: Caller, @RequestBody() { identifier }: UsernameChangeBody, @Req() request: object) {
+    return this.username.change(caller, identifier, request);
+  }
+}
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** Change of the identifier of a caller, where it is not the email. */
+    readonly usernameChange: UsernameChangeFlow;
   }
 }
 
@@ -42,7 +37,6 @@ export class UsernameController {
  *
  * @publicApi
  */
-@Injectable()
 export class UsernameChangeFlow extends Flow {
   /**
    * As `POST /username`: replaces the identifier of the caller.
@@ -50,7 +44,7 @@ export class UsernameChangeFlow extends Flow {
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, IdentifierTaken, ValidationFailed, InsufficientScope, TooManyRequests,
    * StoreUnavailable; AuthConfigError where the identifier is the email
    */
-  async change(username: string, source: CallSource): Promise<void> {
-    await this.call(UsernameController, 'change', source, { input: { identifier: username } });
+  change(username: string, source: CallSource): Promise<void> {
+    return this.call(UsernameController, 'change', source, { identifier: username });
   }
 }

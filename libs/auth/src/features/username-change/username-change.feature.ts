@@ -5,20 +5,20 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
-import { RegistrationForm } from '../registration/registration-form';
-import { UsernameController } from './username-change.controller';
+import { perClientAndUser } from '../../request/throttling/limiters';
+import { UsernameChangeFlow, UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
-import { feature } from '../../foundation/config/option-table';
+import { USERNAME_CHANGE_OPTIONS } from './username-change.options';
 
 /** Why the identifier of the users cannot be changed without a mail to its owner. */
 function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
-  const { features, username } = guard;
+  const { features, username, decidedBy } = guard;
   if (!features.usernameChange) return [];
   const isEmail = users instanceof TypeormUserProvider ? users.isIdentifiedByEmail : !overrides(users, 'emailOf');
   if (username === 'email' || isEmail)
     return [
       `features.usernameChange is on, but the ${username} of the users of the guard "${guard.guard}" is their email, which is ` +
-        'changed with a mailed link. Use features.emailChange. If users have both, give the entity a column email, or ' +
+        `changed with a mailed link. Use ${decidedBy.changesEmails}. If users have both, give the entity a column email, or ` +
         'implement emailOf in your UserProvider.',
     ];
   return [
@@ -35,10 +35,15 @@ export const usernameChange = defineFeature('usernameChange', {
   languages: () =>
     (require('./username-change.languages') as typeof import('./username-change.languages')).usernameChangeLanguages,
   userErrors,
-  options: { features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) } },
+  options: USERNAME_CHANGE_OPTIONS,
+  limits: {
+    'svc-username-change': perClientAndUser(({ usernameChange: limit }) => limit),
+  },
+  writesUsers: () => 'UPDATE',
   mails: { usernameChanged: CHANGE_MAIL },
   informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  page: 'email-change.md',
+  capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],
-  // Also where the registration is off: its rules apply.
-  providers: [RegistrationForm, UsernameChange],
+  providers: [UsernameChange],
 });

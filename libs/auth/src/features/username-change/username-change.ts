@@ -3,12 +3,14 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { isUnstorable } from '../../foundation/platform/pg-errors';
 import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import type { ReplacementResult } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { RealmScope } from '../../foundation/realm/realm';
 import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
+import { keptAs } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredText, UsernameField } from '../../request/http/request-body';
-import { IdentifierTaken, RegistrationForm } from '../registration/registration-form';
+import { IdentifierTaken } from '../login/account-opening';
 import { Sessions } from '../sessions/sessions';
 
 /**
@@ -26,6 +28,13 @@ export class UsernameChanged {
   ) {}
 }
 
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Applies the rules of the host to the identifier in a request. Returns it as it is stored. @throws ValidationFailed */
+    readonly identifierChosen?: (services: GuardServices, request: { body?: unknown }) => Promise<string>;
+  }
+}
+
 /** A concurrent change by the same user makes an attempt stale. */
 const ATTEMPTS = 3;
 
@@ -33,23 +42,23 @@ const ATTEMPTS = 3;
 @Injectable()
 export class UsernameChange {
   constructor(
-    private readonly form: RegistrationForm,
     private readonly users: TimedUserProvider,
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /**
-   * @param request the request, whose body the rules of the registration apply to
+   * @param request the request, to whose body the rules of the host apply
    * @throws ValidationFailed; IdentifierTaken, also for the present identifier of the user: usernames are public, so it shows
    * that one exists; Unauthenticated if the user does not exist any more, or the session has ended while the host checked the name
    */
-  async change(caller: Caller, request: { body?: unknown }): Promise<void> {
+  async change(caller: Caller, identifier: string, request: { body?: unknown }): Promise<void> {
     const { userId } = caller;
-    const { guard, options } = this.realm;
-    const to = await this.form.readIdentifier(request);
+    const { guard, options } = this.scope.realm;
+    let to = keptAs(options.username, identifier);
+    for (const accept of this.scope.hooks('identifierChosen')) to = await accept(this.scope, request);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const user = await this.users.findById(userId);
       if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);
@@ -72,7 +81,7 @@ export class UsernameChange {
     try {
       return await this.users.changeIdentifier(userId, { from, to });
     } catch (error) {
-      const { username: field } = this.realm.options;
+      const { username: field } = this.scope.realm.options;
       if (isUnstorable(error))
         throw new ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
       throw error;

@@ -11,7 +11,7 @@ import type {
   UsersOptions,
 } from './auth-options';
 import type { Limiter } from '../ports/limiter';
-import type { WithDefaults } from './option-table';
+import type { GuardFacts, WithDefaults } from './option-table';
 import type { Language } from '../platform/language';
 
 /** All rate limits, with defaults applied. */
@@ -54,6 +54,10 @@ export interface GuardConfig extends PublicOptions {
    * inherited.
    */
   readonly nameOf: (option: string) => string;
+  /** The facts that options of features decide. */
+  readonly facts: GuardFacts;
+  /** The names of these options, for error messages. */
+  readonly decidedBy: Readonly<Record<keyof GuardFacts, string>>;
   readonly users: UsersOptions | undefined;
   readonly secret: string | undefined;
   readonly previousSecrets: readonly string[];

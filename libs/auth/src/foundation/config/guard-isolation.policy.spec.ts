@@ -38,12 +38,6 @@ describe('a configuration', () => {
     ],
     ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
     ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
-    [
-      'with a confirmation header that is not a header name',
-      { confirm: { header: 'X Proof' } },
-      /^confirm\.header .*is "X Proof"/,
-    ],
-    ['with a confirmation header that is already in use', { confirm: { header: 'authorization' } }, /^confirm\.header/],
     ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
     ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
     ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],

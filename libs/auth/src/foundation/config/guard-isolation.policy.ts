@@ -30,18 +30,11 @@ export function guardErrors(
   ];
 }
 
-// `token` of RFC 9110 §5.6.2; cookie names use it too (RFC 6265 §4.1.1).
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Headers that clients, proxies and frameworks already use. */
-const RESERVED = new Set(
-  'authorization cookie host connection content-length content-type accept origin referer user-agent x-forwarded-for forwarded'.split(
-    ' ',
-  ),
-);
+/** `token` of RFC 9110 §5.6.2; cookie names use it too (RFC 6265 §4.1.1). */
+export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function errorsOfGuard(config: GuardConfig): string[] {
-  const { guard, isDefault, users, audience, algorithm, cookie, username, confirm, nameOf } = config;
+  const { guard, isDefault, users, audience, algorithm, cookie, username, nameOf } = config;
   const { tokenIds, refreshTokenFrom } = config;
   return [
     !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
@@ -63,8 +56,6 @@ function errorsOfGuard(config: GuardConfig): string[] {
         (origin) =>
           `${nameOf('cookie.origins')} (SVC_COOKIE_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com.`,
       ),
-    (!TOKEN.test(confirm.header) || RESERVED.has(confirm.header.toLowerCase())) &&
-      `${nameOf('confirm.header')} (SVC_CONFIRM_HEADER) is "${confirm.header}", which is not a header name or is already in use. Use another one, such as X-Svc-Confirmation.`,
     !username && `${nameOf('username')} (SVC_USERNAME) is empty. Set it to the identifier column, such as "email".`,
   ].filter((text): text is string => typeof text === 'string');
 }

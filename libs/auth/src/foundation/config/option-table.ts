@@ -60,6 +60,24 @@ export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
   Required<Omit<Block, Without>> & { [Name in Extract<Without, string>]: Block[Name] }
 >;
 
+/** Facts about a guard that several features ask for, and that an option of one feature decides: each is the value of its option. */
+export interface GuardFacts {
+  /** Whether users can prove their addresses at the guard. */
+  readonly provesEmails: boolean;
+  /** Minutes for which a mailed link proves an address. */
+  readonly proofMinutes: number;
+  /** Whether users whose email is not verified get no session. */
+  readonly blocksUnverified: boolean;
+  /** Whether users can change their emails. */
+  readonly changesEmails: boolean;
+  /** Whether no answer shows which identifiers have an account. */
+  readonly concealsAccounts: boolean;
+  /** Whether owners of accounts get links with which they set a password. */
+  readonly mailsPasswordLinks: boolean;
+  /** Whether the user of a new account is signed in. */
+  readonly signsInCreated: boolean;
+}
+
 /** The members of a manifest that concern options. */
 export interface OptionFacets {
   /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
@@ -68,6 +86,8 @@ export interface OptionFacets {
   readonly options?: OptionTree;
   /** The options that the module has once, for all guards together. */
   readonly moduleOptions?: OptionTree;
+  /** The facts of a guard that options of the feature decide: the full names of these options, by fact. */
+  readonly facts?: Readonly<Partial<Record<keyof GuardFacts, string>>>;
   /** The feature sends mails, so it needs `mail.mailer`, and users with an email. */
   readonly needsMailer?: true;
   /** Why the feature needs `encryption.key`, for the error message. */
@@ -143,13 +163,16 @@ export interface KnownOptions {
   readonly ofModule: OptionTree;
   /** Both, by the full name: `rateLimits.login.maxAttempts`. */
   readonly byName: ReadonlyMap<string, OptionSpec>;
+  /** The options that decide the facts of a guard, by fact. */
+  readonly facts: NonNullable<OptionFacets['facts']>;
 }
 
 /** Collects the options of manifests. */
 export function optionsOf(manifests: readonly OptionFacets[]): KnownOptions {
   const ofGuard = merge(...manifests.map(({ options }) => options)) as OptionTree;
   const ofModule = merge(...manifests.map(({ moduleOptions }) => moduleOptions)) as OptionTree;
-  return { ofGuard, ofModule, byName: new Map([...namedIn(ofGuard), ...namedIn(ofModule)]) };
+  const facts = Object.assign({}, ...manifests.map((manifest) => manifest.facts)) as KnownOptions['facts'];
+  return { ofGuard, ofModule, facts, byName: new Map([...namedIn(ofGuard), ...namedIn(ofModule)]) };
 }
 
 /** The options of a tree with their full names. */

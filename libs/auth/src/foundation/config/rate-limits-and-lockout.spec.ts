@@ -35,6 +35,8 @@ const LIMITS: Record<string, Record<string, number>> = {
   emailCode: { maxAttempts: 10, decaySeconds: 60 },
   registration: { maxAttempts: 10, decaySeconds: 60 },
   emailChange: { maxAttempts: 10, decaySeconds: 3600 },
+  usernameChange: { maxAttempts: 10, decaySeconds: 3600 },
+  mailedLinks: { maxAttempts: 6, decaySeconds: 60 },
 };
 
 const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>

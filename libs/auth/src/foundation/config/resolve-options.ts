@@ -2,7 +2,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
 import { merge } from './merge';
-import { type OptionTree, type KnownOptions, resolveTree } from './option-table';
+import { type KnownOptions, resolveTree } from './option-table';
 import { readFlag } from './option-values.policy';
 
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource', 'pool'];
@@ -40,9 +40,9 @@ export function resolveOptions(options: AuthModuleOptions, known: KnownOptions):
     ...shared,
     guards: [
       ...Object.entries(extra).map(([name, own]) =>
-        guardConfig(name, false, merge(inheritable(inherited, own, known), own), own, known.ofGuard),
+        guardConfig(name, false, merge(inheritable(inherited, own, known), own), own, known),
       ),
-      guardConfig(guard as string, true, merge(inherited), top, known.ofGuard),
+      guardConfig(guard as string, true, merge(inherited), top, known),
     ],
     redisUrl: top.redis?.url || undefined,
     store: storeOf(top),
@@ -79,9 +79,10 @@ function guardConfig(
   isDefault: boolean,
   options: AuthModuleOptions,
   own: AuthModuleOptions,
-  tree: OptionTree,
+  { ofGuard, facts }: KnownOptions,
 ): GuardConfig {
-  const resolved = resolveTree(tree, options, options) as unknown as GuardConfig;
+  const resolved = resolveTree(ofGuard, options, options) as unknown as GuardConfig;
+  const valueOf = (option: string): unknown => option.split('.').reduce<unknown>(memberOf, resolved);
   const suffix = isDefault || own.cookie?.refreshName ? '' : `-${guard}`;
   return Object.freeze({
     ...resolved,
@@ -89,6 +90,10 @@ function guardConfig(
     isDefault,
     nameOf: (option: string) =>
       isDefault || !Object.hasOwn(own, blockOf(option)) ? option : `guards.${guard}.${option}`,
+    facts: Object.fromEntries(
+      Object.entries(facts).map(([fact, option]) => [fact, valueOf(option)]),
+    ) as unknown as GuardConfig['facts'],
+    decidedBy: facts as GuardConfig['decidedBy'],
     users: own.users,
     // An instance of a class stays one: its methods use it.
     hooks: options.hooks ?? {},
@@ -121,6 +126,8 @@ const hasOwnKeys = ({ algorithm, keys = {} }: AuthModuleOptions): boolean =>
 // Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
 const cookieName = ({ refreshName, secure }: { refreshName: string; secure: boolean }): string =>
   secure ? refreshName : refreshName.replace(/^__(Host|Secure)-/i, '');
+
+const memberOf = (block: unknown, name: string): unknown => (block as Record<string, unknown>)[name];
 
 const blockOf = (option: string): string => option.split('.')[0]!;
 

@@ -54,14 +54,15 @@ export function mailErrors(
   ].filter((text): text is string => typeof text === 'string');
 }
 
-function mailedUrlErrors(options: OptionTree, guard: GuardConfig, production: boolean): string[] {
+/** The faults of the URLs in mails among some options. */
+export function mailedUrlErrors(options: OptionTree, guard: GuardConfig, production: boolean): string[] {
   return namedIn(options).flatMap(([option, spec]) => {
     if (!spec.mailedUrl) return [];
     const { cure, optional, ...rule } = spec.mailedUrl;
     const [block = '', name = ''] = option.split('.');
     const url = (guard as unknown as Record<string, Record<string, string | undefined>>)[block]![name];
     const fault = optional && url === undefined ? null : urlFault(url, { production, ...rule });
-    return fault === null ? [] : [`${optionWithVariable(option, spec)} ${fault}. ${cure}`];
+    return fault === null ? [] : [`${optionWithVariable(guard.nameOf(option), spec)} ${fault}. ${cure}`];
   });
 }
 

@@ -143,11 +143,7 @@ export class SecurityLog implements OnApplicationShutdown {
     try {
       await sink(written, severity);
     } catch (error) {
-      this.report(error);
+      this.logger.error('securityLog.sink failed', (error as Error)?.stack);
     }
-  }
-
-  private report(error: unknown): void {
-    this.logger.error('securityLog.sink failed', (error as Error)?.stack);
   }
 }

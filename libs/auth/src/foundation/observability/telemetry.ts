@@ -3,7 +3,7 @@ import { CORE_REASONS, type Reason } from '../platform/catalogue';
 import { isUnavailable } from '../platform/deadline';
 import { AuthException } from '../platform/errors';
 import { optionalPeer } from '../platform/optional-peer';
-import { BUCKETS, METRICS, type MetricName } from './metrics';
+import { METRICS, type MetricName } from './metrics';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -56,6 +56,12 @@ export function reasonOf(error: unknown, closed = CORE): Reason {
 }
 
 const SCOPE = '@svc/auth';
+
+const CREATE = {
+  counter: 'createCounter',
+  histogram: 'createHistogram',
+  upDownCounter: 'createUpDownCounter',
+} as const;
 
 /** Whether an error is a fault of the service. Every other one is a correct refusal. */
 const isFault = (error: unknown, reason: Reason): boolean =>
@@ -139,13 +145,7 @@ export class Telemetry {
     const existing = this.instruments.get(name);
     if (existing) return existing;
     const { kind, ...options } = METRICS[name];
-    const meter = provider.getMeter(SCOPE);
-    const instrument =
-      kind === 'histogram'
-        ? meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: BUCKETS } })
-        : kind === 'counter'
-          ? meter.createCounter(name, options)
-          : meter.createUpDownCounter(name, options);
+    const instrument = provider.getMeter(SCOPE)[CREATE[kind]](name, options);
     this.instruments.set(name, instrument);
     return instrument;
   }

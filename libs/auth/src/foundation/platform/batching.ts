@@ -12,13 +12,9 @@ interface Waiting<K, V> {
  * makes batches.
  *
  * When the database rejects a batch, each look-up is repeated alone, so that one invalid key does not fail the others.
- *
- * @param serial whether each call of `load` waits for the previous one. Look-ups that arrive in the meantime join the
- * next batch, so that the database executes one statement at a time, also under high load
  */
-export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, serial = false): (key: K) => Promise<V> {
+export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>): (key: K) => Promise<V> {
   let waiting: Waiting<K, V>[] = [];
-  let busy = false;
 
   const answer = async (batch: Waiting<K, V>[]): Promise<void> => {
     try {
@@ -30,20 +26,15 @@ export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, s
       else for (const { reject } of batch) reject(error);
     }
   };
-  const flush = async (): Promise<void> => {
-    if (busy || !waiting.length) return;
+  const flush = (): void => {
     const batch = waiting;
     waiting = [];
-    busy = serial;
-    await answer(batch);
-    if (!serial) return;
-    busy = false;
-    void flush();
+    void answer(batch);
   };
   return (key) =>
     new Promise((resolve, reject) => {
       // `setImmediate` runs after the sockets of this turn were read: the batch contains every request of the turn.
       // Each look-up waits with the deadline of its request. The batch belongs to no request.
-      if (waiting.push({ key, resolve, reject }) === 1) RequestScope.detached(() => setImmediate(() => void flush()));
+      if (waiting.push({ key, resolve, reject }) === 1) RequestScope.detached(() => setImmediate(flush));
     });
 }

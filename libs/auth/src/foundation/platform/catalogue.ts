@@ -1,11 +1,5 @@
-/**
- * The operations of the library. Each controller adds those of its routes by merging into this interface, so that the
- * operations in the security log are a closed list.
- */
-export interface Operations {}
-
-/** The operation of a route of the library: its name in the security log, in the metrics and in OpenAPI. */
-export type Operation = keyof Operations;
+/** The operation of a route of the library, such as `login`. The page of the operations lists all of them. */
+export type Operation = string;
 
 /** The outcome of an operation. `challenged`: the login continues with a second factor, or with its enrolment. */
 export type Outcome = 'succeeded' | 'challenged' | 'failed';

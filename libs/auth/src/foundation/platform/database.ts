@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { currentDeadline, withTimeout } from './deadline';
+import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
-import { isConflict, isMissingFunction, isReadOnly, isStale, isStatementPooling } from './pg-errors';
+import { isMissingFunction, isReadOnly, isStale, isStatementPooling } from './pg-errors';
 
 interface Connection {
   client: Client;
@@ -91,28 +91,6 @@ export async function giveBack({ runner, client }: PooledConnection): Promise<vo
   await runner.release().catch(() => undefined);
 }
 
-/** Longest pause before the first repetition after a conflict, and before each later one, in milliseconds. */
-const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [5, 80];
-
-/**
- * Repeats an attempt that PostgreSQL has rolled back because of a conflict, with growing random pauses, within `ms` less
- * the time that the request has already waited. Every other error is passed on.
- *
- * @param attempt has no effect outside the database that must not be repeated, and runs no code of the host
- */
-export async function repeatOnConflict<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
-  const end = performance.now() + (currentDeadline()?.left(ms) ?? ms);
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LAST_PAUSE_MS)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isConflict(error) || performance.now() >= end) throw error;
-    }
-    // A pause counts as a wait for the store.
-    await withTimeout('PostgreSQL', ms, sleep(Math.random() * pause));
-  }
-}
-
 /**
  * Runs the statements of the library on PostgreSQL, on the primary.
  *
@@ -121,6 +99,8 @@ export async function repeatOnConflict<T>(ms: number, attempt: () => Promise<T>)
  */
 export class Database {
   private mayBeStandby = true;
+  /** Statements that the engine cannot run. */
+  private readonly unsupported = new Set<string>();
 
   /** @param prepares whether statements are prepared by name; until a prepared statement has failed */
   constructor(
@@ -145,14 +125,23 @@ export class Database {
     return this.dataSource?.options;
   }
 
-  /** Whether the DataSource of the host has this entity. A service that only verifies tokens may have none. */
+  /**
+   * Whether the DataSource of the host has this entity. A service that only verifies tokens may have none.
+   *
+   * @param entity its class, or the name of the table in its `@Entity()`
+   */
   hasEntity(entity: EntityTarget<ObjectLiteral>): boolean {
-    return this.dataSource?.hasMetadata(entity) ?? false;
+    return this.dataSource?.hasMetadata(this.declared(entity)) ?? false;
   }
 
   /** The quoted table name of an entity, with the schema and the naming strategy of the host. */
   table(entity: EntityTarget<ObjectLiteral>): string {
-    return quotedPath(this.source.getMetadata(entity).tablePath);
+    return quotedPath(this.source.getMetadata(this.declared(entity)).tablePath);
+  }
+
+  private declared(entity: EntityTarget<ObjectLiteral>): EntityTarget<ObjectLiteral> {
+    const isNamed = (metadata: EntityMetadata): boolean => metadata.givenTableName === entity;
+    return typeof entity === 'string' ? (this.dataSource?.entityMetadatas.find(isNamed)?.target ?? entity) : entity;
   }
 
   /** Runs one statement on a connection of the pool. */
@@ -160,6 +149,18 @@ export class Database {
 
   /** As {@link query}, for columns of the host: they are parsed as in the host's own statements. */
   queryHost: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params, null));
+
+  /** Runs `preferred`, and on an engine without one of its functions or operators (SQLSTATE 42883) from then on `other`. */
+  async queryEither<Row>(preferred: string, other: string, params: unknown[]): Promise<Row[]> {
+    try {
+      if (!this.unsupported.has(preferred)) return await this.query<Row>(preferred, params);
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error;
+    }
+    const rows = await this.query<Row>(other, params);
+    this.unsupported.add(preferred);
+    return rows;
+  }
 
   /**
    * Whether the server is a standby, whose data may be older than the primary's. False on an engine without standbys.

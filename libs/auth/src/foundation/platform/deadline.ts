@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AuthException, StoreUnavailable } from './errors';
+import { isConflict } from './pg-errors';
 
 /** Minimum of each wait in milliseconds: enough for a healthy store after another store has not answered. */
 const MIN_WAIT_MS = 50;
@@ -229,6 +230,28 @@ export class BackgroundWork {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** Longest pause before the first repetition after a conflict, and before each later one, in milliseconds. */
+const [FIRST_CONFLICT_MS, LAST_CONFLICT_MS] = [5, 80];
+
+/**
+ * Repeats an attempt that PostgreSQL has rolled back because of a conflict, with growing random pauses, within `ms` less
+ * the time that the request has already waited. Every other error is passed on.
+ *
+ * @param attempt has no effect outside the database that must not be repeated, and runs no code of the host
+ */
+export async function repeatOnConflict<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
+  const end = performance.now() + (currentDeadline()?.left(ms) ?? ms);
+  for (let pause = FIRST_CONFLICT_MS; ; pause = Math.min(2 * pause, LAST_CONFLICT_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || performance.now() >= end) throw error;
+    }
+    // A pause counts as a wait for the store.
+    await withTimeout('PostgreSQL', ms, sleep(Math.random() * pause));
   }
 }
 

@@ -40,7 +40,7 @@ export interface MailData {
 }
 
 /** The data of a mail that reports a change of the account. It has no link. */
-export interface NoticeMail extends MailData {
+export interface ReportMail extends MailData {
   /** Time of the change. */
   time: Date;
 }
@@ -78,7 +78,7 @@ export interface SecurityMails {}
 /** The mails that report a change of an account, to a proved address only: see `mail.notices`. */
 export interface ChangeMails {}
 
-export type ChangeTemplate = MailTemplate<NoticeMail>;
+export type ChangeTemplate = MailTemplate<ReportMail>;
 
 /** The templates of the library's mails, by kind. */
 export interface MailTemplates extends RequestedMails, SecurityMails, ChangeMails {}
@@ -88,17 +88,17 @@ export type MailKind = keyof MailTemplates;
 /** The data of a kind of mail, without what the library adds to every mail. */
 export type MailInput<Kind extends MailKind> = Omit<Parameters<MailTemplates[Kind]>[0], 'appName' | 'language'>;
 
-export type NoticeKind = keyof ChangeMails;
+export type ChangeKind = keyof ChangeMails;
 
 /** What causes a kind of mail, and whom it informs. The limits follow from it: `mail-limits.policy.ts`. */
-export type MailClass = 'requested' | 'security' | 'notice';
+export type MailClass = 'requested' | 'security' | 'change';
 
 /** The class of a kind: see {@link RequestedMails}, {@link SecurityMails}, {@link ChangeMails}. */
 export type MailClassOf<Kind extends MailKind> = Kind extends keyof RequestedMails
   ? 'requested'
   : Kind extends keyof SecurityMails
     ? 'security'
-    : 'notice';
+    : 'change';
 
 /** What a feature states of a kind of mail. */
 export interface StatedMail<Kind extends MailKind = MailKind> {
@@ -120,7 +120,7 @@ export const EXAMPLE_LINK = {
 };
 
 /** A mail that reports a change. */
-export const CHANGE_MAIL: StatedMail<NoticeKind> = { class: 'notice', example: EXAMPLE_CHANGE };
+export const CHANGE_MAIL: StatedMail<ChangeKind> = { class: 'change', example: EXAMPLE_CHANGE };
 
 /**
  * The texts of one kind of mail in one language. `{appName}` and `{to}` are replaced by values of the mail. An empty line

@@ -1,9 +1,24 @@
 import type { Provider, Type } from '@nestjs/common';
-import type { MigrationInterface } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The services of one guard, for the functions of manifests. Not those that all guards share. */
 export interface GuardServices {
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T;
+}
+
+/** A migration that creates a table. The first of its statements creates the table, the others its indexes. */
+export abstract class CreatesTable implements MigrationInterface {
+  readonly name = this.constructor.name;
+  protected abstract readonly statements: readonly string[];
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of this.statements) await runner.query(statement);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    const [, table] = /CREATE TABLE (\S+)/.exec(this.statements[0]!)!;
+    await runner.query(`DROP TABLE ${table}`);
+  }
 }
 
 /** A table of a feature. */

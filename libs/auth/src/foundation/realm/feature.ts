@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
 import type { OptionFacets } from '../config/option-table';
-import type { FeatureData } from './feature-data';
+import type { FeatureData, GuardServices } from './feature-data';
 import type { UserSource } from './user-source';
 
 /**
@@ -11,6 +11,22 @@ import type { UserSource } from './user-source';
  * into this interface.
  */
 export interface HookPoints {}
+
+/** A command of the console with one argument, which works with the services of the default guard. */
+export interface ConsoleCommand {
+  readonly description: string;
+  readonly argument: Readonly<Record<'name' | 'description', string>>;
+  /** Resolves to the line that the command prints, or to the reason why it did nothing. */
+  run(services: GuardServices, argument: string): Promise<{ readonly done: string } | { readonly refused: string }>;
+}
+
+/** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
+export interface Waits {
+  /** The row of the table in `docs/deployment.md`. */
+  readonly row: string;
+  readonly inARow: number;
+  readonly longest: number;
+}
 
 /**
  * The manifest of a feature: everything that the feature adds to the library. What reads a member of all manifests declares
@@ -33,14 +49,23 @@ export interface Feature extends OptionFacets {
     sources: ReadonlyMap<string, UserSource>,
     manifests: readonly Feature[],
   ) => readonly string[];
-  /** Features that are checked together with this one, before its first server call at a guard without routes. */
-  readonly checkedWith?: readonly (keyof FeatureOptions)[];
+  /**
+   * Points that the flows of the feature run. The features with a hook there are checked together with this one, before its first
+   * server call at a guard without routes.
+   */
+  readonly checkedWith?: readonly (keyof HookPoints)[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */
   readonly defaultGuardControllers?: readonly Type[];
+  /** The page of `docs` about its routes, where it has another name than the folder of the feature. */
+  readonly page?: string;
   /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
+  /** By name, without the prefix `svc:`. */
+  readonly commands?: Readonly<Record<string, ConsoleCommand>>;
+  /** The round trips of flows of the feature, by the names of the flows. */
+  readonly waits?: Readonly<Record<string, Waits>>;
   /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;

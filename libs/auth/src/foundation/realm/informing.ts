@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { NoticeKind } from '../ports/mail';
+import type { ChangeKind } from '../ports/mail';
 import { UserProvider } from '../ports/user-provider';
 
 /** What a source of notices can listen to and use: the events and the services of one realm. */
@@ -26,7 +26,7 @@ export type ChangeSource = (context: ChangeContext, send: InformOwner) => void;
 declare module './feature' {
   interface Feature {
     /** What causes the mails about changes to the owner of an account, by their kind. */
-    readonly informs?: { readonly [Kind in NoticeKind]?: readonly ChangeSource[] };
+    readonly informs?: { readonly [Kind in ChangeKind]?: readonly ChangeSource[] };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { MetricName } from '../observability/metrics';
 import type { SecurityLog, Severity } from '../observability/security-log';
-import { type Attributes, telemetry } from '../observability/telemetry';
+import { telemetry } from '../observability/telemetry';
 import type { AuthEvents } from '../platform/auth-events';
 import type { SecurityEvents, SecurityLine } from '../platform/catalogue';
 import { type Feature, statedBy } from './feature';
@@ -15,8 +15,8 @@ export interface LoggedEvent<E extends object> {
   readonly event: Type<E>;
   readonly severity: Severity;
   readonly details: (event: E, realms: Realms) => LineDetails;
-  /** A counter of the events, and its attributes. */
-  readonly counter?: { readonly metric: MetricName; readonly attributes?: (event: E) => Attributes };
+  /** A counter of the events, and which details of the line are its attributes. */
+  readonly counter?: readonly [metric: MetricName, ...attributes: ('guard' | 'purpose')[]];
 }
 
 export type LoggedEvents = { readonly [Name in keyof SecurityEvents]?: LoggedEvent<SecurityEvents[Name]> };
@@ -28,23 +28,14 @@ declare module './feature' {
   }
 }
 
-export const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({
+export const ofUser = ({ userId, guard }: Record<'userId' | 'guard', string>): LineDetails => ({
   user_id: userId,
   guard,
 });
 
-export const ofSession = ({
-  guard,
-  userId,
-  familyId,
-}: {
-  guard: string;
-  userId: string;
-  familyId: string;
-}): LineDetails => ({
-  guard,
-  user_id: userId,
-  session_id: familyId,
+export const ofSession = (event: Record<'guard' | 'userId' | 'familyId', string>): LineDetails => ({
+  ...ofUser(event),
+  session_id: event.familyId,
 });
 
 /**
@@ -59,9 +50,11 @@ export function observeEvents(
 ): void {
   const stated = statedBy(manifests, (feature) => feature.events as Readonly<Record<string, LoggedEvent<object>>>);
   for (const [name, { event, severity, details, counter }] of stated) {
-    events.on(event, (emitted) =>
-      log.write(severity, { event: name as keyof SecurityEvents, ...details(emitted, realms) }),
-    );
-    if (counter) events.on(event, (emitted) => telemetry.count(counter.metric, counter.attributes?.(emitted)));
+    const [metric, ...attributes] = counter ?? [];
+    events.on(event, (emitted) => {
+      const line = details(emitted, realms);
+      log.write(severity, { event: name as keyof SecurityEvents, ...line });
+      if (metric) telemetry.count(metric, Object.fromEntries(attributes.map((of) => [`svc.auth.${of}`, line[of]!])));
+    });
   }
 }

@@ -3,8 +3,8 @@ import type { ModuleRef } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import { AuthConfigError } from '../platform/errors';
 import { type StatedTexts, Texts } from '../languages/texts';
-import { type Language, acceptedLanguage } from '../platform/language';
-import { type MessageParams, type Translator, fill } from '../platform/messages';
+import { acceptedLanguage } from '../platform/language';
+import { type Translator, fill } from '../platform/messages';
 import type { Feature, HookPoints } from './feature';
 import type { GuardServices } from './feature-data';
 import { type UserSource, sourceOf } from './user-source';
@@ -41,17 +41,14 @@ export class Realm {
     const language = acceptedLanguage(isNegotiated ? acceptLanguageOf(request) : undefined, languages);
     const translate: Translator = (key, params, english) => {
       const text = this.texts.message(language, key, english);
-      const named = this.inLanguage(language, params);
+      const { field } = params;
+      // The name of the field is in the language of the text.
+      const named = typeof field === 'string' ? { ...params, field: this.texts.field(language, field) } : params;
       if (typeof messages === 'function') return messages(key, params, request, fill(text, named));
       // A text of the host for this language, one for every language, or the text of the library.
       return fill(messages[language]?.[key] ?? messages[key] ?? text, named);
     };
     return languages.length ? Object.assign(translate, { language, isNegotiated }) : translate;
-  }
-
-  /** The parameters of a text, with the name of the field in the language of the text. */
-  private inLanguage(language: Language, params: MessageParams): MessageParams {
-    return typeof params.field === 'string' ? { ...params, field: this.texts.field(language, params.field) } : params;
   }
 }
 

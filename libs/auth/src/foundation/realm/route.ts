@@ -9,17 +9,26 @@ import type { RealmScope } from './realm';
 /** Bodies of successful responses by status; null for no body. */
 export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
 
+/** A schema that can depend on the options of the guard. */
+export type SchemaOf = Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);
+
+/** The class of an exception that has no parameters, or a function that creates the exceptions of a guard. */
+export type Refusal = (new () => AuthException) | ((options: GuardConfig) => AuthException | readonly AuthException[]);
+
 /** What a route of the library declares besides its place and its gates. */
 export interface RouteDeclaration {
+  /** The name of the route in the security log, in the metrics and in OpenAPI. No two routes have the same. */
   readonly operation: Operation;
   readonly summary: string;
   /** What clients must know besides the answers, for `docs/routes.md`. */
   readonly note?: string;
   /** Body of the success response, with the status of the route. `answers` lists several. Omit both for no body. */
-  readonly answer?: Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);
-  readonly answers?: (options: GuardConfig) => Answers;
+  readonly answer?: SchemaOf;
+  readonly answers?: (options: GuardConfig, manifests: readonly Feature[]) => Answers;
+  /** The `status` in the body of the success response, for a handler that returns nothing. */
+  readonly done?: string;
   /** The exceptions of the handler. Those of the gates and of the body are added. */
-  readonly refusals?: (options: GuardConfig) => readonly AuthException[];
+  readonly refusals?: readonly Refusal[];
   /** The parameters of the path and of the query, by name. */
   readonly parameters?: Readonly<Record<string, Schema>>;
   /** The schema of the request body where the handler reads fields that its class does not declare. */

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../platform/deadline';
+import { StoreUnavailable } from '../platform/errors';
 import type { RedisClient, RedisSource } from './redis-client';
 
 const isRedisSource = (value: unknown): value is RedisSource =>
@@ -68,18 +69,12 @@ export async function connectionFailure(client: RedisClient): Promise<string | n
   let last: Error | undefined;
   // Without a listener, an error of the connection would end the process.
   client.on('error', (error) => (last = error));
-  const waiting = new AbortController();
-  const timeout = sleep(CONNECT_TIMEOUT_MS, false, { signal: waiting.signal }).catch(() => false);
-  const connected = Promise.resolve(client.connect!()).then(
-    () => true,
-    (error: Error) => {
-      last ??= error;
-      return false;
-    },
-  );
-  const isConnected = await Promise.race([connected, timeout]);
-  waiting.abort();
-  if (isConnected) return null;
+  try {
+    await withTimeout('Redis', CONNECT_TIMEOUT_MS, Promise.resolve(client.connect!()));
+    return null;
+  } catch (error) {
+    last ??= (error instanceof StoreUnavailable ? error.cause : error) as Error | undefined;
+  }
   // Otherwise node-redis tries again without end.
   await disconnected(client);
   const { message, code } = (last ?? {}) as { message?: string; code?: string };

@@ -8,80 +8,20 @@ interface Counter {
   blocked: boolean;
 }
 
-/** Counts attempts in the memory of this process. Every operation is synchronous and therefore atomic. */
-export class MemoryCounters {
-  private readonly counters = new Map<string, Counter>();
-
-  constructor(private readonly clock: Clock) {}
-
-  count(limits: readonly Limit[], pending: boolean): Tally {
-    const now = this.clock.monotonic();
-    const full = limits.filter((limit) => this.isFull(limit, now));
-    for (const limit of full) this.block(limit, now);
-    if (!full.length) for (const limit of limits) this.opened(limit, now)[pending ? 'pending' : 'counted']++;
-    return { admitted: !full.length, buckets: limits.map(({ key }) => this.bucket(key, now)) };
-  }
-
-  settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): void {
-    const now = this.clock.monotonic();
-    for (const limit of limits) {
-      if (attemptOutcome === 'failed') this.opened(limit, now).counted++;
-      const counter = this.live(limit.key, now);
-      if (!counter) continue;
-      counter.pending = Math.max(0, counter.pending - 1);
-      if (attemptOutcome === 'succeeded') counter.counted = 0;
-      if (counter.counted + counter.pending === 0) this.counters.delete(limit.key);
-    }
-  }
-
-  /** Removes counters whose window has ended. */
-  sweep(): void {
-    const now = this.clock.monotonic();
-    for (const key of this.counters.keys()) if (!this.live(key, now)) this.counters.delete(key);
-  }
-
-  private isFull({ key, max }: Limit, now: number): boolean {
-    const { counted = 0, pending = 0 } = this.live(key, now) ?? {};
-    return counted + pending >= max;
-  }
-
-  private block({ key, blockSeconds = 0 }: Limit, now: number): void {
-    const counter = this.live(key, now);
-    if (!counter || counter.blocked || blockSeconds <= 0) return;
-    counter.blocked = true;
-    counter.endsAt = now + blockSeconds * 1000;
-  }
-
-  private opened({ key, seconds }: Limit, now: number): Counter {
-    const fresh = { counted: 0, pending: 0, endsAt: now + seconds * 1000, blocked: false };
-    const counter = this.live(key, now) ?? fresh;
-    this.counters.set(key, counter);
-    return counter;
-  }
-
-  private live(key: string, now: number): Counter | undefined {
-    const counter = this.counters.get(key);
-    return counter && counter.endsAt > now ? counter : undefined;
-  }
-
-  private bucket(key: string, now: number): Bucket {
-    const { counted = 0, pending = 0, endsAt = now } = this.live(key, now) ?? {};
-    return { counted, pending, secondsLeft: (endsAt - now) / 1000 };
-  }
-}
-
 const SWEEP_EVERY = 1000;
 
-/** Stores the state in the memory of this process. For development only: processes do not share it. */
+/**
+ * Stores the state in the memory of this process. For development only: processes do not share it. Every operation is
+ * synchronous and therefore atomic.
+ */
 export class MemorySecurityStore extends SecurityStore {
   readonly shared = false;
   private readonly entries = new Map<string, { value: string; expiresAt: number }>();
-  private readonly counters: MemoryCounters;
+  private readonly counters = new Map<string, Counter>();
   private writes = 0;
 
   constructor(private readonly clock: Clock) {
     super();
-    this.counters = new MemoryCounters(clock);
   }
 
   async *scan(prefix: string): AsyncGenerator<string[]> {
@@ -119,11 +59,23 @@ export class MemorySecurityStore extends SecurityStore {
 
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {
     this.sweep();
-    return this.counters.count(limits, pending);
+    const now = this.clock.monotonic();
+    const full = limits.filter((limit) => this.isFull(limit, now));
+    for (const limit of full) this.block(limit, now);
+    if (!full.length) for (const limit of limits) this.opened(limit, now)[pending ? 'pending' : 'counted']++;
+    return { admitted: !full.length, buckets: limits.map(({ key }) => this.bucket(key, now)) };
   }
 
   async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
-    this.counters.settle(limits, attemptOutcome);
+    const now = this.clock.monotonic();
+    for (const limit of limits) {
+      if (attemptOutcome === 'failed') this.opened(limit, now).counted++;
+      const counter = this.counter(limit.key, now);
+      if (!counter) continue;
+      counter.pending = Math.max(0, counter.pending - 1);
+      if (attemptOutcome === 'succeeded') counter.counted = 0;
+      if (counter.counted + counter.pending === 0) this.counters.delete(limit.key);
+    }
   }
 
   private live(key: string): string | null {
@@ -135,6 +87,36 @@ export class MemorySecurityStore extends SecurityStore {
   private sweep(): void {
     if (++this.writes % SWEEP_EVERY) return;
     for (const key of this.entries.keys()) if (this.live(key) === null) this.entries.delete(key);
-    this.counters.sweep();
+    const now = this.clock.monotonic();
+    for (const key of this.counters.keys()) if (!this.counter(key, now)) this.counters.delete(key);
+  }
+
+  private isFull({ key, max }: Limit, now: number): boolean {
+    const { counted = 0, pending = 0 } = this.counter(key, now) ?? {};
+    return counted + pending >= max;
+  }
+
+  private block({ key, blockSeconds = 0 }: Limit, now: number): void {
+    const counter = this.counter(key, now);
+    if (!counter || counter.blocked || blockSeconds <= 0) return;
+    counter.blocked = true;
+    counter.endsAt = now + blockSeconds * 1000;
+  }
+
+  private opened({ key, seconds }: Limit, now: number): Counter {
+    const fresh = { counted: 0, pending: 0, endsAt: now + seconds * 1000, blocked: false };
+    const counter = this.counter(key, now) ?? fresh;
+    this.counters.set(key, counter);
+    return counter;
+  }
+
+  private counter(key: string, now: number): Counter | undefined {
+    const counter = this.counters.get(key);
+    return counter && counter.endsAt > now ? counter : undefined;
+  }
+
+  private bucket(key: string, now: number): Bucket {
+    const { counted = 0, pending = 0, endsAt = now } = this.counter(key, now) ?? {};
+    return { counted, pending, secondsLeft: (endsAt - now) / 1000 };
   }
 }

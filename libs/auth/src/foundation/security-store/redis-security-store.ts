@@ -17,7 +17,6 @@ import {
   type InstanceRead,
   type Limit,
   type AttemptOutcome,
-  ONE_TAG,
   SecurityStore,
   type Tally,
 } from './security-store';
@@ -225,15 +224,6 @@ export class RedisSecurityStore extends SecurityStore {
     return this.servers.common;
   }
 
-  /** One server stores every key. */
-  override get slotTags(): readonly string[] {
-    return ONE_TAG;
-  }
-
-  override slotTag(): string {
-    return '';
-  }
-
   override async identify(): Promise<void> {
     try {
       await this.run(() => this.servers.ask(), true);
@@ -269,13 +259,13 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
-    const set = (key: string): string[] => ['SET', this.prefix + key, value, 'PX', milliseconds(ttlSeconds)];
+    const set = (key: string): string[] => ['SET', this.prefix + key, value, 'PX', ms(ttlSeconds)];
     // Commands of one tick form one pipeline: one round trip, with a separate error for each command.
     await this.run((client) => Promise.all(keys.map((key) => client.sendCommand(set(key)))));
   }
 
   async add(key: string, value: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.send('SET', this.prefix + key, value, 'PX', milliseconds(ttlSeconds), 'NX')) !== null;
+    return (await this.send('SET', this.prefix + key, value, 'PX', ms(ttlSeconds), 'NX')) !== null;
   }
 
   async take(key: string): Promise<string | null> {
@@ -283,7 +273,7 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   async advance(key: string, to: number, ttlSeconds: number): Promise<boolean> {
-    return (await this.send('EVAL', ADVANCE, '1', this.prefix + key, String(to), milliseconds(ttlSeconds))) === 1;
+    return (await this.send('EVAL', ADVANCE, '1', this.prefix + key, String(to), ms(ttlSeconds))) === 1;
   }
 
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {
@@ -374,5 +364,3 @@ const bucketIn = ([counted = 0, pending = 0, left = 0]: readonly number[]): Buck
   pending,
   secondsLeft: left / 1000,
 });
-
-const milliseconds = (seconds: number): string => String(Math.ceil(seconds * 1000));

@@ -141,7 +141,8 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
    * wait for it.
    */
   private async losses(): Promise<Losses> {
-    const marks = await this.marks();
+    const read = await readEach(this.store.slotTags, (tag) => this.markOf(tag));
+    const marks = read.filter((one) => one !== null);
     const continuity = new Map(marks.map(([tag, , id]) => [tag, id]));
     if (!continuity.size) throw new StoreUnavailable('The store');
     const database = await this.ended.timeline();
@@ -157,12 +158,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     return { continuity, tags, commits: stored === timeline ? null : { key, timeline } };
   }
 
-  /** The mark and the current id of each slot tag that can be read. @throws if none can be read */
-  private async marks(): Promise<[tag: string, mark: string | null, id: string][]> {
-    const read = await readEach(this.store.slotTags, (tag) => this.markOf(tag));
-    return read.filter((one) => one !== null);
-  }
-
+  /** The mark and the current id of a slot tag; null if it has no id. @throws StoreUnavailable */
   private async markOf(tag: string): Promise<[tag: string, mark: string | null, id: string] | null> {
     const read = () => this.continuity.read([COMPLETE + tag], tag);
     let found = await read();

@@ -12,10 +12,11 @@ import { redisClientOf } from '../../foundation/security-store/first-connection'
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
 import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';
-import { NoDenylist, StoredDenylist } from './denylist';
+import { Denylist } from './denylist';
 
 const STORE_TIMEOUT_MS = 20_000;
-const realm = { options: { accessTtl: 900, refreshTtl: 86_400, leeway: 5 } } as Realm;
+const options = { accessTtl: 900, refreshTtl: 86_400, leeway: 5 };
+const realm = { options: { ...options, features: { denylist: true } } } as Realm;
 
 describeWithOwnRedis('the denylist in Redis', () => {
   let redis: RedisServer;
@@ -44,8 +45,8 @@ describeWithOwnRedis('the denylist in Redis', () => {
     await redis.stop();
   });
 
-  const denylist = (routes: boolean): StoredDenylist =>
-    new StoredDenylist(store, continuity, realm, { routes, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
+  const denylist = (routes: boolean): Denylist =>
+    new Denylist(store, continuity, realm, { routes, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
   const isDenied = async (id: string): Promise<boolean> => (await operator.exists(deniedKey(id))) === 1;
 
   describe('that receives an end before the commit', () => {
@@ -156,11 +157,15 @@ describeWithOwnRedis('the denylist in Redis', () => {
 
 describe('the denylist that is switched off', () => {
   it('denies nothing, and is complete', async () => {
-    const off = new NoDenylist();
-    await off.deny();
-    await off.keep();
+    // Without a store: a denylist that is off reads and writes none.
+    const ofGuard = { options: { ...options, features: { denylist: false } } } as Realm;
+    const off = new Denylist(undefined!, undefined!, ofGuard, undefined!);
+    await off.deny([randomUUID()]);
+    await off.keep([randomUUID()]);
     expect(off.lifetime).toBe(0);
-    expect(await off.read()).toEqual({ denied: false, complete: true });
-    expect(await off.deniesFamily()).toBe(false);
+    expect(await off.denyToken(randomUUID())).toBe(false);
+    expect(await off.completeness()).toBe('all');
+    expect(await off.read({ jti: randomUUID() })).toEqual({ denied: false, complete: true });
+    expect(await off.deniesFamily(randomUUID())).toBe(false);
   });
 });

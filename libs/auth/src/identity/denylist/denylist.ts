@@ -19,57 +19,12 @@ export interface StoredDenial {
 /** Sessions whose denials the store certainly holds. A sharded store can hold those of some sessions only. */
 export type Completeness = 'all' | 'some' | 'none';
 
-/** Stores the access tokens that are revoked before they expire. All guards share it: session and token ids are UUIDs. */
-export abstract class Denylist {
-  /** Lifetime of a denial in seconds; 0 if nothing is denied. PostgreSQL is not read for ended sessions then. */
-  abstract readonly lifetime: number;
-
-  /**
-   * Denies every token of these sessions before their end commits, in one round trip for each {@link AT_ONCE} of them. Such a denial lasts as long as a
-   * session can be refreshed, in case that the commit does not happen: see `UnfinishedEnds`.
-   *
-   * @throws StoreUnavailable
-   */
-  abstract deny(familyIds: readonly string[]): Promise<void>;
-
-  /**
-   * Called after the commit: the denials of these sessions last as long as their access tokens can be presented. They are
-   * written, not only shortened, because the store may have lost them, and a rebuild before the commit does not contain them.
-   *
-   * @throws StoreUnavailable
-   */
-  abstract keep(familyIds: readonly string[]): Promise<void>;
-
-  /**
-   * Denies one token by its id. Only the store records it, not PostgreSQL.
-   *
-   * @returns whether the token is denied: false for an empty id, and while `features.denylist` is off
-   * @throws StoreUnavailable
-   */
-  abstract denyToken(jti: unknown): Promise<boolean>;
-
-  /**
-   * Reads the denials of a token and its session in one round trip, which calls within one tick of the event loop share.
-   * Skips empty ids.
-   *
-   * @throws StoreUnavailable
-   */
-  abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
-
-  /** Of how many sessions the store certainly holds every denial. @throws StoreUnavailable if it is known of no group */
-  abstract completeness(): Promise<Completeness>;
-
-  /**
-   * Whether a session is denied. Calls within one tick of the event loop share a round trip.
-   *
-   * @throws StoreUnavailable
-   */
-  abstract deniesFamily(familyId: string): Promise<boolean>;
-}
-
-/** Keeps denials in the security store. */
+/**
+ * Stores in the security store the access tokens that are revoked before they expire. All guards share it: session and token
+ * ids are UUIDs. While `features.denylist` is off it denies nothing: access tokens are valid until they expire.
+ */
 @Injectable()
-export class StoredDenylist extends Denylist {
+export class Denylist {
   private readonly family = batchPerTick((ids) => this.store.getMany(ids.map((id) => familyKey(id, this.store))));
   private readonly joined = batchPerTick<StoredDenial, readonly string[]>((lists) => this.denials(lists, ''));
 
@@ -78,35 +33,59 @@ export class StoredDenylist extends Denylist {
     private readonly continuity: StoreContinuity,
     private readonly realm: Realm,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** Lifetime of a denial in seconds; 0 if nothing is denied. PostgreSQL is not read for ended sessions then. */
   get lifetime(): number {
-    return longestLife(this.realm.options);
+    return this.isOn ? longestLife(this.realm.options) : 0;
   }
 
+  /**
+   * Denies every token of these sessions before their end commits, in one round trip for each {@link AT_ONCE} of them. Such a denial lasts as long as a
+   * session can be refreshed, in case that the commit does not happen: see `UnfinishedEnds`.
+   *
+   * @throws StoreUnavailable
+   */
   deny(familyIds: readonly string[]): Promise<void> {
     return this.write(familyIds, Math.max(this.realm.options.refreshTtl, this.lifetime) + CLOCK_MARGIN);
   }
 
+  /**
+   * Called after the commit: the denials of these sessions last as long as their access tokens can be presented. They are
+   * written, not only shortened, because the store may have lost them, and a rebuild before the commit does not contain them.
+   *
+   * @throws StoreUnavailable
+   */
   keep(familyIds: readonly string[]): Promise<void> {
     return this.write(familyIds, this.lifetime);
   }
 
   private async write(familyIds: readonly string[], seconds: number): Promise<void> {
-    const keys = familyIds.map((id) => familyKey(id, this.store));
+    const keys = this.isOn ? familyIds.map((id) => familyKey(id, this.store)) : [];
     for (let at = 0; at < keys.length; at += AT_ONCE)
       await this.store.setMany(keys.slice(at, at + AT_ONCE), 'true', seconds);
   }
 
+  /**
+   * Denies one token by its id. Only the store records it, not PostgreSQL.
+   *
+   * @returns whether the token is denied: false for an empty id, and while `features.denylist` is off
+   * @throws StoreUnavailable
+   */
   async denyToken(jti: unknown): Promise<boolean> {
-    if (!isId(jti)) return false;
+    if (!this.isOn || !isId(jti)) return false;
     await this.store.setMany([tokenKey(jti, this.store.slotTag(jti))], 'true', this.lifetime);
     return true;
   }
 
+  /**
+   * Reads the denials of a token and its session in one round trip, which calls within one tick of the event loop share.
+   * Skips empty ids.
+   *
+   * @throws StoreUnavailable
+   */
   read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
+    if (!this.isOn) return Promise.resolve({ denied: false, complete: true });
     // A token is denied by itself only if it has no session. So the keys have the tag of the session if there is one.
     const session = isId(fid) ? familyName(fid) : '';
     const tag = this.store.slotTag(session || (isId(jti) ? jti : ''));
@@ -115,17 +94,29 @@ export class StoredDenylist extends Denylist {
     return withinDeadline('The denylist', this.config.storeTimeoutMs, asked);
   }
 
+  /** Of how many sessions the store certainly holds every denial. @throws StoreUnavailable if it is known of no group */
   async completeness(): Promise<Completeness> {
+    if (!this.isOn) return 'all';
     const reads = await readEach(this.store.slotTags, (tag) => this.readMarked([], tag));
     const complete = reads.filter(({ isComplete }) => isComplete).length;
     if (complete === this.store.slotTags.length) return 'all';
     return complete > 0 ? 'some' : 'none';
   }
 
+  /**
+   * Whether a session is denied. Calls within one tick of the event loop share a round trip.
+   *
+   * @throws StoreUnavailable
+   */
   async deniesFamily(familyId: string): Promise<boolean> {
+    if (!this.isOn) return false;
     const read = async () => (await this.store.getMany([familyKey(familyId, this.store)]))[0] ?? null;
     const asked = this.isSharded ? read() : this.family(familyId);
     return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked)) !== null;
+  }
+
+  private get isOn(): boolean {
+    return this.realm.options.features.denylist;
   }
 
   /** In a sharded store, a batch would fail for every session in it if one server did not answer. */
@@ -152,32 +143,6 @@ export class StoredDenylist extends Denylist {
     const { values, continuity, isUnnamed } = await this.continuity.read([COMPLETE + tag, ...keys], tag);
     const [complete, ...entries] = values;
     return { entries, isComplete: complete !== null && complete === continuity && !isUnnamed };
-  }
-}
-
-/** Denies nothing. Used while `features.denylist` is off: access tokens are valid until they expire. */
-@Injectable()
-export class NoDenylist extends Denylist {
-  readonly lifetime = 0;
-
-  async deny(): Promise<void> {}
-
-  async keep(): Promise<void> {}
-
-  async denyToken(): Promise<boolean> {
-    return false;
-  }
-
-  async read(): Promise<StoredDenial> {
-    return { denied: false, complete: true };
-  }
-
-  async completeness(): Promise<Completeness> {
-    return 'all';
-  }
-
-  async deniesFamily(): Promise<boolean> {
-    return false;
   }
 }
 

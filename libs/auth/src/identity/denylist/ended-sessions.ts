@@ -3,10 +3,14 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isUuid } from '../../foundation/platform/database';
-import { isMissingFunction, isMissingTable } from '../../foundation/platform/pg-errors';
+import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { isInconclusive, valueIf } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
-import { Session } from './session.entity';
+import { Realm } from '../../foundation/realm/realm';
+import { Denylist } from './denylist';
+
+/** The table of the sessions. Their entity belongs to the feature that starts and ends them. */
+export const SESSIONS = 'svc_sessions';
 
 /** Maximum number of rows that one statement reads or changes. */
 export const ENDED_BATCH = 1000;
@@ -46,8 +50,6 @@ export class EndedSessions {
   private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
   private readonly reports = new Map<string, (session: FinishedEnd) => void>();
   private readonly logger = new Logger('Auth');
-  /** False on an engine without a function that distinguishes a standby from a primary. */
-  private knowsStandbys = true;
   private isWarned = false;
 
   constructor(
@@ -63,7 +65,7 @@ export class EndedSessions {
    * @throws StoreUnavailable
    */
   async has(familyId: string | null): Promise<boolean | null> {
-    const isAsked = familyId !== null && isUuid(familyId) && this.database.hasEntity(Session);
+    const isAsked = familyId !== null && isUuid(familyId) && this.database.hasEntity(SESSIONS);
     return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
   }
 
@@ -72,13 +74,13 @@ export class EndedSessions {
    * only the ends of sessions that other processes started.
    */
   async isIssuer(): Promise<boolean> {
-    return this.database.hasEntity(Session) && (this.config.routes || (await this.isEmpty()) === false);
+    return this.database.hasEntity(SESSIONS) && (this.config.routes || (await this.isEmpty()) === false);
   }
 
   /**
    * The next batch of sessions that were ended less than `life` seconds ago, ordered by time, after `last`.
    *
-   * The batches may lack a session whose end commits during the read. `StoredDenylist.deny` writes such an end again
+   * The batches may lack a session whose end commits during the read. `Denylist.deny` writes such an end again
    * after its commit.
    */
   since(life: number, last?: EndedSince): Promise<EndedSince[]> {
@@ -134,15 +136,9 @@ export class EndedSessions {
 
   private async includes(ids: string[]): Promise<(boolean | null)[]> {
     const { ended, endedAnywhere } = this.statements();
-    const read = (statement: string) => this.unlessMissing<{ id: string; ended: boolean | null }>(statement, [ids]);
-    const rows = await (this.knowsStandbys
-      ? read(ended).catch(async (error: unknown) => {
-          if (!isMissingFunction(error)) throw error;
-          const found = await read(endedAnywhere);
-          this.knowsStandbys = false;
-          return found;
-        })
-      : read(endedAnywhere));
+    const rows = await this.database
+      .queryEither<{ id: string; ended: boolean | null }>(ended, endedAnywhere, [ids])
+      .catch(valueIf(isMissingTable, null));
     const known = new Map(rows?.map((row) => [row.id, row.ended]));
     return ids.map((id) => known.get(id.toLowerCase()) ?? null);
   }
@@ -157,25 +153,63 @@ export class EndedSessions {
   }
 
   private async isEmpty(): Promise<boolean | null> {
-    const rows = await this.unlessMissing(this.statements().any);
+    const rows = await this.database.query(this.statements().any).catch(valueIf(isMissingTable, null));
     return rows && !rows.length;
   }
+}
 
-  private unlessMissing<Row>(statement: string, values: unknown[] = []): Promise<Row[] | null> {
-    return this.database.query<Row>(statement, values).catch(valueIf(isMissingTable, null));
+/**
+ * Finishes the ends of sessions that were denied, but not committed.
+ *
+ * A denial is written before the commit of the end. If the commit does not happen (connection cut, timeout, killed process),
+ * the session is denied and its row is live. A denial expires, and the session must not come back: so the next request that
+ * presents a token of such a session writes the end before it is answered, the process repeats it in the background, and
+ * `DenylistMonitor` does the same for all denials from time to time.
+ */
+@Injectable()
+export class UnfinishedEnds {
+  constructor(
+    private readonly denylist: Denylist,
+    private readonly ended: EndedSessions,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /**
+   * Ends the live sessions of a user that are denied. The request that has denied them may have been one for all sessions of
+   * the user, and its client cannot repeat it with a token that is denied.
+   *
+   * @param familyId a session that may be denied
+   * @throws StoreUnavailable also without a primary that can be written to
+   */
+  async finish(userId: string, familyId: string | null): Promise<void> {
+    // A service that only verifies tokens writes no sessions, and the session of a co-issuer has no row.
+    if (familyId === null || !this.config.routes || !isUuid(familyId)) return;
+    // The token may be denied by its own id, which says nothing about its session.
+    if (!(await this.denylist.deniesFamily(familyId))) return;
+    await this.finishDenied(await this.ended.liveOf(this.realm.guard, userId, familyId));
+  }
+
+  /** Ends those of the sessions that are denied. @throws StoreUnavailable */
+  async finishDenied(familyIds: readonly string[]): Promise<void> {
+    const isDenied = await Promise.all(familyIds.map((id) => this.denylist.deniesFamily(id)));
+    const denied = familyIds.filter((_, i) => isDenied[i]);
+    if (!denied.length) return;
+    await this.ended.end(denied);
+    await this.denylist.keep(denied);
   }
 }
 
 /** A sub-select of the ended sessions among the ids of a parameter. */
 export const endedAmong = (database: Database, parameter: string): string =>
-  `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
+  `SELECT array_agg(id::text) FROM ${database.table(SESSIONS)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
 
 /** A sub-select of the sessions with a pinned list of abilities among the ids of a parameter. */
 export const pinnedAmong = (database: Database, parameter: string): string =>
-  `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND scope IS NOT NULL`;
+  `SELECT array_agg(id::text) FROM ${database.table(SESSIONS)} WHERE id = ANY(${parameter}::uuid[]) AND scope IS NOT NULL`;
 
 function statementsOn(database: Database) {
-  const sessions = database.table(Session);
+  const sessions = database.table(SESSIONS);
   const ended = (verdict: string): string =>
     `SELECT id, ${verdict} AS ended FROM ${sessions} WHERE id = ANY($1::uuid[])`;
   // Constant within a statement, so that PostgreSQL can use it as an index bound.

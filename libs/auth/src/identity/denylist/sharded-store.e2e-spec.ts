@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Realm } from '../../foundation/realm/realm';
 import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
 import { type InstanceRead, UNNAMED } from '../../foundation/security-store/security-store';
-import { COMPLETE, StoredDenylist } from './denylist';
+import { COMPLETE, Denylist } from './denylist';
 import { DenylistMonitor, LEASE } from './denylist-monitor';
 import type { EndedSessions, Timeline } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
@@ -63,7 +63,7 @@ describe('a denylist on several servers', () => {
   } as unknown as AuthConfig;
   let store: ShardedStore;
   let monitor: DenylistMonitor;
-  let denylist: StoredDenylist;
+  let denylist: Denylist;
   let timeline: Timeline | null;
 
   beforeEach(() => {
@@ -77,7 +77,7 @@ describe('a denylist on several servers', () => {
     };
     const continuity = new StoreContinuity(store, config);
     monitor = new DenylistMonitor(store, continuity, ended as unknown as EndedSessions, config);
-    denylist = new StoredDenylist(store, continuity, {} as Realm, config);
+    denylist = new Denylist(store, continuity, { options: { features: { denylist: true } } } as Realm, config);
   });
 
   /** The tags for which a service that only verifies relies on the store. */

@@ -35,9 +35,6 @@ export interface ContinuousRead {
  */
 @Injectable()
 export class StoreContinuity {
-  /** The last id by slot tag. */
-  private readonly known = new Map<string, { source: string; id: string }>();
-
   constructor(
     private readonly store: SecurityStore,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
@@ -55,7 +52,8 @@ export class StoreContinuity {
     const nonce = values[keys.length] ?? null;
     return {
       values: values.slice(0, keys.length),
-      continuity: nonce !== null && instance !== null ? this.idOf(instance, nonce, tag) : null,
+      // Hashed, because login challenges contain it.
+      continuity: nonce !== null && instance !== null ? sha256(`${instance}:${nonce}`).slice(0, 32) : null,
       isUncertain: nonce !== null && instance === null,
       isUnnamed: instance === UNNAMED,
       isMoving,
@@ -74,16 +72,6 @@ export class StoreContinuity {
   /** Creates the random value of a tag if it is missing. @throws StoreUnavailable */
   async begin(tag: string): Promise<void> {
     await this.store.add(NONCE + tag, randomUUID(), YEAR);
-  }
-
-  /** The id is hashed, because login challenges contain it. */
-  private idOf(instance: string, nonce: string, tag: string): string {
-    const source = `${instance}:${nonce}`;
-    const known = this.known.get(tag);
-    if (known?.source === source) return known.id;
-    const id = sha256(source).slice(0, 32);
-    this.known.set(tag, { source, id });
-    return id;
   }
 
   private async find(keys: readonly string[], tag: string): Promise<ContinuousRead & { continuity: string }> {

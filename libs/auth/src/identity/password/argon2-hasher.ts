@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
-import type { HashingOptions } from './password.options';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { HashQueue } from './hash-queue';
 import { PasswordHasher } from './password-hasher';
 
-/** Parameters of one argon2id hash. `memoryCost` is in KiB. */
+/** Parameters of one argon2id hash: KiB of memory, passes, lanes. */
 export interface Argon2Parameters {
   memoryCost: number;
   timeCost: number;
@@ -21,52 +20,28 @@ export interface Argon2Library {
 
 type Load = (name: string) => unknown;
 
-interface NodeRs {
-  hash(password: string, options: object): Promise<string>;
-  verify(digest: string, password: string): Promise<boolean>;
-}
+type Hashing = Pick<Argon2Library, 'verify'> & { hash(password: string, options: object): Promise<string> };
 
 const ARGON2ID = 2;
 
 /** Loads `@node-rs/argon2` if the host installed it, because it is about 2.5 times as fast; else `argon2`. */
 export function argon2Library(load: Load = createRequire(__filename)): Argon2Library {
-  return fromNodeRs(load) ?? fromArgon2(load);
-}
-
-function fromNodeRs(load: Load): Argon2Library | undefined {
-  const library = optional<NodeRs>(load, '@node-rs/argon2');
-  return (
-    library && {
-      name: '@node-rs/argon2',
-      hash: (password, parameters) => library.hash(password, { algorithm: ARGON2ID, ...parameters }),
-      verify: (digest, password) => library.verify(digest, password),
+  const optional = (name: string): Hashing | undefined => {
+    try {
+      return load(name) as Hashing;
+    } catch {
+      return undefined;
     }
-  );
-}
-
-function fromArgon2(load: Load): Argon2Library {
-  const library = optional<typeof import('argon2')>(load, 'argon2');
+  };
+  const native = optional('@node-rs/argon2');
+  const library = native ?? optional('argon2');
   if (!library) throw new AuthConfigError('No argon2 library could be loaded. Run: npm install argon2');
+  const algorithm = native ? { algorithm: ARGON2ID } : { type: ARGON2ID };
   return {
-    name: 'argon2',
-    hash: (password, parameters) => library.hash(password, { type: library.argon2id, ...parameters }),
+    name: native ? '@node-rs/argon2' : 'argon2',
+    hash: (password, parameters) => library.hash(password, { ...algorithm, ...parameters }),
     verify: (digest, password) => library.verify(digest, password),
   };
-}
-
-function optional<T>(load: Load, name: string): T | undefined {
-  try {
-    return load(name) as T;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Cost parameters of an argon2 digest: KiB of memory, passes, lanes. */
-export interface DigestCost {
-  memoryCost: number;
-  timeCost: number;
-  parallelism: number;
 }
 
 const PHC = /^\$argon2id\$v=19\$([a-z]=\d{1,10}(?:,[a-z]=\d{1,10})*)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,172}$/;
@@ -75,7 +50,7 @@ const PHC = /^\$argon2id\$v=19\$([a-z]=\d{1,10}(?:,[a-z]=\d{1,10})*)\$[A-Za-z0-9
  * The cost in a PHC string, or undefined if it is not an argon2id digest (RFC 9106 §3.1).
  * The order of `m`, `t` and `p` differs between libraries.
  */
-export function digestCost(digest: string): DigestCost | undefined {
+export function digestCost(digest: string): Argon2Parameters | undefined {
   const written = PHC.exec(digest)?.[1];
   if (!written) return undefined;
   const { m, t, p } = Object.fromEntries(written.split(',').map((pair) => pair.split('=')));
@@ -87,7 +62,7 @@ export function digestCost(digest: string): DigestCost | undefined {
  * Whether a digest of this cost may be verified. A stored digest is untrusted data: a memory cost of gigabytes would
  * crash the process, so a digest far above the costs that this library writes is not a match.
  */
-export const isAffordable = ({ memoryCost, timeCost, parallelism }: DigestCost): boolean =>
+export const isAffordable = ({ memoryCost, timeCost, parallelism }: Argon2Parameters): boolean =>
   memoryCost <= 524_288 && timeCost <= 16 && parallelism <= 16 && memoryCost * timeCost <= 1_048_576;
 
 /** Hashes and verifies passwords with argon2id (RFC 9106), with bounded concurrency. */
@@ -96,7 +71,7 @@ export class Argon2Hasher extends PasswordHasher {
   private readonly decoy: Promise<string>;
 
   constructor(
-    private readonly options: Required<Pick<HashingOptions, 'memoryCost' | 'timeCost' | 'parallelism'>>,
+    private readonly options: Readonly<Argon2Parameters>,
     private readonly queue: HashQueue,
     private readonly library: Argon2Library = argon2Library(),
   ) {

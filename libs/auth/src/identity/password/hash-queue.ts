@@ -9,8 +9,8 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** Too many password hashes are waiting: 503 with `Retry-After`. */
 export class HasherBusy extends ServerBusy {
-  constructor(seconds = RETRY_AFTER_SECONDS) {
-    super('hasher_busy', seconds);
+  constructor() {
+    super('hasher_busy', RETRY_AFTER_SECONDS);
   }
 }
 

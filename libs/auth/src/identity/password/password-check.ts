@@ -4,7 +4,7 @@ import { callHost } from '../../foundation/platform/deadline';
 import { digestCost, isAffordable } from './argon2-hasher';
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from '../../foundation/ports/passwords';
-import { usable } from './imported/usable-verifier';
+import { usable } from './imported/verifiers';
 import { HashQueue } from './hash-queue';
 
 /**

@@ -1,9 +1,6 @@
 import { inspect } from 'node:util';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { bcryptVerifier } from './imported/bcrypt-verifier';
-import { firebaseScryptVerifier } from './imported/firebase-scrypt-verifier';
-import { pbkdf2Verifier } from './imported/pbkdf2-verifier';
-import { scryptVerifier } from './imported/scrypt-verifier';
+import { bcryptVerifier, firebaseScryptVerifier, pbkdf2Verifier, scryptVerifier } from './imported/verifiers';
 
 /** Replaces the package `bcrypt`, which runs outside the event loop. */
 const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => false } : undefined)) as never;

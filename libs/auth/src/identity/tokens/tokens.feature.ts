@@ -8,8 +8,8 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { OBJECT, listOf, record } from '../../foundation/platform/schema';
 import { Declared, PublicRoute } from '../../foundation/realm/route';
 import { Realm } from '../../foundation/realm/realm';
-import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
-import { UnfinishedEnds } from '../denylist/unfinished-ends';
+import { Denylist } from '../denylist/denylist';
+import { UnfinishedEnds } from '../denylist/ended-sessions';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, CallerReader } from './authenticator';
 import { KEY_OPTIONS } from './key.options';
@@ -17,12 +17,6 @@ import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
 import { feature } from '../../foundation/config/option-table';
-
-declare module '../../foundation/platform/catalogue' {
-  interface Operations {
-    jwks: true;
-  }
-}
 
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
@@ -60,22 +54,16 @@ function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, c
 
 /** Verifies and mints tokens, and publishes the public keys. Every realm has this feature. */
 export const tokens = defineFeature('tokens', {
-  options: KEY_OPTIONS,
+  options: { ...KEY_OPTIONS, features: { denylist: feature({ default: true, env: 'FEATURE_DENYLIST' }) } },
   configErrors: keySetErrors,
   controllers: [JwksController],
   providers: [
     { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },
     AccessTokens,
     PurposeTokens,
+    Denylist,
     UnfinishedEnds,
     CallerReader,
     Authenticator,
   ],
-});
-
-export const denylist = defineFeature('denylist', {
-  flags: ['denylist'],
-  options: { features: { denylist: feature({ default: true, env: 'FEATURE_DENYLIST' }) } },
-  providers: [{ provide: Denylist, useClass: StoredDenylist }],
-  whenOff: [{ provide: Denylist, useClass: NoDenylist }],
 });

@@ -1,5 +1,6 @@
 import { Expose, instanceToPlain, plainToInstance } from 'class-transformer';
-import { withAuthColumns, withTwoFactorColumns } from './columns';
+import { withTwoFactorColumns } from '../../features/two-factor/two-factor-columns';
+import { withAuthColumns } from './columns';
 
 const SECRETS = {
   passwordHash: '$argon2id$hash',

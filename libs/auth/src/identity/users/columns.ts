@@ -1,12 +1,14 @@
 import { Exclude } from 'class-transformer';
 import { Column, type EntityMetadata, Index } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Database } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { Grant, tokenOfUser } from './grant';
 import { foldedIdentifier } from './identifiers';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Constructor<T = object> = abstract new (...args: any[]) => T;
+export type Constructor<T = object> = abstract new (...args: any[]) => T;
 
 const lowerCase = {
   to: (email: unknown) => (typeof email === 'string' ? foldedIdentifier(email) : email),
@@ -14,7 +16,7 @@ const lowerCase = {
 };
 
 /** What JSON shows of an entity without a mixin: the result of the `toJSON` of its base class, if there is one. */
-const shownBy = (base: Constructor, entity: object): object => {
+export const shownBy = (base: Constructor, entity: object): object => {
   const { toJSON } = base.prototype as { toJSON?(): object };
   return toJSON ? toJSON.call(entity) : entity;
 };
@@ -23,7 +25,7 @@ const shownBy = (base: Constructor, entity: object): object => {
  * Adds methods that answer what the token of a user may do. They answer for the object that a guard put on the request.
  * Every other object can do nothing: one that the host read itself, a new one, a copy.
  */
-function withTokenMethods<Base extends Constructor>(base: Base) {
+export function withTokenMethods<Base extends Constructor>(base: Base) {
   abstract class TokenMethods extends base {
     /** Whether the token for which a guard read this user covers an ability. The same as `tokenCan(user, ability)`. */
     tokenCan(ability: string): boolean {
@@ -81,38 +83,27 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
   return AuthColumns;
 }
 
-/**
- * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
- * contain the secret and the recovery codes: see {@link withAuthColumns}, also for the methods.
- * {@link addTwoFactorColumns} is their migration.
- *
- * @example
- * \@Entity('users')
- * export class User extends withTwoFactorColumns(withAuthColumns()) {}
- * @publicApi
- */
-export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
-  abstract class TwoFactorColumns extends withTokenMethods(base) {
-    /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
-    @Exclude()
-    @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
-    twoFactorSecret?: string | null;
+/** The second factors in the table of an entity's users. */
+export interface SecondFactorTable {
+  /** Whether the entity has their columns. */
+  readonly exist: boolean;
+  find(id: string): Promise<StoredSecondFactor | null>;
+  replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean>;
+}
 
-    /** JSON array of the hashes of the unused recovery codes. */
-    @Exclude()
-    @Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
-    twoFactorRecoveryCodes?: string | null;
+export type SecondFactorTableType = new (database: Database, users: EntityMetadata) => SecondFactorTable;
 
-    @Column({ name: 'two_factor_confirmed_at', type: 'timestamptz', nullable: true, select: false })
-    twoFactorConfirmedAt?: Date | null;
-
-    /** The fields for JSON, without the secret and the recovery codes. */
-    toJSON(): object {
-      const { twoFactorSecret: _secret, twoFactorRecoveryCodes: _codes, ...shown } = shownBy(base, this) as this;
-      return shown;
-    }
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The columns in which it stores a second factor beside each user. */
+    readonly userColumns?: {
+      /** The properties of the entity. */
+      readonly properties: readonly string[];
+      /** How a host states the migration that adds them to a table. */
+      readonly migrationOf: (table: string) => string;
+      readonly table: SecondFactorTableType;
+    };
   }
-  return TwoFactorColumns;
 }
 
 /**

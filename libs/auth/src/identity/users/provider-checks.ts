@@ -10,37 +10,38 @@ declare module '../../foundation/realm/feature' {
      * is on or off at the guard.
      */
     readonly userErrors?: (users: UserProvider, guard: GuardConfig) => readonly (string | false)[];
+    /** How the feature writes rows of users at a guard where it is on; false where code of the host does it. */
+    readonly writesUsers?: (guard: GuardConfig) => 'INSERT' | 'UPDATE' | 'DELETE' | false;
+    /** What the library cannot check, and the host should: each with its correction. */
+    readonly userWarnings?: (users: UserProvider, guard: GuardConfig) => readonly (string | false)[];
   }
 }
 
 /** Whether a provider knows which emails are verified: its entity has the column, or it implements the method. */
-export const knowsVerifiedEmails = (users: UserProvider): boolean =>
+export const knowsEmailState = (users: UserProvider): boolean =>
   users instanceof TypeormUserProvider
     ? users.verifiesEmails()
     : users.isEmailVerified !== UserProvider.prototype.isEmailVerified;
-
-export const unknownEmails = (option: string, guard: string, off: string): string =>
-  `${option} is on, but it is not known which users of the guard "${guard}" have a verified email. Give the entity a ` +
-  `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
 
 /**
  * Whether a guard refuses logins of unverified users. An extra guard inherits the option. It has no routes that verify an
  * email, so the option has no effect there where the state is not known.
  */
-export const blocksUnverified = (users: UserProvider, { isDefault, emailVerification }: GuardConfig): boolean =>
-  emailVerification.blockUnverifiedLogin && (isDefault || knowsVerifiedEmails(users));
+export const blocksUnverified = (users: UserProvider, { isDefault, facts }: GuardConfig): boolean =>
+  facts.blocksUnverified && (isDefault || knowsEmailState(users));
 
-/** What the library cannot check, and the host should: each with its correction. */
-export function userProviderWarnings(users: UserProvider, options: GuardConfig): string[] {
-  const { guard, username, emailVerification } = options;
+/** The warnings of a user provider for a guard. */
+export function userProviderWarnings(
+  users: UserProvider,
+  options: GuardConfig,
+  manifests: readonly Feature[],
+): string[] {
+  const { guard, username } = options;
   const isOwn = (method: 'findByIdentifier' | 'comparedForm'): boolean =>
     [UserProvider, TypeormUserProvider].every(({ prototype }) => users[method] !== prototype[method]);
   const hasForm = username === 'email' || !isOwn('findByIdentifier') || isOwn('comparedForm');
-  const option = 'emailVerification.blockUnverifiedLogin';
-  const isUnblocked = emailVerification.blockUnverifiedLogin && !blocksUnverified(users, options);
   const texts = [
-    isUnblocked &&
-      `${unknownEmails(`guards.${guard}.${option}`, guard, 'set it to false at this guard')} It has no effect there.`,
+    ...manifests.flatMap((feature) => feature.userWarnings?.(users, options) ?? []),
     !hasForm &&
       `The UserProvider of the guard "${guard}" has no comparedForm, so each spelling of an unknown ${username} has its own ` +
         'counter of failed logins. If findByIdentifier ignores case, these counters show which accounts exist. Implement ' +
@@ -54,16 +55,17 @@ export function userProviderErrors(users: UserProvider, guard: GuardConfig, mani
   const mailing = manifests.find(
     ({ needsMailer, flags }) => needsMailer && flags?.some((name) => guard.features[name]),
   );
-  const notices = guard.mail.notices === true || guard.mail.notices.length > 0;
-  const option = mailing ? `features.${mailing.flags![0]}` : notices && 'mail.notices';
   return [
     ...manifests.flatMap((feature) => feature.userErrors?.(users, guard) ?? []),
-    option &&
-      !overrides(users, 'emailOf') &&
-      !overrides(users, 'identifierOf') &&
-      `${option} mails its users. ${implement('emailOf, or identifierOf where the identifier is the email', guard)}.`,
+    mailing && unmailedUsers(users, `features.${mailing.flags![0]}`, guard),
   ].filter((text): text is string => typeof text === 'string');
 }
+
+/** The error of an option that mails users without an email. */
+export const unmailedUsers = (users: UserProvider, option: string, guard: GuardConfig): string | false =>
+  !overrides(users, 'emailOf') &&
+  !overrides(users, 'identifierOf') &&
+  `${option} mails its users. ${implement('emailOf, or identifierOf where the identifier is the email', guard)}.`;
 
 /** Whether a provider has its own implementation of an optional method. */
 export const overrides = (users: UserProvider, method: keyof UserProvider): boolean =>

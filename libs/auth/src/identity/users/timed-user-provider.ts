@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { keptAs } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
@@ -17,6 +17,16 @@ import {
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
+
+/** The account to which a mail for an address goes. */
+export interface MailedAccount {
+  readonly user: object;
+  readonly userId: string;
+  /** The stored address. Its spelling may differ from the submitted one. */
+  readonly email: string;
+  /** The identifier for the login: the email, or another value. */
+  readonly identifier: string | null;
+}
 
 /**
  * Calls the realm's user provider with a time limit on every call to a store: `storeTimeoutMs`, less the time that the
@@ -46,6 +56,30 @@ export class TimedUserProvider {
   spellingOf(identifier: string): string {
     const given = identifier.trim();
     return given && (this.provider.comparedForm(given) ?? keptAs(this.realm.options.username, given));
+  }
+
+  /** The account to which a mail for an address goes; null for none. */
+  async mailedAccount(address: string): Promise<MailedAccount | null> {
+    return this.mailed(await this.findByEmail(address));
+  }
+
+  /** The account of a user, for a mail; null for one that does not exist any more, and for one without an address. */
+  async mailedUser(id: string): Promise<MailedAccount | null> {
+    return this.mailed(await this.findById(id));
+  }
+
+  private mailed(user: object | null): MailedAccount | null {
+    const email = user && this.emailOf(user);
+    return user && email ? { user, userId: this.idOf(user), email, identifier: this.identifierOf(user) } : null;
+  }
+
+  /** The password hash of an account. The same look-up without one: the time must not show whether there is an account. */
+  passwordHashOfMailed(account: MailedAccount | null): Promise<string | null> {
+    return this.passwordHashOf(account?.userId ?? '').catch((error: unknown) => {
+      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
+      if (account || isUnavailable(error)) throw error;
+      return null;
+    });
   }
 
   /**

@@ -20,7 +20,7 @@ import {
   locksRows,
   rowReader,
 } from './user-rows';
-import { idColumnOf, isStorable } from './columns';
+import { type SecondFactorTableType, idColumnOf, isStorable } from './columns';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type EmailReplacement,
@@ -31,7 +31,6 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
-import { SecondFactorRows } from './second-factor.store';
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
@@ -70,7 +69,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
   private readonly id: ColumnMetadata;
-  private readonly secondFactors: SecondFactorRows;
+  private readonly secondFactors: InstanceType<SecondFactorTableType> | undefined;
   /** Undefined until {@link readLocks} has read it. */
   private isLockable: boolean | undefined;
   private readonly accounts: TypeOrmAccounts<User>;
@@ -82,6 +81,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     protected readonly database: Database,
     entity: new () => User,
     private readonly username: string,
+    Table?: SecondFactorTableType,
   ) {
     super();
     const { source } = database;
@@ -95,7 +95,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.metadata = this.repository.metadata;
     this.id = idColumnOf(this.metadata);
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
-    this.secondFactors = new SecondFactorRows(database, this.metadata);
+    this.secondFactors = Table && new Table(database, this.metadata);
     this.accounts = new TypeOrmAccounts(this.repository, username, database);
     this.credentials = new CredentialRows(this.repository, database);
     this.row = rowReader(database, this.metadata);
@@ -300,12 +300,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override storesSecondFactors(): boolean {
-    return this.secondFactors.exist;
+    return this.secondFactors?.exist ?? false;
   }
 
   override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
-    if (!isStorable(id)) return null;
-    return this.secondFactors.find(id).catch(nullIfNotOfType);
+    return isStorable(id) ? (this.secondFactors?.find(id).catch(nullIfNotOfType) ?? null) : null;
   }
 
   override async replaceSecondFactor(
@@ -313,7 +312,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     current: StoredSecondFactor,
     next: StoredSecondFactor,
   ): Promise<boolean> {
-    return isStorable(id) && this.secondFactors.replace(id, current, next);
+    return isStorable(id) && (this.secondFactors?.replace(id, current, next) ?? false);
   }
 
   override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string> | null> {

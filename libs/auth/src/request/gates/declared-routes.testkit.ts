@@ -1,8 +1,6 @@
-import type { Type } from '@nestjs/common';
-import { MetadataScanner } from '@nestjs/core';
 import { FEATURES } from '../../features';
 import type { RouteDeclaration } from '../../foundation/realm/route';
-import { routesOf, segmentsWithRoutesBelow } from './library-routes';
+import { segmentsWithRoutesBelow, statedRoutes } from './library-routes';
 import { declarationOf, reasonsOf } from './request-log';
 
 /** A route of a manifest, mounted or not. */
@@ -14,12 +12,7 @@ export interface DeclaredRoute extends RouteDeclaration {
 
 /** The declarations of the controllers of all manifests. */
 export const declaredRoutes = (): DeclaredRoute[] =>
-  FEATURES.flatMap(({ controllers = [], defaultGuardControllers = [] }): Type[] => [
-    ...controllers,
-    ...defaultGuardControllers,
-  ])
-    .flatMap((controller) => routesOf(controller, new MetadataScanner()))
-    .map(({ handler, method, path }) => ({ ...declarationOf(handler)!, method, path }));
+  statedRoutes(FEATURES).map(({ handler, method, path }) => ({ ...declarationOf(handler)!, method, path }));
 
 /** The reasons of all manifests, each with its meaning. */
 export const statedReasons = (): ReadonlyMap<string, string> => reasonsOf(FEATURES);

@@ -3,6 +3,7 @@ import { HOST_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/co
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/core-options';
 import { type Feature, GuardName, Mounted } from '../../foundation/realm/feature';
+import { Declared, type RouteDeclaration } from '../../foundation/realm/route';
 
 /** A mounted route of the library. */
 export interface MountedRoute {
@@ -31,15 +32,25 @@ export function mountedRoutes(modules: ModulesContainer, scanner: MetadataScanne
 export const routesOf = (controller: Type, scanner: MetadataScanner): MountedRoute[] =>
   scanner.getAllMethodNames(controller.prototype as object).flatMap((name) => routeOf(controller, name));
 
+/** Lists the routes of all manifests, mounted or not. */
+export const statedRoutes = (manifests: readonly Feature[]): MountedRoute[] =>
+  manifests
+    .flatMap(({ controllers = [], defaultGuardControllers = [] }) => [...controllers, ...defaultGuardControllers])
+    .flatMap((controller) => routesOf(controller, new MetadataScanner()));
+
+/** Why the library must not start with two routes of the same operation: the log and the metrics would not separate them. */
+export function operationErrors(manifests: readonly Feature[]): string[] {
+  const operations = statedRoutes(manifests).map(({ handler }) => {
+    const declared = Reflect.getMetadata(Declared.KEY, handler) as RouteDeclaration | undefined;
+    return declared?.operation;
+  });
+  const repeated = operations.filter((operation, index) => operations.indexOf(operation) !== index);
+  return repeated.map((operation) => `Two routes have the operation ${operation}. Give each route its own.`);
+}
+
 /** Segments of the library's own paths with further routes below them, of all manifests. */
 export function segmentsWithRoutesBelow(manifests: readonly Feature[]): string[] {
-  const controllers = manifests.flatMap((feature) => [
-    ...(feature.controllers ?? []),
-    ...(feature.defaultGuardControllers ?? []),
-  ]);
-  const paths = controllers
-    .flatMap((controller) => routesOf(controller, new MetadataScanner()))
-    .map(({ path }) => path);
+  const paths = statedRoutes(manifests).map(({ path }) => path);
   return [...new Set(paths.flatMap((path) => (path.includes('/') ? path.split('/', 1) : [])))].toSorted();
 }
 

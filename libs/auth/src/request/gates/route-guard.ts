@@ -7,6 +7,7 @@ import {
   UseGuards,
   applyDecorators,
   type ArgumentsHost,
+  type Type,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -27,6 +28,13 @@ const PASSED = Symbol('svc.passed');
 interface Call extends ExecutionContext {
   /** The gates that the call has passed. */
   [PASSED]?: Set<RouteGate>;
+}
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** Guards for `@UseGuards` that code of the host can also inject. */
+    readonly guards?: readonly Type<RouteGuard>[];
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { AuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
-import { RefreshCookie, RefreshTokenPipe } from './refresh-cookie';
+import { RefreshCookie, RefreshTokenPipe } from './cookies';
 import { RequestObserver } from '../gates/request-log';
 import { ServerCalls } from './server-call';
 import { Presentation } from './presentation';

@@ -10,7 +10,8 @@ import { GuardName, Mounted } from '../../foundation/realm/feature';
 export function mount(controller: Type, guard: string, { path: prefix = '', domain }: GuardStructure): Type {
   const path: string = Reflect.getMetadata(PATH_METADATA, controller);
   const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;
-  Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
+  const below = `${trimSlashes(prefix)}/${trimSlashes(path)}`;
+  Controller({ path: below, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
   for (const decorate of [
     GuardName(guard),
     Mounted(true),

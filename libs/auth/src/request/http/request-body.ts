@@ -3,7 +3,6 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import isEmail from 'validator/lib/isEmail';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { readFlag } from '../../foundation/config/option-values.policy';
-import type { RegistrationField } from '../../foundation/ports/registration-rules';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -171,13 +170,22 @@ export function readBody<Body extends object>(type: Type<Body>, body: unknown, u
 /** Maximum number of items of a list, unless its rule has another one. */
 export const ITEMS_MAX = 100;
 
+/** What a field accepts. By default: a required text of at most {@link FIELD_MAX} characters. */
+export interface ValueRule {
+  readonly optional?: boolean;
+  readonly type?: 'string' | 'number' | 'boolean' | 'object' | 'array';
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly email?: boolean;
+}
+
 /**
- * Returns the fault of a field's value, or null. The parts of an object or a list, {@link RegistrationField.check} and
- * the password rules are applied separately.
+ * Returns the fault of a field's value, or null. The parts of an object or a list, checks of the
+ * host and the password rules are applied separately.
  *
  * @param allowsNul for a password, whose rules refuse NUL, and for a value that is only compared with stored ones
  */
-export function fieldFault(value: unknown, rule: RegistrationField, allowsNul = false): CoreMessageKey | null {
+export function fieldFault(value: unknown, rule: ValueRule, allowsNul = false): CoreMessageKey | null {
   const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
   if (value === null) return optional ? null : 'validation.required';
   if (type === 'object') return isRecord(value) ? null : 'validation.object';
@@ -240,16 +248,19 @@ const RawBody = createParamDecorator(
 );
 
 /**
- * Injects the request body as an instance of `type`. Nest's `@Body()` is not used, because a global `ValidationPipe` of
- * the host would validate it first, with other rules and another error format.
+ * Injects the request body as an instance of the class of the parameter. Nest's `@Body()` is not used, because a global
+ * `ValidationPipe` of the host would validate it first, with other rules and another error format.
  */
-export const RequestBody = (type: Type<object>): ParameterDecorator => {
+export const RequestBody = (): ParameterDecorator => (target, name, index) => {
+  // The compiler writes the types of the parameters, which it does not for `import type`.
+  const type = (Reflect.getMetadata('design:paramtypes', target, name!) as Type<object>[])[index]!;
+  if (rulesOf(type).size === 0) throw new Error(`${String(name)} reads a body whose class declares no field`);
   @Injectable()
   class Pipe extends BodyPipe {
     static readonly request = type;
     protected override readonly request = type;
   }
-  return RawBody(Pipe);
+  RawBody(Pipe)(target, name, index);
 };
 
 /** The fields of a body with a new password. `PasswordRules` decides whether the password is accepted. */

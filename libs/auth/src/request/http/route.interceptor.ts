@@ -10,7 +10,7 @@ import { Realm, Realms } from '../../foundation/realm/realm';
 import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import type { TokenBody } from '../../foundation/ports/presenter';
 import { FairShareKeys } from './client-info';
-import { RefreshCookie, type TokenCookie } from './refresh-cookie';
+import { RefreshCookie, type TokenCookie } from './cookies';
 import { Presentation } from './presentation';
 
 /** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
@@ -94,10 +94,15 @@ export interface SessionTokens {
   readonly remembered: boolean;
 }
 
-declare module './refresh-cookie' {
+declare module './cookies' {
   interface FeatureCookie {
     /** Of a token that is delivered with those of a session: its property there, and its field in the body. */
-    readonly delivered?: { readonly property: keyof SessionTokens; readonly field: keyof TokenBody };
+    readonly delivered?: {
+      readonly property: keyof SessionTokens;
+      readonly field: keyof TokenBody;
+      /** What the field contains, for the documentation. */
+      readonly meaning: string;
+    };
   }
 }
 
@@ -165,12 +170,18 @@ export class TokenDelivery {
 const isTokens = (answer: unknown): answer is SessionTokens =>
   typeof answer === 'object' && answer !== null && 'accessToken' in answer;
 
+/** The body for what a handler returns: the declared `status` for nothing, and a list as `data`. */
+const bodyOf = (answer: unknown, done?: string): unknown => {
+  if (answer === undefined) return done && { status: done };
+  return Array.isArray(answer) ? { data: answer } : answer;
+};
+
 /**
  * Wraps every request to the library's routes:
  *
  * - It runs the handler in the request scope that `RouteGuard` has opened. Hashes then count as the sender's share of
  *   the queue, and all waits for stores share one deadline.
- * - It writes tokens in the realm's output mode.
+ * - It writes tokens in the realm's output mode, and the bodies that handlers leave to their declaration.
  * - It reports the outcome to operators.
  *
  * It is one interceptor, because each interceptor costs several observables per request in Nest.
@@ -196,7 +207,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {
-        const answer = await scope.run(handled);
+        const answer = bodyOf(await scope.run(handled), declarationOf(handler)?.done);
         return this.delivery.of(answer, response);
       } finally {
         scope.end();

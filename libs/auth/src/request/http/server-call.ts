@@ -72,14 +72,23 @@ interface Route<C extends object = object> {
   readonly name: keyof C & string;
 }
 
-/** What a server call passes to its route. */
+/**
+ * What a server call passes to its route: the parameters of the path by their names, and the fields of the body by the names
+ * of the properties of its class.
+ */
 export interface CallValues {
-  /** Fields of the body by the names of the properties of its class. */
-  readonly input?: object;
-  /** Fields of the body by their names in a request. */
+  /** Further fields of the body, by their names in a request. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Parameters of the path. */
-  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** The capabilities of the library, by their names in `Auth`. Each feature adds its own by merging into this interface. */
+export interface Capabilities {}
+
+declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** What the feature gives to code of the host: server calls, or a service of the guard. */
+    readonly capabilities?: { readonly [Name in keyof Capabilities]?: Type<Capabilities[Name]> };
+  }
 }
 
 type Work<T> = (request: ServerRequest) => Promise<T>;
@@ -100,28 +109,28 @@ export class ServerCalls {
   ) {}
 
   /** Calls the handler of a route with arguments that its parameters read from the values, as from a request. */
-  call(route: Route, source: CallSource, { input = {}, fields = {}, params = {} }: CallValues): Promise<unknown> {
+  call(route: Route, source: CallSource, { fields = {}, ...values }: CallValues): Promise<unknown> {
+    const parameters = argumentsOf(route.controller, route.name);
+    const ofPath = parameters.flatMap(([kind, { data }]) => (isOfPath(kind) ? data : []));
     const type = bodyClassOf(route.controller, route.name) ?? Object;
-    const named = Object.entries(input).map(([name, value]) => [
-      wireName(type, name, this.realm.options.username),
-      value as unknown,
-    ]);
-    return this.run(route, source, { ...fields, ...Object.fromEntries(named) }, async (request) => {
+    const ofBody = Object.entries(values)
+      .filter(([name]) => !ofPath.includes(name))
+      .map(([name, value]) => [wireName(type, name, this.realm.options.username), value as unknown]);
+    return this.run(route, source, { ...fields, ...Object.fromEntries(ofBody) }, async (request) => {
       const own = await this.scope.create(route.controller);
-      return (own[route.name] as Handler)(...(await this.argumentsFor(route, request, params)));
+      return (own[route.name] as Handler)(...(await this.argumentsFor(route, request, values)));
     });
   }
 
   private async argumentsFor(
     { controller, name }: Route,
     request: ServerRequest,
-    params: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>>,
   ): Promise<unknown[]> {
     const context = new ExecutionContextHost([request], controller, controller.prototype[name] as () => unknown);
     const values: unknown[] = [];
     for (const [kind, { index, data, factory, pipes = [] }] of argumentsOf(controller, name)) {
-      const isParam = kind.startsWith(`${RouteParamtypes.PARAM}:`);
-      let value: unknown = factory ? factory(data, context) : isParam ? params[data as string] : request;
+      let value: unknown = factory ? factory(data, context) : isOfPath(kind) ? given[data as string] : request;
       for (const pipe of pipes) value = (await this.scope.create(pipe)).transform(value, { type: 'custom' });
       values[index] = value;
     }
@@ -160,9 +169,11 @@ export class ServerCalls {
     const { features: all } = realm.options;
     const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
     const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));
-    const beside: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
+    const points: readonly string[] = calledManifests.flatMap(({ checkedWith = [] }) => checkedWith);
+    const beside = this.manifests.filter(({ on = {} }) => Object.keys(on).some((point) => points.includes(point)));
     const isConcerned = (name: string): boolean =>
-      isCalled(name) || (beside.includes(name) && all[name as keyof FeatureOptions]);
+      isCalled(name) ||
+      (all[name as keyof FeatureOptions] && beside.some(({ flags = [] }) => flags.some((flag) => flag === name)));
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const problems = [
@@ -240,6 +251,9 @@ function inLowerCase(headers: Handshake['headers'] = {}): Record<string, string 
   return Object.fromEntries(named);
 }
 
+/** Whether an argument of a handler, by Nest's key, is a parameter of the path. */
+const isOfPath = (kind: string): boolean => kind.startsWith(`${RouteParamtypes.PARAM}:`);
+
 type Handler = (...args: unknown[]) => unknown;
 
 type ResultOf<H> = H extends (...args: never[]) => infer R ? Awaited<R> : never;
@@ -279,10 +293,10 @@ export abstract class Flow {
     controller: Type<C>,
     name: N,
     source: CallSource,
-    values: CallValues = {},
+    values: object = {},
   ): Promise<ResultOf<C[N]>> {
     const route = { controller, name } as unknown as Route;
-    return (await this.get(ServerCalls).call(route, source, values)) as ResultOf<C[N]>;
+    return (await this.get(ServerCalls).call(route, source, { ...values })) as ResultOf<C[N]>;
   }
 
   /** As {@link call}, for a call whose values are not those of a request: `work` runs in place of the handler. */

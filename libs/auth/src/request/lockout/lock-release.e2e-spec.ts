@@ -1,5 +1,5 @@
 import { member, startMembers } from '../../../../../test/support/hosts/members';
-import { LockRelease } from './lock-release';
+import { LockRelease } from './lockout';
 
 const UNVERIFIED = 'unverified@example.com';
 

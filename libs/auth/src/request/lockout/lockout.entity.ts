@@ -1,4 +1,5 @@
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 /**
  * Counts the consecutive failures of one subject, and records whether they locked it. The counter is in the database so
@@ -40,11 +41,9 @@ export class LockoutCounter {
 }
 
 /** Creates `svc_lockouts`. */
-export class CreateSvcLockouts1763800000000 implements MigrationInterface {
-  readonly name = 'CreateSvcLockouts1763800000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcLockouts1763800000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_lockouts (
         id varchar(26) NOT NULL CONSTRAINT svc_lockouts_pkey PRIMARY KEY,
         purpose varchar(32) NOT NULL,
@@ -54,12 +53,8 @@ export class CreateSvcLockouts1763800000000 implements MigrationInterface {
         locked_at timestamptz,
         created_at timestamptz NOT NULL,
         updated_at timestamptz NOT NULL
-      )`);
-    await runner.query('CREATE UNIQUE INDEX svc_lockouts_subject ON svc_lockouts (purpose, subject, guard)');
-    await runner.query('CREATE INDEX svc_lockouts_locked ON svc_lockouts (locked_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_lockouts');
-  }
+      )`,
+    'CREATE UNIQUE INDEX svc_lockouts_subject ON svc_lockouts (purpose, subject, guard)',
+    'CREATE INDEX svc_lockouts_locked ON svc_lockouts (locked_at)',
+  ];
 }

@@ -1,13 +1,10 @@
 import { AttemptGuard, FailureLimiter, FailureLimits } from './attempt-guard';
-import { AuthEvents } from '../../foundation/platform/auth-events';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import type { ChangeSource } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
-import { Realm } from '../../foundation/realm/realm';
-import { LOCKOUT_EVENTS, AccountLockout, NoLockout, PersistentLockout } from './lockout';
+import { AccountLockout, LOCKOUT_EVENTS, LockRelease } from './lockout';
 import { CreateSvcLockouts1763800000000, LockoutCounter } from './lockout.entity';
-import { LockoutPruning, LockoutStore, LoginLocks, erasedSubjects, lockedUserId } from './lockout.store';
-import { LockRelease } from './lock-release';
+import { LockoutStore, LoginLocks, erasedSubjects, lockedUserId } from './lockout.store';
 import { LOCKOUT_OPTIONS } from './lockout.options';
 
 /** A concurrent success may have released the lock when the mail is prepared. */
@@ -29,26 +26,12 @@ export const lockout = defineFeature('lockout', {
   mails: { accountLocked: { ...CHANGE_MAIL, onceIn: 'hour' } },
   informs: { accountLocked: [informOnLock] },
   events: LOCKOUT_EVENTS,
-  providers: [
-    AttemptGuard,
-    FailureLimiter,
-    FailureLimits,
-    LockoutStore,
-    LockoutPruning,
-    LockRelease,
-    LoginLocks,
-    {
-      provide: AccountLockout,
-      inject: [LockoutStore, AuthEvents, Realm],
-      useFactory: (store: LockoutStore, events: AuthEvents, realm: Realm) =>
-        store.isUsed ? new PersistentLockout(store, events, realm) : new NoLockout(),
-    },
-  ],
+  providers: [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockRelease, LoginLocks, AccountLockout],
   data: {
     entities: [{ entity: LockoutCounter, migration: CreateSvcLockouts1763800000000 }],
     erase: [{ entity: LockoutCounter, column: 'subject', values: erasedSubjects }],
     prune: {
-      lockoutCounters: { title: 'lockout counters', run: (services, days) => services.get(LockoutPruning).prune(days) },
+      lockoutCounters: { title: 'lockout counters', run: (services, days) => services.get(LockoutStore).prune(days) },
     },
   },
 });

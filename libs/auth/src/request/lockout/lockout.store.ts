@@ -133,46 +133,41 @@ export class LockoutStore {
     });
   }
 
-  /** Deletes counters at all guards of the source, and resolves to those that existed. */
+  /** Deletes counters at all guards of the source, in their order, and resolves to those that existed. */
   async remove(keys: readonly LockKey[]): Promise<Released[]> {
-    const { guards } = this.realm.source;
-    if (guards.length === 1) return this.removeAt(guards[0]!, keys, this.database.query);
-    return this.database.transaction(async (sql) => {
-      const removed = new Map<string, Released>();
-      for (const guard of guards)
-        for (const { lockedGuards, ...key } of await this.removeAt(guard, keys, sql)) {
-          const before = removed.get(JSON.stringify(key))?.lockedGuards ?? [];
-          removed.set(JSON.stringify(key), { ...key, lockedGuards: [...before, ...lockedGuards] });
-        }
-      return [...removed.values()];
-    });
-  }
-
-  private async removeAt(
-    { guard, features, lockout }: GuardConfig,
-    keys: readonly LockKey[],
-    sql: Sql,
-  ): Promise<Released[]> {
-    const removed = await sql<LockKey & Lock>(
-      `DELETE FROM ${this.table()}
-        WHERE guard = $1 AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
-       RETURNING purpose, subject, ${LOCK}`,
-      [guard, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
+    const { guards, names } = this.realm.source;
+    const rows = await this.database.query<LockKey & Lock & { guard: string }>(
+      `DELETE FROM ${this.table()} WHERE id = ANY(ARRAY(
+         SELECT id FROM ${this.table()}
+          WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+          ORDER BY array_position($1::text[], guard::text), id FOR UPDATE))
+       RETURNING guard, purpose, subject, ${LOCK}`,
+      [names, keys.map(({ purpose }) => purpose), keys.map(({ subject }) => subject), this.clock.offset],
     );
-    return removed.map(({ purpose, subject, ...lock }) => {
-      const wasLocked = features.lockout && lock.lockedAt !== null && secondsHeld(lock, lockout.releaseAfter) > 0;
-      return { purpose, subject, lockedGuards: wasLocked ? [guard] : [] };
+    const released = new Map(
+      rows.map(({ purpose, subject }) => [JSON.stringify([purpose, subject]), { purpose, subject }]),
+    );
+    return [...released.values()].map((key) => {
+      const isLocked = ({ guard, features, lockout }: GuardConfig): boolean =>
+        features.lockout &&
+        rows.some(
+          (row) =>
+            row.guard === guard &&
+            row.purpose === key.purpose &&
+            row.subject === key.subject &&
+            secondsHeld(row, lockout.releaseAfter) > 0,
+        );
+      return { ...key, lockedGuards: guards.filter(isLocked).map(({ guard }) => guard) };
     });
   }
 
   /**
    * Deletes unlocked counters without a failure for `days`, and expired locks. An active lock remains, whatever its age.
-   * Reads one page of rows, in the order of their ids, and skips rows that are locked by another transaction.
+   * Reads pages of rows, in the order of their ids, and skips rows that are locked by another transaction.
    *
-   * @param after the last id of the previous page
-   * @returns the number of deleted rows, and the last id of the page; null after the last page
+   * @returns the number of deleted rows
    */
-  async prune(days: number, after: string): Promise<SweptPage<string>> {
+  prune(days: number): Promise<number> {
     const statement = `
       WITH moment AS (SELECT clock_timestamp() + $5::interval AS now),
            page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE id > $1 ORDER BY id LIMIT ${PAGE}),
@@ -185,24 +180,11 @@ export class LockoutStore {
            gone AS (DELETE FROM ${this.table()} WHERE id IN (SELECT id FROM lapsed) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT max(id) FROM page) AS next`;
     const { guard, options } = this.realm;
-    const values = [after, guard, days, options.lockout.releaseAfter, this.clock.offset];
-    const [swept] = await this.database.query<SweptPage<string>>(statement, values);
-    return swept!;
-  }
-}
-
-/** Deletes lockout counters of the realm that no longer count. */
-@Injectable()
-export class LockoutPruning {
-  constructor(private readonly store: LockoutStore) {}
-
-  /**
-   * Deletes the counters, and resolves to the number of deleted rows; 0 when the table does not exist.
-   *
-   * @param days age of the last failure after which an unlocked counter is deleted
-   */
-  prune(days: number): Promise<number> {
-    return sweep('', (after) => this.store.prune(days, after));
+    return sweep('', async (after) => {
+      const values = [after, guard, days, options.lockout.releaseAfter, this.clock.offset];
+      const [swept] = await this.database.query<SweptPage<string>>(statement, values);
+      return swept!;
+    });
   }
 }
 
@@ -344,6 +326,6 @@ export class LoginLocks {
 
   /** Whether counters belong to identifiers, and not to accounts. At all guards with the same users, which count together. */
   get areBySpelling(): boolean {
-    return this.realm.source.guards.some(({ registration }) => registration.concealExisting);
+    return this.realm.source.guards.some(({ facts }) => facts.concealsAccounts);
   }
 }

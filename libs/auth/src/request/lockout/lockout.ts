@@ -7,64 +7,20 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 import { secondsHeld } from './lockout.policy';
+import { foldedIdentifier } from '../../identity/users/identifiers';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import {
   type LockKey,
   type LockPurpose,
   LockoutStore,
+  LoginLocks,
   type Released,
   type Reserved,
   lockedUserId,
+  mailLock,
+  mailOf,
+  userLock,
 } from './lockout.store';
-
-/**
- * Locks an account after too many consecutive failures. Every attempt is reserved before it is verified, so no more than
- * `lockout.maxAttempts` attempts are verified, even when many run concurrently.
- */
-export abstract class AccountLockout {
-  /** Throws while the key is locked. Writes nothing. @throws AccountIsLocked under `field` */
-  async refuseLocked(key: LockKey, field: string): Promise<void> {
-    const seconds = await this.secondsLocked(key);
-    if (seconds > 0) throw new AccountIsLocked(field, seconds);
-  }
-
-  /** Seconds until the lock of a key ends: 0 without a lock, Infinity for a lock that ends only when it is released. */
-  abstract secondsLocked(key: LockKey): Promise<number>;
-
-  /**
-   * Calls `listener` for each lock, after the attempt that set it has failed. {@link AccountLocked} is emitted before that
-   * attempt is verified, and a lock that a success releases at once is none for the owner of the account.
-   */
-  abstract onLock(listener: (key: LockKey) => void): void;
-
-  /**
-   * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
-   * counter: see {@link release}. An inconclusive error takes the attempt back, and a lock that it set.
-   *
-   * @throws AccountIsLocked under `field`, without verification
-   */
-  abstract attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null>;
-
-  /** Clears counters, locked or not, and resolves to those that existed. */
-  abstract release(keys: readonly LockKey[]): Promise<Released[]>;
-}
-
-/** Used when no guard of the source has `features.lockout`: counts and locks nothing. */
-@Injectable()
-export class NoLockout extends AccountLockout {
-  async secondsLocked(): Promise<number> {
-    return 0;
-  }
-
-  onLock(): void {}
-
-  attempt<T>(_key: LockKey, _field: string, verify: () => Promise<T | null>): Promise<T | null> {
-    return verify();
-  }
-
-  async release(): Promise<Released[]> {
-    return [];
-  }
-}
 
 /** Too many consecutive failures: 423 under the field of the endpoint, also for an account that does not exist. */
 export class AccountIsLocked extends AuthException {
@@ -81,11 +37,15 @@ export class AccountIsLocked extends AuthException {
 }
 
 /**
+ * Locks an account after too many consecutive failures. Every attempt is reserved before it is verified, so no more than
+ * `lockout.maxAttempts` attempts are verified, even when many run concurrently.
+ *
  * Counts failures in the database. Until the migration creates the table, no account is locked. A guard without
- * `features.lockout` locks nothing; it counts for the guards with the same users that have it.
+ * `features.lockout` locks nothing; it counts for the guards with the same users that have it. If none has it, nothing is
+ * counted.
  */
 @Injectable()
-export class PersistentLockout extends AccountLockout {
+export class AccountLockout {
   private readonly logger = new Logger('Auth');
   private readonly listeners: ((key: LockKey) => void)[] = [];
   private reported = false;
@@ -94,22 +54,37 @@ export class PersistentLockout extends AccountLockout {
     private readonly store: LockoutStore,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
-  ) {
-    super();
+  ) {}
+
+  /** Throws while the key is locked. Writes nothing. @throws AccountIsLocked under `field` */
+  async refuseLocked(key: LockKey, field: string): Promise<void> {
+    const seconds = await this.secondsLocked(key);
+    if (seconds > 0) throw new AccountIsLocked(field, seconds);
   }
 
+  /** Seconds until the lock of a key ends: 0 without a lock, Infinity for a lock that ends only when it is released. */
   async secondsLocked(key: LockKey): Promise<number> {
     if (!key.subject || !this.realm.options.features.lockout) return 0;
     const lock = await this.unlessMissing(this.store.find(key), null);
     return lock ? secondsHeld(lock, this.realm.options.lockout.releaseAfter) : 0;
   }
 
+  /**
+   * Calls `listener` for each lock, after the attempt that set it has failed. {@link AccountLocked} is emitted before that
+   * attempt is verified, and a lock that a success releases at once is none for the owner of the account.
+   */
   onLock(listener: (key: LockKey) => void): void {
     this.listeners.push(listener);
   }
 
+  /**
+   * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
+   * counter: see {@link release}. An inconclusive error takes the attempt back, and a lock that it set.
+   *
+   * @throws AccountIsLocked under `field`, without verification
+   */
   async attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null> {
-    if (!key.subject) return verify();
+    if (!key.subject || !this.store.isUsed) return verify();
     const reserved = await this.reserve(key, field);
     try {
       const verified = await verify();
@@ -122,7 +97,9 @@ export class PersistentLockout extends AccountLockout {
     }
   }
 
+  /** Clears counters, locked or not, and resolves to those that existed. */
   async release(keys: readonly LockKey[]): Promise<Released[]> {
+    if (!this.store.isUsed) return [];
     const counted = keys.filter(({ subject }) => subject);
     const released = await this.unlessMissing(this.store.remove(counted), []);
     for (const { purpose, subject } of released) {
@@ -172,6 +149,38 @@ export class PersistentLockout extends AccountLockout {
 
 /** Whether an attempt has locked an account, at any guard. */
 const hasLocked = (reserved: readonly Reserved[]): boolean => reserved.some(({ lockedAt }) => lockedAt !== null);
+
+/** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
+@Injectable()
+export class LockRelease {
+  constructor(
+    private readonly lockout: AccountLockout,
+    private readonly users: TimedUserProvider,
+    private readonly locks: LoginLocks,
+  ) {}
+
+  /**
+   * Clears a counter, locked or not, and resolves to what was cleared.
+   *
+   * @param subject the identifier for `login`, otherwise the user's id, compared exactly
+   */
+  async release(purpose: LockPurpose, subject: string): Promise<Released[]> {
+    return this.lockout.release(purpose === 'login' ? await this.ofLogin(subject) : [userLock(purpose, subject)]);
+  }
+
+  /**
+   * Looks up the identifier as given first, and in lower case only if there is no such account. `mail:` and an address names
+   * the counter of mailed codes, too.
+   */
+  private async ofLogin(subject: string): Promise<LockKey[]> {
+    const given = subject.trim();
+    const email = mailOf(given);
+    const ofMail = email === null ? [] : [mailLock(email)];
+    const found =
+      (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(foldedIdentifier(given)));
+    return [...ofMail, ...(found ? this.locks.ofUser(found.user) : [this.locks.of(given, null)])];
+  }
+}
 
 /**
  * The consecutive failures of a subject reached `lockout.maxAttempts`. Emitted once per lock, when the last allowed
@@ -224,10 +233,7 @@ export const LOCKOUT_EVENTS: LoggedEvents = {
     event: AccountLocked,
     severity: 'warning',
     details: ofLock,
-    counter: {
-      metric: 'svc.auth.account.locks',
-      attributes: ({ purpose, guard }) => ({ 'svc.auth.guard': guard, 'svc.auth.purpose': purpose }),
-    },
+    counter: ['svc.auth.account.locks', 'guard', 'purpose'],
   },
   // Each success with a password clears its own counted attempt: usually nothing was locked.
   'auth.account.failures_cleared': { event: AccountReleased, severity: 'info', details: ofLock },

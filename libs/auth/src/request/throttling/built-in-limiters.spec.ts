@@ -17,6 +17,8 @@ const LIMITS = resolveRateLimits({
   registration: { maxAttempts: 17, decaySeconds: 18 },
   emailCode: { maxAttempts: 19, decaySeconds: 20 },
   emailChange: { maxAttempts: 21, decaySeconds: 22 },
+  usernameChange: { maxAttempts: 23, decaySeconds: 24 },
+  mailedLinks: { maxAttempts: 25, decaySeconds: 26 },
 });
 
 // Contains values that a limiter must not use as a key.
@@ -46,11 +48,13 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-register', 17, 18],
   ['svc-email-code', 19, 20],
   ['svc-email-change', 21, 22],
+  ['svc-username-change', 23, 24],
+  ['svc-mailed-links', 25, 26],
 ];
 /** Only authenticated users reach their routes. */
 const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup'];
 const BY_CLIENT = NUMBERS.filter(([name]) => !BY_USER_ONLY.includes(name));
-const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-email-change'];
+const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-email-change', 'svc-username-change'];
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>

@@ -42,19 +42,18 @@ const isOfUser = (rule: LimitRule | UserRule): rule is UserRule => 'ofUser' in r
 export const perClient =
   (rateOf: RateOf): LimiterOf =>
   (limits) => {
-    const { maxAttempts, decaySeconds } = rateOf(limits);
-    return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
+    const rate = rateOf(limits);
+    return (_, { client }) => ({ ...rate, key: `ip|${client}` });
   };
 
 /** Counts every request by account: for routes that only an authenticated user can use, and that cost little. */
 export const perUser =
   (rateOf: RateOf): LimiterOf =>
   (limits) => {
-    const { maxAttempts, decaySeconds } = rateOf(limits);
-    return (_, { guard, userId, client }) => {
-      if (userId === null) return { key: `ip|${client}`, maxAttempts, decaySeconds };
-      const byUser: UserRule = { key: `user|${guard}|${userId}`, maxAttempts, decaySeconds, ofUser: true };
-      return byUser;
+    const [rate, byClient] = [rateOf(limits), perClient(rateOf)(limits)];
+    return (request, context): LimitRule | UserRule | readonly LimitRule[] => {
+      const { guard, userId } = context;
+      return userId === null ? byClient(request, context) : { ...rate, key: `user|${guard}|${userId}`, ofUser: true };
     };
   };
 

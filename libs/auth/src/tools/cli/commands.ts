@@ -1,100 +1,78 @@
 import { existsSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type CommandDeclaration, type Given, print } from '../console/command';
 import { CommandRefused, endProcess, ignoreClosedPipes, printFailure } from '../console/command-error';
-import { makeSecret } from '../console/env-file';
-import { keygen } from '../console/keygen';
-import { doctor } from './doctor';
+import { DATA_COMMANDS } from '../console/data-commands';
+import { SECRET } from '../console/env-file';
+import { KEYGEN } from '../console/keygen';
+import { type DoctorArguments, doctor } from './doctor';
 import { init } from './init';
 import { manifestOfLibrary } from './manifest';
 
-type Values = Readonly<Record<string, string | boolean | undefined>>;
-
-interface CliCommand {
-  /** The effect of the command and of its options. */
-  readonly help: string;
-  readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** The exit code after a refusal. */
-  readonly refused: number;
-  /** Whether the command takes a file. */
-  readonly takesFile?: boolean;
-  /** @returns the exit code, if it is not 0 */
-  run(values: Values, file?: string): Promise<number | void>;
-}
-
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
-
-const COMMANDS: Readonly<Record<string, CliCommand>> = {
-  secret: {
-    help: `
-  secret             write a new SVC_SECRET to .env
-    --show             print the secret and write nothing
-    --guard <name>     the secret of an extra guard: SVC_{NAME}_SECRET
-    --force            overwrite a secret without a question
-    --env <path>       the file to write to (.env)
-`,
-    options: { show: flag, guard: text, force: { ...flag, short: 'f' }, env: text },
-    refused: 1,
-    run: (values) => makeSecret(values),
-  },
+const COMMANDS: Readonly<Record<string, CommandDeclaration>> = {
+  secret: SECRET,
   keygen: {
-    help: `
-  keygen             print a new key pair and its env lines; nothing is written
-    --algorithm <name> ES256 or RS256 (ES256)
-    --kid <kid>        the name of the key (a random one)
-    --rotate           also print the steps to replace the running key
-`,
-    options: { algorithm: text, kid: text, rotate: flag },
-    refused: 1,
-    run: async (values) => {
+    ...KEYGEN,
+    run: async (given) => {
       // The running key of --rotate.
       loadEnvironment();
-      process.stdout.write(keygen(values));
+      return KEYGEN.run(given);
     },
   },
   doctor: {
-    help: `
-  doctor [file]      check the options, the keys and the stores of an application
-    file               the compiled root module, or a file that exports the options of AuthModule
-                       (dist/app.module.js, if it exists; otherwise the environment only)
-    --export <name>    the export of the file (AppModule, the default export, or the only module)
-    --url <url>        also compare the key set that the running application publishes
-    --env <path>       variables that are not set are read from this file (.env, if it exists)
-    --json             print the result as JSON
-                       exits with 0 if all is well, 1 for warnings, 2 for errors
-`,
-    options: { export: text, url: text, json: flag, env: text },
-    refused: 2,
-    takesFile: true,
-    run: async (values, file) => {
-      loadEnvironment(values.env as string | undefined);
-      return doctor({ ...values, file } as Parameters<typeof doctor>[0]);
+    description:
+      'check the options, the keys and the stores of an application\nexits with 0 if all is well, 1 for warnings, 2 for errors',
+    argument: {
+      name: 'file',
+      description:
+        'the compiled root module, or a file that exports the options of AuthModule\n' +
+        '(dist/app.module.js, if it exists; otherwise the environment only)',
+    },
+    options: {
+      '--export <name>': 'the export of the file (AppModule, the default export, or the only module)',
+      '--url <url>': 'also compare the key set that the running application publishes',
+      '--env <path>': 'variables that are not set are read from this file (.env, if it exists)',
+      '--json': 'print the result as JSON',
+    },
+    run: async ({ env, ...given }) => {
+      loadEnvironment(env as string | undefined);
+      return doctor(given as DoctorArguments);
     },
   },
   init: {
-    help: `
-  init               add the module, a user table and the settings to a new Nest application
-    --dry-run          print the changes and write nothing
-    --env <path>       the env file (.env)
-`,
-    options: { 'dry-run': flag, env: text },
-    refused: 1,
-    run: async (values) =>
-      init({ isDryRun: values['dry-run'] === true, envFile: (values.env as string | undefined) || '.env' }),
+    description: 'add the module, a user table and the settings to a new Nest application',
+    options: { '--dry-run': 'print the changes and write nothing', '--env <path>': 'the env file (.env)' },
+    run: async ({ 'dry-run': isDryRun = false, env }) =>
+      init({ isDryRun: Boolean(isDryRun), envFile: String(env || '.env') }),
   },
 };
+
+/** The exit code of a command that fails. Others of the doctor are those of its findings. */
+const failureOf = (name: string): number => (name === 'doctor' ? 2 : 1);
+
+/** A line of the help: a name, and what it is. */
+function line(indent: number, name: string, text: string): string {
+  const start = ' '.repeat(indent + 19);
+  const head = name.length < 19 ? name.padEnd(19) : `${name}\n${start}`;
+  return `${' '.repeat(indent)}${head}${text.replaceAll('\n', `\n${start}`)}\n`;
+}
+
+const helpOn = (name: string, { description, argument, options = {} }: Omit<CommandDeclaration, 'run'>): string =>
+  [
+    line(2, name, description),
+    ...(argument ? [line(4, argument.name, argument.description)] : []),
+    ...Object.entries(options).map(([flags, text]) => line(4, flags, text)),
+  ].join('');
+
+const usage = (name: string): string => (COMMANDS[name]?.argument ? `${name} [file]` : name);
 
 /** The commands of `AuthConsoleModule`, without those that are also commands of `npx svc-auth`. */
 const ON_DATA = `
 Commands on the data of your application, which start it:
 
-  svc:migrate        create or change the tables of the library on the option pool; --sql prints the statements
-  svc:release <subject>
-                     release a locked account
-  svc:prune          delete rows that are of no more use
-  svc:verification-link <identifier>
-                     mail an account another link to verify its email address
-
+${Object.entries(DATA_COMMANDS)
+  .map(([name, command]) => helpOn(`svc:${name}${command.argument ? ` <${command.argument.name}>` : ''}`, command))
+  .join('')}
   They are part of the package nest-commander, and need a file of your own, src/console.ts:
 
     import { NestFactory } from '@nestjs/core';
@@ -109,15 +87,13 @@ Commands on the data of your application, which start it:
 `;
 
 const HELP = `Usage: npx svc-auth <command> [options]
-${Object.values(COMMANDS)
-  .map(({ help }) => help)
-  .join('')}
+
+${Object.entries(COMMANDS)
+  .map(([name, command]) => helpOn(usage(name), command))
+  .join('\n')}
   <command> --help   print the options of one command
   --version          print the version of @svc/auth
 ${ON_DATA}`;
-
-const helpOn = (name: string, { help, takesFile }: CliCommand): string =>
-  `Usage: npx svc-auth ${name}${takesFile ? ' [file]' : ''} [options]\n${help}`;
 
 /** Reads the variables of an env file that are not set. @throws CommandRefused if a named file does not exist */
 function loadEnvironment(path?: string): void {
@@ -131,19 +107,19 @@ export async function runCli(args: readonly string[]): Promise<void> {
   const [name = '--help', ...others] = args;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (['help', '--help', '-h'].includes(name)) {
-    process.stdout.write(HELP);
+    print(HELP);
   } else if (['--version', '-v'].includes(name)) {
-    process.stdout.write(`${manifestOfLibrary().version}\n`);
+    print(`${manifestOfLibrary().version}\n`);
   } else if (command && others.some((one) => one === '--help' || one === '-h')) {
-    process.stdout.write(helpOn(name, command));
+    print(`Usage: npx svc-auth ${usage(name)} [options]\n\n${helpOn(usage(name), command)}`);
   } else if (command) {
     // A command that does not end is a failure, too: Node exits when nothing is left to wait for.
-    process.exitCode = command.refused;
+    process.exitCode = failureOf(name);
     try {
-      process.exitCode = (await command.run(...argumentsOf(command, others))) ?? 0;
+      process.exitCode = ((await command.run(givenTo(command, others))) as number | undefined) ?? 0;
     } catch (error) {
       printFailure(error as Error);
-      process.exitCode = command.refused;
+      process.exitCode = failureOf(name);
     }
   } else {
     printFailure(new CommandRefused(`"${name}" is no command of svc-auth.\n\n${HELP}`));
@@ -151,8 +127,14 @@ export async function runCli(args: readonly string[]): Promise<void> {
   await endProcess();
 }
 
-function argumentsOf({ options, takesFile = false }: CliCommand, args: string[]): [Values, string | undefined] {
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: takesFile });
+function givenTo({ options = {}, argument }: CommandDeclaration, args: string[]): Given {
+  const flags = Object.keys(options).map(
+    (text) => /^(?:-(?<short>\w), )?--(?<name>[\w-]+)(?<value>.*)$/.exec(text)!.groups!,
+  );
+  const known: ParseArgsConfig['options'] = Object.fromEntries(
+    flags.map(({ short, name, value }) => [name, { type: value ? 'string' : 'boolean', ...(short && { short }) }]),
+  );
+  const { values, positionals } = parseArgs({ args, options: known, allowPositionals: argument !== undefined });
   if (positionals.length > 1) throw new CommandRefused(`One file is expected, and not: ${positionals.join(' ')}`);
-  return [values as Values, positionals[0]];
+  return { ...(values as Given), ...(argument && { [argument.name]: positionals[0] }) };
 }

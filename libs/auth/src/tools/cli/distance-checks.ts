@@ -1,28 +1,15 @@
 import { REQUEST_TIMEOUTS, withTimeout } from '../../foundation/platform/deadline';
 import { CORE } from '../../foundation/config/core-options';
-import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+import { FEATURES } from '../../features';
+import { type Waits, statedBy } from '../../foundation/realm/feature';
+import { ANSWER_MS, type Finding, type Subject, error, ok, warning } from './config-checks';
 import { askersOf } from './store-checks';
 
-/** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */
-export interface Waits {
-  readonly name: string;
-  /** The row of the table in `docs/deployment.md`. */
-  readonly row: string;
-  readonly inARow: number;
-  readonly longest: number;
-}
-
-/** The round trips of common flows. A single wait is a statement or a whole transaction. */
-export const WAITS: readonly Waits[] = [
+/** The round trips of common flows, the fewest first. A single wait is a statement or a whole transaction. */
+export const WAITS: readonly (Waits & { readonly name: string })[] = [
   { name: 'guarded routes', row: 'a guarded route of the host', inARow: 1, longest: 1 },
-  { name: 'refresh', row: '`POST /refresh`', inARow: 3, longest: 1 },
-  { name: 'login', row: '`POST /login`', inARow: 10, longest: 3 },
-  { name: 'login with a second factor', row: '`POST /two-factor-challenge`', inARow: 17, longest: 3 },
-  { name: 'registration', row: '`POST /register`', inARow: 10, longest: 3 },
-  { name: 'change of the password', row: '`POST /password`', inARow: 14, longest: 4 },
-  { name: 'reset of the password', row: '`POST /reset-password`', inARow: 19, longest: 4 },
-  { name: 'change of the email', row: '`POST /email/change/confirm`', inARow: 20, longest: 6 },
-];
+  ...[...statedBy(FEATURES, ({ waits }) => waits)].map(([name, waits]) => ({ name, ...waits })),
+].toSorted((a, b) => a.inARow - b.inARow);
 
 /** Answers take longer than the median sometimes. */
 const MARGIN = 1.3;
@@ -42,16 +29,15 @@ export function distanceVerdict(stores: readonly (readonly [string, number])[], 
   const [works, fails] = [true, false].map((fits) =>
     WAITS.filter((waits) => timeoutFor(waits, ms) <= timeoutMs === fits).map(({ name }) => name),
   ) as [string[], string[]];
-  if (!fails.length)
-    return finding('distance', 'ok', `${measured}. With storeTimeoutMs ${timeoutMs}, requests of every kind work.`);
   const needed = Math.max(...WAITS.map((waits) => timeoutFor(waits, ms)));
   const what = `These requests are answered 503: ${fails.join(', ')}.${works.length ? ` These work: ${works.join(', ')}.` : ''}`;
-  return finding(
-    'distance',
-    works.length ? 'warning' : 'error',
-    `${measured}. storeTimeoutMs is ${timeoutMs}. ${what}`,
-    `Move the stores nearer to the application, or set storeTimeoutMs (SVC_STORE_TIMEOUT) to ${needed} or more.`,
-  );
+  const verdict = !fails.length
+    ? ok(`${measured}. With storeTimeoutMs ${timeoutMs}, requests of every kind work.`)
+    : (works.length ? warning : error)(
+        `${measured}. storeTimeoutMs is ${timeoutMs}. ${what}`,
+        `Move the stores nearer to the application, or set storeTimeoutMs (SVC_STORE_TIMEOUT) to ${needed} or more.`,
+      );
+  return { check: 'distance', ...verdict };
 }
 
 const PINGS = 5;

@@ -11,7 +11,6 @@ import { redisErrors } from '../../foundation/config/url-checks';
 import { OPTIONS, authOptionsFromEnv } from '../../library-options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
-import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { OwnRedis } from '../../foundation/security-store/own-redis';
 import { redisClientOf } from '../../foundation/security-store/first-connection';
@@ -22,7 +21,18 @@ import { authEntities } from '../../entities';
 import { closed } from '../console/application';
 import { CommandRefused } from '../console/command-error';
 import { distanceChecks } from './distance-checks';
-import { type Finding, type Subject, configChecks, finding, runtimeChecks } from './config-checks';
+import {
+  type Finding,
+  OPTION_CHECKS,
+  type Subject,
+  type Verdict,
+  error,
+  found,
+  ok,
+  runtimeChecks,
+  skipped,
+  warning,
+} from './config-checks';
 import { DatabaseDown, type Exported, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
 import { Crash, HostWatch, messageOf } from './host-watch';
 import { Secrets } from './secrets';
@@ -37,7 +47,7 @@ export interface DoctorArguments {
 
 /** What was found before the checks, what they are about, and how to release it. */
 interface Examined {
-  readonly found: Finding[];
+  readonly before: Finding[];
   readonly subject: Subject;
   /** The options as they were given, if they are known. */
   readonly options?: unknown;
@@ -58,14 +68,14 @@ export async function doctor({ file: named, export: name, url, json = false }: D
   const watch = new HostWatch(() => {
     process.exitCode = 2;
     // A stream may not be written any more.
-    writeSync(1, printed([ENDED]));
+    writeSync(1, printed(ENDED));
   });
   try {
-    const findings = await withoutOutput(() => examine(file, name, url, watch));
+    const findings = await withoutOutput(async () => examine(await examined(file, name, watch), url, watch));
     process.stdout.write(printed(findings));
     return exitCode(findings);
-  } catch (error) {
-    throw new CommandRefused(new Secrets().hideIn(messageOf(error)));
+  } catch (failure) {
+    throw new CommandRefused(new Secrets().hideIn(messageOf(failure)));
   } finally {
     watch.end();
   }
@@ -80,11 +90,12 @@ function refuseUrl(url: string | undefined): void {
     throw new CommandRefused('--url has a user or a password. Remove it: the key set needs no account.');
 }
 
-const ENDED = finding(
+const ENDED = found(
   'start',
-  'error',
-  'The application ended the process before the checks were over.',
-  'Remove process.exit() from its start, or throw an error instead.',
+  error(
+    'The application ended the process before the checks were over.',
+    'Remove process.exit() from its start, or throw an error instead.',
+  ),
 );
 
 /** Runs code of the host. What it writes to stdout goes to stderr, because stdout has the result only. */
@@ -99,33 +110,27 @@ async function withoutOutput<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function examine(
-  file: string | undefined,
-  name: string | undefined,
-  url: string | undefined,
-  watch: HostWatch,
-): Promise<Finding[]> {
-  const { found, subject, options, close } = await examined(file, name, watch);
+async function examine(host: Examined, url: string | undefined, watch: HostWatch): Promise<Finding[]> {
+  const { before, options, close } = host;
+  const subject = { ...host.subject, url };
   const { config, database, redis } = subject;
-  const findings = [
-    ...runtimeChecks(),
-    ...found,
-    ...(await attempted('options', () => configChecks(subject, url))),
-    ...(await attempted('postgres', () => databaseChecks(subject))),
-    ...(await attempted('redis', () => redisChecks(subject))),
-    ...(await attempted('distance', () => distanceChecks(subject))),
-  ];
+  const findings = [...runtimeChecks(), ...before];
+  for (const [check, run] of Object.entries(OPTION_CHECKS))
+    if (config)
+      findings.push(...(await attempted(check, async () => found(check, ...(await run({ ...subject, config }))))));
+  for (const [check, run] of Object.entries(STORE_CHECKS))
+    findings.push(...(await attempted(check, () => run(subject))));
   try {
     await closed({ close: async () => void (await close()) });
-  } catch (error) {
-    const message = `The application does not close without an error: ${messageOf(error)}`;
-    findings.push(finding('start', 'warning', message, 'Correct its hooks of the shutdown (onApplicationShutdown).'));
+  } catch (failure) {
+    const message = `The application does not close without an error: ${messageOf(failure)}`;
+    findings.push(...found('start', warning(message, 'Correct its hooks of the shutdown (onApplicationShutdown).')));
   }
-  findings.push(...notRun(findings, subject, url));
+  findings.push(...notRun(findings, subject));
   // Node reports a promise without a handler after the work that is due now.
   await setImmediate();
   findings.push(...watch.crashes.flatMap((crash) => failuresOf(crash)));
-  const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
+  const isRefused = before.some(({ check, status }) => check === 'options' && status === 'error');
   const secrets = new Secrets(options, config, database?.options, (redis as { options?: object })?.options);
   return (
     findings
@@ -138,42 +143,38 @@ async function examine(
   );
 }
 
-/** The checks that need the options of the application, besides those of the stores. */
-const OF_OPTIONS = ['variables', 'keys', 'cookies', 'proxy', 'mail', 'production'];
+const STORE_CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>> = {
+  postgres: databaseChecks,
+  redis: redisChecks,
+  distance: distanceChecks,
+};
 
 /** The checks that could not run, each with the reason. A check that does not apply to the application has no finding. */
-function notRun(findings: readonly Finding[], { config }: Subject, url: string | undefined): Finding[] {
-  const has = (check: string): boolean => findings.some((one) => one.check === check);
+function notRun(findings: readonly Finding[], { config, url }: Subject): Finding[] {
   const isAway = (store: string): boolean =>
     findings.some(({ check, status }) => check === store && (status === 'error' || status === 'skipped'));
-  const skipped = (checks: readonly string[], reason: string, cure?: string): Finding[] =>
-    checks.filter((check) => !has(check)).map((check) => finding(check, 'skipped', `Not checked: ${reason}`, cure));
-  const withoutOptions = config
-    ? []
-    : [
-        ...skipped(
-          [...OF_OPTIONS, ...(url ? ['jwks'] : [])],
-          'the application does not start, or its options are refused.',
-        ),
-        ...skipped(
-          ['redis'],
-          'its address is not known.',
-          'Correct the errors, or set SVC_REDIS_URL for this command.',
-        ),
-      ];
-  return [
-    ...withoutOptions,
-    ...(isAway('postgres') ? skipped(['tables', 'indexes'], 'there is no connection to PostgreSQL.') : []),
-    ...(isAway('postgres') || isAway('redis') ? skipped(['clocks', 'distance'], 'no store has answered.') : []),
+  const named = Object.keys(OPTION_CHECKS).filter((name) => name !== 'options' && (name !== 'jwks' || url));
+  const refused = 'the application does not start, or its options are refused.';
+  const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
+    [!config, named, refused],
+    [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set SVC_REDIS_URL for this command.'],
+    [isAway('postgres'), ['tables', 'indexes'], 'there is no connection to PostgreSQL.'],
+    [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
+  const absent = (checks: string[]) => checks.filter((name) => !findings.some(({ check }) => check === name));
+  return reasons
+    .filter(([isGiven]) => isGiven)
+    .flatMap(([, checks, reason, cure]) =>
+      absent(checks).flatMap((check) => found(check, skipped(`Not checked: ${reason}`, cure))),
+    );
 }
 
 /** Runs checks. Their own failure, such as an error of a client of the host, does not lose the other findings. */
 async function attempted(check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work();
-  } catch (error) {
-    return [finding(check, 'error', `The check was not possible: ${messageOf(error)}`)];
+  } catch (failure) {
+    return found(check, error(`The check was not possible: ${messageOf(failure)}`));
   }
 }
 
@@ -182,12 +183,12 @@ async function examined(file: string | undefined, name: string | undefined, watc
   let exported: Exported;
   try {
     exported = await exportedBy(file, name, watch);
-  } catch (error) {
-    if (error instanceof CommandRefused) throw error;
+  } catch (failure) {
+    if (failure instanceof CommandRefused) throw failure;
     // AuthModule.forRoot refuses some options while the file is loaded.
-    const isKnown = error instanceof Crash || (error as Error | null)?.name === 'AuthConfigError';
-    if (isKnown) return notStarted(failuresOf(error as Error), file);
-    return notStarted([finding('start', 'error', `${file} cannot be loaded: ${messageOf(error)}`)], file);
+    const isKnown = failure instanceof Crash || (failure as Error | null)?.name === 'AuthConfigError';
+    const unknown = error(`${file} cannot be loaded: ${messageOf(failure)}`);
+    return notStarted(isKnown ? failuresOf(failure as Error) : found('start', unknown), file);
   }
   if ('module' in exported) return ofApplication(exported.module, file, watch);
   const { options } = exported;
@@ -196,12 +197,12 @@ async function examined(file: string | undefined, name: string | undefined, watc
 
 /** The failures of a start, and the stores of the environment. */
 async function notStarted(failures: Finding[], file: string): Promise<Examined> {
-  const { found, subject, ...others } = await ofOptions(authOptionsFromEnv, file, false);
+  const { before, subject, ...others } = await ofOptions(authOptionsFromEnv, file, false);
   // The stores of the environment are usually those of the application.
   const isKnown = (store: string): boolean => failures.some(({ check }) => check === store);
   return {
     ...others,
-    found: [...failures, ...found.filter(({ check }) => !isKnown(check))],
+    before: [...failures, ...before.filter(({ check }) => !isKnown(check))],
     subject: isKnown('redis') ? { ...subject, redis: undefined } : subject,
   };
 }
@@ -213,7 +214,6 @@ async function ofApplication(
   watch: HostWatch,
 ): Promise<Examined> {
   const { context, failure, lines } = await startHostOf(module, watch);
-  const production = isProduction();
   if (!context) return notStarted(failuresOf(failure!), file);
   const close = (): Promise<void> => context.close();
   let config: AuthConfig;
@@ -222,33 +222,32 @@ async function ofApplication(
   } catch {
     const message = 'The application starts, but does not import AuthModule.';
     const cure = 'Import AuthModule.forRoot() in the root module, or run: npx svc-auth init';
-    return { found: [finding('start', 'error', message, cure)], subject: { file, production }, close };
+    return { before: found('start', error(message, cure)), subject: { file }, close };
   }
   const subject: Subject = {
     file,
-    production,
     config,
     database: context.get(Database, { strict: false }),
     redis: redisIn(config.store) ?? context.get(OwnRedis, { strict: false }).connected,
     keyrings: context.get(Realms, { strict: false }).all.map((scope) => scope.get(Keyring)),
   };
-  return { found: [finding('start', 'ok', `${file} starts.`), ...warningsIn(lines)], subject, close };
+  return { before: found('start', ok(`${file} starts.`), ...warningsIn(lines)), subject, close };
 }
 
 /** Their own checks report these. */
 const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache is not a shared|Redis does not report)/;
 
-const warningsIn = (lines: readonly LogLine[]): Finding[] =>
+const warningsIn = (lines: readonly LogLine[]): Verdict[] =>
   lines
     .filter(({ level, context, text }) => level !== 'log' && context === 'Auth' && !REPORTED_ELSEWHERE.test(text))
-    .map(({ text }) => finding('start', 'warning', text));
+    .map(({ text }) => warning(text));
 
 /** Why the application does not start. */
 function failuresOf(failure: Error): Finding[] {
   if (failure.name === 'AuthConfigError') return errorsIn(failure);
-  if (failure instanceof DatabaseDown) return [databaseFailure(failure)];
+  if (failure instanceof DatabaseDown) return databaseFailure(failure);
   const cure = 'Start the application itself to see the whole error with its place.';
-  return [finding('start', 'error', messageOf(failure), cure)];
+  return found('start', error(messageOf(failure), cure));
 }
 
 /** The errors that belong to another check than `options`, by their beginning. */
@@ -257,25 +256,31 @@ const BELONGS_TO: readonly (readonly [RegExp, string])[] = [
   [/^(Redis at|cache has a Redis client that could not be connected) /, 'redis'],
 ];
 
-const optionError = (text: string): Finding =>
-  finding(BELONGS_TO.find(([beginning]) => beginning.test(text))?.[1] ?? 'options', 'error', text);
+const optionErrorsIn = (texts: readonly string[]): Finding[] =>
+  texts.flatMap((text) => found(BELONGS_TO.find(([beginning]) => beginning.test(text))?.[1] ?? 'options', error(text)));
 
-const errorsIn = (error: unknown): Finding[] => messageOf(error).split('\n').map(optionError);
+const errorsIn = (failure: unknown): Finding[] => optionErrorsIn(messageOf(failure).split('\n'));
 
-/** The configuration of options, or the errors because of which there is none. */
-function resolved(read: () => AuthModuleOptions): {
-  options?: AuthModuleOptions;
-  config?: AuthConfig;
-  errors: Finding[];
-} {
+interface Resolved {
+  readonly options?: AuthModuleOptions;
+  readonly config?: AuthConfig;
+}
+
+/** The configuration of options, and their errors: because of some of them there is none. */
+function resolved(read: () => AuthModuleOptions): Resolved & { readonly errors: Finding[] } {
   let options: AuthModuleOptions | undefined;
   try {
     options = read();
     const errors = optionErrors(options, OPTIONS);
-    if (errors.length) throw new AuthConfigError(errors.join('\n'));
-    return { options, config: resolveOptions(options, OPTIONS), errors: [] };
-  } catch (error) {
-    return { options, errors: errorsIn(error) };
+    if (errors.length) return { options, errors: optionErrorsIn(errors) };
+    const config = resolveOptions(options, OPTIONS);
+    return {
+      options,
+      config,
+      errors: optionErrorsIn([...redisErrors(config), ...unsafeValueErrors(config, isProduction())]),
+    };
+  } catch (failure) {
+    return { options, errors: errorsIn(failure) };
   }
 }
 
@@ -286,82 +291,68 @@ function resolved(read: () => AuthModuleOptions): {
  * @param isAll whether the options are all options of the application; otherwise their own errors are not reported
  */
 async function ofOptions(read: () => AuthModuleOptions, file: string | undefined, isAll: boolean): Promise<Examined> {
-  const production = isProduction();
   const { options, config, errors } = resolved(read);
-  const ofRedis = config ? redisErrors(config) : [];
-  const unsafe = config ? [...ofRedis, ...unsafeValueErrors(config, production)] : [];
-  const found = isAll ? [...errors, ...unsafe.map(optionError)] : [];
+  const before = isAll ? errors : [];
   const own = new OwnRedis();
-  const redis = ofRedis.length ? undefined : await opened(config ?? storesIn(options), own, found);
-  const source = await connected(process.env.DATABASE_URL, found);
+  const redis = await opened({ options, config }, own, before);
+  const source = await connected(process.env.DATABASE_URL, before);
   const subject: Subject = {
     file,
-    production,
     config: isAll ? config : undefined,
     redis,
     database: source && new Database(source, config?.storeTimeoutMs ?? 5000, config?.preparedStatements),
-    keyrings: config && isAll ? keyringsOf(config, found) : undefined,
+    keyrings: config && isAll ? keyringsOf(config, before) : undefined,
   };
   const close = async (): Promise<void> => {
     await own.onApplicationShutdown();
     await source?.destroy();
   };
-  return { found, subject, options, close };
-}
-
-/** The Redis of options that are refused because of others. Without any, because a variable is invalid, that of the environment. */
-function storesIn(options: AuthModuleOptions | undefined): Pick<AuthConfig, 'store' | 'redisUrl'> {
-  const redisUrl = options ? options.redis?.url : process.env.SVC_REDIS_URL;
-  const isUsable = redisUrl && !options?.cache && !redisErrors({ redisUrl }).length;
-  return { store: undefined, redisUrl: isUsable ? redisUrl : undefined };
+  return { before, subject, options, close };
 }
 
 const redisIn = (store: unknown): RedisSource | StoreFactory | undefined =>
   store instanceof StoreFactory ? store : redisClientOf(store);
 
+/** The Redis of options, also of those that are refused because of others. Without any, because a variable is invalid, that of the environment. */
 async function opened(
-  { store, redisUrl }: Pick<AuthConfig, 'store' | 'redisUrl'>,
+  { options, config }: Resolved,
   own: OwnRedis,
-  found: Finding[],
+  before: Finding[],
 ): Promise<RedisSource | StoreFactory | undefined> {
-  if (store) return redisIn(store);
-  if (redisUrl === undefined) return undefined;
+  if (config?.store) return redisIn(config.store);
+  const redisUrl = options ? options.redis?.url : process.env.SVC_REDIS_URL;
+  if (!redisUrl || options?.cache || redisErrors({ redisUrl }).length) return undefined;
   try {
     own.create(redisUrl);
     await own.open();
-  } catch (error) {
-    found.push(finding('redis', 'error', messageOf(error)));
+  } catch (failure) {
+    before.push(...found('redis', error(messageOf(failure))));
   }
   return own.connected;
 }
 
-async function connected(url: string | undefined, found: Finding[]): Promise<DataSource | undefined> {
+async function connected(url: string | undefined, before: Finding[]): Promise<DataSource | undefined> {
   if (!url) {
-    found.push(finding('postgres', 'skipped', 'DATABASE_URL is not set, so PostgreSQL is not checked.'));
+    before.push(...found('postgres', skipped('DATABASE_URL is not set, so PostgreSQL is not checked.')));
     return undefined;
   }
   try {
-    const source = new DataSource({
-      type: 'postgres',
-      url,
-      entities: authEntities,
-      connectTimeoutMS: 5000,
-    });
+    const source = new DataSource({ type: 'postgres', url, entities: authEntities, connectTimeoutMS: 5000 });
     return await source.initialize();
-  } catch (error) {
-    found.push(databaseFailure(error as Error));
+  } catch (failure) {
+    before.push(...databaseFailure(failure as Error));
     return undefined;
   }
 }
 
-function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, found: Finding[]): (Keyring | undefined)[] {
+function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, before: Finding[]): (Keyring | undefined)[] {
   return guards.map((guard) => {
     const { jwks } = guard.keys;
     const remote = () => new RemoteKeys(keySetSource(jwks!), guard.algorithm, storeTimeoutMs, new Clock());
     try {
       return new Keyring(guard, jwks === undefined ? undefined : remote());
-    } catch (error) {
-      found.push(...errorsIn(error));
+    } catch (failure) {
+      before.push(...errorsIn(failure));
       return undefined;
     }
   });

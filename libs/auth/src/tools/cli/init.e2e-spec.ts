@@ -1,10 +1,11 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
 import { ROOT, blocksOf, fileOf } from '../../../../../test/docs/blocks';
+import { consoleCommands } from '../../../../../test/docs/console-commands';
 import { unformatted } from '../../../../../test/docs/formatted';
 import { runCli } from './commands';
 
@@ -286,9 +287,7 @@ describe('svc-auth', () => {
   });
 
   it('lists every command of the console, and says how a host runs those on its data', async () => {
-    const folder = join(ROOT, 'libs/auth/src/tools/console');
-    const files = readdirSync(folder).filter((file) => file.endsWith('.command.ts'));
-    const names = files.map((file) => /name: 'svc:([\w-]+)'/.exec(readFileSync(join(folder, file), 'utf8'))![1]!);
+    const names = consoleCommands().flatMap((command) => /^svc:([\w-]+)$/.exec(command)?.[1] ?? []);
     const { stdout } = await run('--help');
     const listed = [...stdout.matchAll(/^ {2}(?:svc:)?([a-z][\w-]*)(?= |$)/gm)].map(([, name]) => name);
     expect(listed).toEqual(expect.arrayContaining(names));

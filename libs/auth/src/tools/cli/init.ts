@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
+import { print } from '../console/command';
 import { CommandRefused } from '../console/command-error';
 import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
 import { manifestOfLibrary } from './manifest';
@@ -100,7 +101,6 @@ export function init({ isDryRun, envFile: named }: { isDryRun: boolean; envFile:
   const edits = [...sourceEdits(envFile), envEdit(envFile), ...ignoreEdits(envFile)].filter(
     ({ before = '', after }) => before !== after,
   );
-  const print = (text: string): void => void process.stdout.write(text);
   for (const edit of edits) {
     print(isDryRun ? `${difference(edit)}\n` : `${edit.before === undefined ? 'created' : 'changed'} ${edit.file}\n`);
     if (!isDryRun) write(edit);
@@ -278,36 +278,18 @@ ${guardedController(endOf(textOf(APP_MODULE) ?? ''))}`;
  * be secrets. A new secret is not shown, because a second run makes another one.
  */
 function difference({ file, before, after, isEnv }: Edit): string {
-  const old = before === undefined ? [] : before.split('\n');
+  const old = before?.split('\n') ?? [];
   const now = after.split('\n');
-  const pairs = [...longestCommon(old, now), [old.length, now.length] as const];
-  let [i, j] = [0, 0];
-  const lines = pairs.flatMap(([nextOld, nextNow]) => {
-    const removed = old.slice(i, nextOld).map((line) => `-${line}`);
-    const added = now.slice(j, nextNow).map((line) => `+${line}`);
-    [i, j] = [nextOld + 1, nextNow + 1];
-    // The rest of a line can be a comment with a former value.
-    if (isEnv) return added.map((line) => line.replace(/\s+#.*/, ''));
-    return [...removed, ...added, ...(nextNow >= now.length ? [] : [` ${now[nextNow]}`])];
+  let next = 0;
+  // An edit adds lines, and replaces some: all others stay in their order.
+  const lines = now.flatMap((line) => {
+    if (line === old[next]) return [` ${old[next++]}`];
+    const isReplaced = next < old.length && !now.includes(old[next]!);
+    return [...(isReplaced ? [`-${old[next++]}`] : []), `+${line}`];
   });
-  const text = lines.map((line) => line.replace(/^(\+SVC_SECRET=).*/, '$1(a new secret)')).join('\n');
+  // The rest of a line can be a comment with a former value.
+  const added = now.filter((line) => !old.includes(line)).map((line) => `+${line.replace(/\s+#.*/, '')}`);
+  const text = (isEnv ? added : lines).join('\n').replace(/^(\+SVC_SECRET=).*/m, '$1(a new secret)');
   const shown = Buffer.from(text, BYTES).toString();
   return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${shown}`;
-}
-
-/** The pairs of equal lines that two texts have in the same order (longest common subsequence). */
-function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
-  const length = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0));
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      length[i]![j] = a[i] === b[j] ? length[i + 1]![j + 1]! + 1 : Math.max(length[i + 1]![j]!, length[i]![j + 1]!);
-    }
-  }
-  const pairs: [number, number][] = [];
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) pairs.push([i++, j++]);
-    else if (length[i + 1]![j]! >= length[i]![j + 1]!) i++;
-    else j++;
-  }
-  return pairs;
 }

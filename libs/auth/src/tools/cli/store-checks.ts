@@ -8,7 +8,8 @@ import { type RedisSource, StoreFactory, onMaster } from '../../foundation/secur
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
 import { TABLES } from '../../entities';
-import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+import { ANSWER_MS, type Finding, type Subject, type Verdict, error, found, ok, warning } from './config-checks';
+import { isProduction } from '../../foundation/config/option-values.policy';
 import { idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
@@ -17,12 +18,12 @@ const DEFAULT_LEEWAY_SECONDS = 5;
 const NOTABLE_MS = 1000;
 
 /** Why PostgreSQL could not be reached, with the correction. */
-export function databaseFailure(error: Error): Finding {
-  const { code, errors } = error as Error & { code?: string; errors?: Error[] };
+export function databaseFailure(failure: Error): Finding[] {
+  const { code, errors = [] } = failure as Error & { code?: string; errors?: Error[] };
   // The error of a host with several addresses has no text of its own.
-  const text = error.message || (errors ?? []).map(({ message }) => message).join(', ') || code || error.name;
+  const text = failure.message || errors.map(({ message }) => message).join(', ') || code || failure.name;
   const cure = CURES.find(([pattern]) => pattern.test(`${text} ${code ?? ''}`))?.[1];
-  return finding('postgres', 'error', `No connection to PostgreSQL: ${text}`, cure ?? 'Check DATABASE_URL.');
+  return found('postgres', error(`No connection to PostgreSQL: ${text}`, cure ?? 'Check DATABASE_URL.'));
 }
 
 const CURES: readonly (readonly [RegExp, string])[] = [
@@ -38,7 +39,7 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
   if (!database || (config && !config.routes && !database.hasEntity(TABLES[0]!.entity))) return [];
   try {
     return [
-      ...(await serverChecks(database)),
+      ...found('postgres', await serverCheck(database)),
       ...(await tableChecks(database, config)),
       ...(await idChecks(database, config)),
       ...(await identifierChecks(database, config)),
@@ -48,14 +49,14 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
         return Number(row!.ms);
       })),
     ];
-  } catch (error) {
-    return [databaseFailure(((error as Error).cause as Error | undefined) ?? (error as Error))];
+  } catch (failure) {
+    return databaseFailure(((failure as Error).cause as Error | undefined) ?? (failure as Error));
   }
 }
 
 const OLDEST_TESTED = 150_000;
 
-async function serverChecks(database: Database): Promise<Finding[]> {
+async function serverCheck(database: Database): Promise<Verdict> {
   const [server] = await database.query<{ version: string; number: string; standby: boolean; readonly: string }>(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
             pg_is_in_recovery() AS standby, current_setting('default_transaction_read_only') AS readonly`,
@@ -63,17 +64,17 @@ async function serverChecks(database: Database): Promise<Finding[]> {
   const { version, number, standby, readonly } = server!;
   if (standby || readonly === 'on') {
     const message = `PostgreSQL ${version} ${standby ? 'is a standby' : 'is read-only (default_transaction_read_only)'}.`;
-    return [finding('postgres', 'error', message, 'Connect to the primary: no session can be stored here.')];
+    return error(message, 'Connect to the primary: no session can be stored here.');
   }
   if (Number(number) < OLDEST_TESTED)
-    return [finding('postgres', 'warning', `PostgreSQL ${version} is not tested.`, 'Use PostgreSQL 15 or later.')];
-  return [finding('postgres', 'ok', `PostgreSQL ${version}.`)];
+    return warning(`PostgreSQL ${version} is not tested.`, 'Use PostgreSQL 15 or later.');
+  return ok(`PostgreSQL ${version}.`);
 }
 
 async function tableChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
   if (!TABLES.every(({ entity }) => database.hasEntity(entity))) {
     const cure = 'Add ...authEntities to its entities, and ...authMigrations to its migrations.';
-    return [finding('tables', 'error', 'The data source has not all entities of the library.', cure)];
+    return found('tables', error('The data source has not all entities of the library.', cure));
   }
   const ofUsers = config ? columnsOfUsers(database, config) : [];
   const missing = await missingColumns(database, [...libraryColumns(database, TABLES), ...ofUsers]);
@@ -88,7 +89,7 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
         ? 'Run the migrations: migrateAuth(pool), or the command svc:migrate.'
         : 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
     const elsewhere = await otherSchema(database, missing);
-    return [elsewhere ?? finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
+    return found('tables', elsewhere ?? error([...new Set(names)].join('\n'), cure));
   }
   const tables = TABLES.map(({ entity }) => database.source.getMetadata(entity));
   const names = tables.map(({ tablePath }) => quotedPath(tablePath));
@@ -109,25 +110,27 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
     indices.filter(({ name }) => !usable.has(name)).map((index) => ({ index, tablePath })),
   );
   return [
-    finding('tables', 'ok', `The tables ${tables.map(({ tableName }) => tableName).join(', ')} have all columns.`),
-    ...forbidden.map(({ name }) =>
-      finding(
-        'tables',
-        'error',
-        `The role of the application may not read and write ${name}.`,
-        `GRANT SELECT, INSERT, UPDATE, DELETE ON ${name} TO the role.`,
+    ...found(
+      'tables',
+      ok(`The tables ${tables.map(({ tableName }) => tableName).join(', ')} have all columns.`),
+      ...forbidden.map(({ name }) =>
+        error(
+          `The role of the application may not read and write ${name}.`,
+          `GRANT SELECT, INSERT, UPDATE, DELETE ON ${name} TO the role.`,
+        ),
       ),
     ),
-    ...unusable.map(({ index: { name, isUnique, columns, where }, tablePath }) =>
-      finding(
-        'indexes',
-        'error',
-        `The index ${name} of ${tablePath} is missing or invalid.`,
-        `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${name} ON ${quotedPath(tablePath)} ` +
-          `(${columns.map(({ databaseName }) => databaseName).join(', ')})${where ? ` WHERE ${where}` : ''};`,
+    ...found(
+      'indexes',
+      ...unusable.map(({ index: { name, isUnique, columns, where }, tablePath }) =>
+        error(
+          `The index ${name} of ${tablePath} is missing or invalid.`,
+          `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${name} ON ${quotedPath(tablePath)} ` +
+            `(${columns.map(({ databaseName }) => databaseName).join(', ')})${where ? ` WHERE ${where}` : ''};`,
+        ),
       ),
+      ...(unusable.length ? [] : [ok('All indexes of these tables are valid.')]),
     ),
-    ...(unusable.length ? [] : [finding('indexes', 'ok', 'All indexes of these tables are valid.')]),
   ];
 }
 
@@ -135,24 +138,22 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
  * The migrations create tables in the first schema of the search path, which is not the option `schema` of the data source.
  * Undefined if no missing table is in the search path.
  */
-async function otherSchema(database: Database, missing: readonly MissingColumn[]): Promise<Finding | undefined> {
+async function otherSchema(database: Database, missing: readonly MissingColumn[]): Promise<Verdict | undefined> {
   const paths = missing.filter(({ isTable, table }) => isTable && table.includes('.')).map(({ table }) => table);
   const tables = [...new Set(paths)].map((path) => path.split('.') as [schema: string, name: string]);
-  const found = await database.query<{ name: string; schema: string }>(
+  const present = await database.query<{ name: string; schema: string }>(
     `SELECT name, nspname AS schema
        FROM unnest($1::text[]) AS name JOIN pg_class ON pg_class.oid = to_regclass(quote_ident(name))
        JOIN pg_namespace ON pg_namespace.oid = relnamespace ORDER BY name`,
     [tables.map(([, name]) => name)],
   );
-  const [first] = found;
+  const [first] = present;
   const wanted = tables.find(([, name]) => name === first?.name)?.[0];
   if (!first || !wanted) return undefined;
-  const moves = found.map(
+  const moves = present.map(
     ({ name, schema }) => `ALTER TABLE ${quotedPath(`${schema}.${name}`)} SET SCHEMA "${wanted}";`,
   );
-  return finding(
-    'tables',
-    'error',
+  return error(
     `The table ${wanted}.${first.name} is missing, but ${first.schema}.${first.name} exists: the data source has the schema ` +
       `"${wanted}", and the search path of its connections begins with another one.`,
     `Add ?options=-csearch_path=${wanted} to DATABASE_URL, and move the tables: ${moves.join(' ')}`,
@@ -172,97 +173,94 @@ async function clockCheck(
   const least = Math.abs(difference) - unknown;
   const message = `The clock of ${server} differs from that of this process by ${difference} ms.`;
   const cure = 'Synchronize both machines with NTP: tokens and sessions have times of both.';
-  if (least > leeway * 1000)
-    return [finding('clocks', 'error', `${message} The option leeway allows ${leeway} s.`, cure)];
-  return [finding('clocks', least > NOTABLE_MS ? 'warning' : 'ok', message, least > NOTABLE_MS ? cure : undefined)];
+  if (least > leeway * 1000) return found('clocks', error(`${message} The option leeway allows ${leeway} s.`, cure));
+  return found('clocks', least > NOTABLE_MS ? warning(message, cure) : ok(message));
 }
 
 type Ask = (...words: string[]) => Promise<unknown>;
 
 /** The version, the role, the eviction, the persistence and the clock of Redis; of each master of a cluster. */
-export async function redisChecks(subject: Subject): Promise<Finding[]> {
-  const { redis, config, production } = subject;
+export async function redisChecks({ redis, config }: Subject): Promise<Finding[]> {
   if (!redis) {
     if (!config || config.store || config.redisUrl) return [];
     const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
     const cure =
       'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';
-    return [finding('redis', production ? 'error' : 'warning', message, cure)];
+    return found('redis', (isProduction() ? error : warning)(message, cure));
   }
-  const findings = await Promise.all((await askersOf(redis)).map((ask) => ofMaster(ask, subject)));
+  const findings = await Promise.all((await askersOf(redis)).map((ask) => ofMaster(ask, config?.guards[0]?.leeway)));
   return findings.flat();
 }
 
 /** Sends commands to the server; to each master of a cluster. */
 export async function askersOf(source: RedisSource | StoreFactory): Promise<Ask[]> {
-  if (!(source instanceof StoreFactory)) {
-    return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
-  }
-  return (await source.clients()).map(
+  if (!(source instanceof StoreFactory)) return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
+  const clients = await source.clients();
+  return clients.map(
     (client) =>
-      (...words: string[]) =>
+      (...words) =>
         client.sendCommand(words),
   );
 }
 
-async function ofMaster(ask: Ask, { config, production }: Subject): Promise<Finding[]> {
+async function ofMaster(ask: Ask, leeway?: number): Promise<Finding[]> {
   const within: Ask = (...words) => withTimeout('Redis', ANSWER_MS, ask(...words));
   try {
     await within('PING');
     return [
-      ...(await redisServer(within)),
-      ...(await eviction(within, production)),
-      ...(await persistence(within)),
-      ...(await clockCheck('Redis', config?.guards[0]?.leeway, async () => {
+      ...found('redis', await redisServer(within), await eviction(within), ...(await persistence(within))),
+      ...(await clockCheck('Redis', leeway, async () => {
         const [seconds, micros] = (await within('TIME')) as [string, string];
         return Number(seconds) * 1000 + Number(micros) / 1000;
       })),
     ];
-  } catch (error) {
-    const { message, cause } = error as Error & { cause?: Error };
+  } catch (failure) {
+    const { message, cause } = failure as Error & { cause?: Error };
     // The commands of these checks have no keys.
-    const refusal = [error, cause].find((one) => redisRefusal(one) !== undefined) as Error | undefined;
-    if (refusal) {
-      const cure = 'Correct the user and the password in redis.url (SVC_REDIS_URL), or the rights of the user.';
-      return [finding('redis', 'error', `Redis refuses a command: ${refusal.message}`, cure)];
-    }
-    const cure = 'Start Redis, or correct redis.url (SVC_REDIS_URL) or the client of cache.';
-    return [finding('redis', 'error', `Redis does not answer: ${cause?.message || message}`, cure)];
+    const refusal = [failure, cause].find((one) => redisRefusal(one) !== undefined) as Error | undefined;
+    const problem = refusal
+      ? error(
+          `Redis refuses a command: ${refusal.message}`,
+          'Correct the user and the password in redis.url (SVC_REDIS_URL), or the rights of the user.',
+        )
+      : error(
+          `Redis does not answer: ${cause?.message || message}`,
+          'Start Redis, or correct redis.url (SVC_REDIS_URL) or the client of cache.',
+        );
+    return found('redis', problem);
   }
 }
 
 const OLDEST_REDIS = 6.2;
 
-async function redisServer(ask: Ask): Promise<Finding[]> {
+async function redisServer(ask: Ask): Promise<Verdict> {
   const info = await Promise.all([ask('INFO', 'server'), ask('INFO', 'replication')]).catch(() => undefined);
   if (!info) {
     const cure = 'Allow it: ACL SETUSER <user> +info. Without it, services that only verify answer 503.';
-    return [finding('redis', 'warning', 'The user of Redis may not run INFO.', cure)];
+    return warning('The user of Redis may not run INFO.', cure);
   }
-  const [, version = ''] = /^redis_version:(\S+)/m.exec(info.join('\n')) ?? [];
-  const isReplica = /^role:slave/m.test(info.join('\n'));
-  if (isReplica)
-    return [
-      finding('redis', 'error', `Redis ${version} is a replica.`, 'Connect to the master: a replica refuses writes.'),
-    ];
+  const text = info.join('\n');
+  const [, version = ''] = /^redis_version:(\S+)/m.exec(text) ?? [];
+  if (/^role:slave/m.test(text))
+    return error(`Redis ${version} is a replica.`, 'Connect to the master: a replica refuses writes.');
   if (Number.parseFloat(version) < OLDEST_REDIS)
-    return [finding('redis', 'error', `Redis ${version} is too old.`, 'Use Redis 6.2 or later, or Valkey.')];
-  return [finding('redis', 'ok', `Redis ${version}.`)];
+    return error(`Redis ${version} is too old.`, 'Use Redis 6.2 or later, or Valkey.');
+  return ok(`Redis ${version}.`);
 }
 
-async function eviction(ask: Ask, production: boolean): Promise<Finding[]> {
+async function eviction(ask: Ask): Promise<Verdict> {
   const config = await ask('CONFIG', 'GET', 'maxmemory-policy').catch(() => null);
   const policy = policyIn(config) ?? policyIn(await ask('INFO', 'memory').catch(() => null));
   const problem = evictionProblem(policy);
-  if (problem === null) return [finding('redis', 'ok', 'The maxmemory-policy is noeviction.')];
-  return [finding('redis', production && policy !== null ? 'error' : 'warning', problem)];
+  if (problem === null) return ok('The maxmemory-policy is noeviction.');
+  return (isProduction() && policy !== null ? error : warning)(problem);
 }
 
-async function persistence(ask: Ask): Promise<Finding[]> {
+async function persistence(ask: Ask): Promise<Verdict[]> {
   const info = String(await ask('INFO', 'persistence').catch(() => ''));
   if (!info) return [];
-  if (/^aof_enabled:1/m.test(info)) return [finding('redis', 'ok', 'appendonly is on: the data is kept at a restart.')];
+  if (/^aof_enabled:1/m.test(info)) return [ok('appendonly is on: the data is kept at a restart.')];
   const cure = 'Set appendonly to yes (CONFIG SET appendonly yes, and in its configuration).';
   const message = 'appendonly is off: a restart of Redis loses the denials since its last snapshot, or all of them.';
-  return [finding('redis', 'warning', message, cure)];
+  return [warning(message, cure)];
 }

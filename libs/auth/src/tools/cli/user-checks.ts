@@ -1,7 +1,8 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { idColumnOf } from '../../identity/users/columns';
-import { type Finding, finding } from './config-checks';
+import { FEATURES } from '../../features';
+import { type Finding, type Verdict, error, found, ok, warning } from './config-checks';
 
 /** An index on the table of users, as PostgreSQL describes it. */
 interface UserIndex {
@@ -40,7 +41,7 @@ export async function idChecks(database: Database, config?: AuthConfig): Promise
     const place = `${metadata.tablePath}.${column}`;
     const message = `${place} has no unique index of this column alone: two users can have one id, and each is signed in as the other.`;
     const cure = `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`;
-    return [finding('indexes', 'error', message, cure)];
+    return found('indexes', error(message, cure));
   });
   return (await Promise.all(checks)).flat();
 }
@@ -56,18 +57,18 @@ export async function identifierChecks(database: Database, config?: AuthConfig):
          FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid`,
       [quotedPath(metadata.tablePath), column, metadata.deleteDateColumn?.databaseName ?? null],
     );
-    return [identifierFinding(metadata.tablePath, column, indexes)];
+    return found('indexes', identifierVerdict(metadata.tablePath, column, indexes));
   });
   return (await Promise.all(checks)).flat();
 }
 
 /** A login compares the plain column. An index of an expression, such as `lower(email)`, may keep it unique all the same. */
-function identifierFinding(table: string, column: string, indexes: readonly UserIndex[]): Finding {
+function identifierVerdict(table: string, column: string, indexes: readonly UserIndex[]): Verdict {
   const place = `${table}.${column}`;
   const plain = indexes.filter(({ first, column: name }) => first === name);
   const lookUp = plain.find(hasAllRows);
   const unique = indexes.find((index) => index.unique && index.columns === 1 && isAbout(index) && hasAllRows(index));
-  if (lookUp && unique) return finding('indexes', 'ok', `${place} has a unique index.`);
+  if (lookUp && unique) return ok(`${place} has a unique index.`);
   const readsAll = 'each login reads the whole table';
   const twice = 'two users can have one identifier';
   const problem = lookUp
@@ -78,7 +79,7 @@ function identifierFinding(table: string, column: string, indexes: readonly User
         ? `no index of all rows: ${readsAll}, and ${twice}`
         : `no index that begins with it: ${readsAll}, and ${twice}`;
   const cure = `CREATE ${unique ? '' : 'UNIQUE '}INDEX ON ${quotedPath(table)} ("${column}");`;
-  return finding('indexes', 'warning', `${place} has ${problem}.`, cure);
+  return warning(`${place} has ${problem}.`, cure);
 }
 
 /** Whether the first part is the column, or an expression of it alone, such as `lower((email)::text)`. */
@@ -106,16 +107,15 @@ export async function userRights(database: Database, config?: AuthConfig): Promi
          FROM (SELECT to_regclass($1) AS relation) AS of_users`,
       [quotedPath(metadata.tablePath)],
     );
-    return neededRights(guard)
+    const missing = neededRights(guard)
       .filter(([right]) => has?.[right] === false)
       .map(([right, reason]) =>
-        finding(
-          'tables',
-          'error',
+        error(
           `The role of the application may not ${right} rows of ${metadata.tablePath}, which ${reason} needs.`,
           `GRANT ${right} ON ${quotedPath(metadata.tablePath)} TO the role.`,
         ),
       );
+    return found('tables', ...missing);
   });
   return (await Promise.all(checks)).flat();
 }
@@ -123,15 +123,13 @@ export async function userRights(database: Database, config?: AuthConfig): Promi
 const privilege = (right: Right): string =>
   right === 'DELETE' ? `has_table_privilege(relation, 'DELETE')` : `has_any_column_privilege(relation, '${right}')`;
 
-const WRITING = ['changePassword', 'passwordReset', 'twoFactor', 'emailVerification'] as const;
-
-function neededRights({ features, hooks }: GuardConfig): [Right, string][] {
-  const writing = WRITING.find((name) => features[name]);
-  const rights: [Right, string | false | undefined][] = [
-    ['SELECT', 'every login'],
-    ['INSERT', features.registration && !hooks.register && 'features.registration'],
-    ['UPDATE', writing && `features.${writing}`],
-    ['DELETE', features.accountDeletion && !hooks.deleteUser && 'features.accountDeletion'],
-  ];
-  return rights.filter((one): one is [Right, string] => typeof one[1] === 'string');
+/** The rights that the features of a guard need, each with the first feature that needs it. */
+function neededRights(guard: GuardConfig): [Right, string][] {
+  const needed = new Map<Right, string>([['SELECT', 'every login']]);
+  for (const { flags = [], writesUsers } of FEATURES) {
+    const flag = flags.find((name) => guard.features[name]);
+    const right = flag && writesUsers?.(guard);
+    if (right && !needed.has(right)) needed.set(right, `features.${flag}`);
+  }
+  return [...needed];
 }

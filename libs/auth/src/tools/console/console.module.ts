@@ -1,13 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CommandFactory } from 'nest-commander';
 import { Application, OPENS_APPLICATION, type OpensApplication } from './application';
-import { KeygenCommand } from './keygen.command';
-import { MigrateCommand } from './migrate.command';
-import { PruneCommand } from './prune.command';
+import { DATA_COMMANDS } from './data-commands';
+import { SECRET } from './env-file';
+import { KEYGEN } from './keygen';
+import { nestCommand } from './nest-command';
 import { endProcess, ignoreClosedPipes, printFailure } from './command-error';
-import { ReleaseCommand } from './release.command';
-import { SecretCommand } from './secret.command';
-import { VerificationLinkCommand } from './verification-link.command';
+
+const COMMANDS = { secret: SECRET, keygen: KEYGEN, ...DATA_COMMANDS };
 
 /**
  * Registers the library's commands in a nest-commander application.
@@ -20,15 +20,7 @@ import { VerificationLinkCommand } from './verification-link.command';
  * @publicApi
  */
 @Module({
-  providers: [
-    Application,
-    SecretCommand,
-    KeygenCommand,
-    MigrateCommand,
-    ReleaseCommand,
-    PruneCommand,
-    VerificationLinkCommand,
-  ],
+  providers: [Application, ...Object.entries(COMMANDS).map(([name, declaration]) => nestCommand(name, declaration))],
 })
 export class AuthConsoleModule {
   /**

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { envName } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
+import { type CommandDeclaration, print } from './command';
 import { CommandRefused, confirm } from './command-error';
 
 // The value ends before a comment. A quoted one is matched whole: it may span lines, and a line of it may
@@ -75,7 +76,7 @@ export function replaceFile(path: string, text: string): void {
   }
 }
 
-export interface SecretOptions {
+interface SecretOptions {
   guard?: string;
   show?: boolean;
   force?: boolean;
@@ -83,9 +84,20 @@ export interface SecretOptions {
 }
 
 /** Generates a secret for HS256, and writes it to the env file or prints it. */
-export async function makeSecret(options: SecretOptions): Promise<void> {
+export const SECRET: CommandDeclaration = {
+  description: 'write a new SVC_SECRET to .env',
+  options: {
+    '--show': 'print the secret and write nothing',
+    '--guard <name>': 'the secret of an extra guard: SVC_{NAME}_SECRET',
+    '-f, --force': 'overwrite a secret without a question',
+    '--env <path>': 'the file to write to (.env)',
+  },
+  run: (given) => makeSecret(given as SecretOptions),
+};
+
+async function makeSecret(options: SecretOptions): Promise<void> {
   const name = variable(options.guard);
-  if (options.show) process.stdout.write(`${newSecret()}\n`);
+  if (options.show) print(`${newSecret()}\n`);
   else await write(name, options.env || '.env', options.force);
 }
 
@@ -107,5 +119,5 @@ async function write(name: string, path: string, force = false): Promise<void> {
     }
   }
   file.set(name, newSecret());
-  process.stdout.write(`${name} is set in ${path}.\n`);
+  print(`${name} is set in ${path}.\n`);
 }

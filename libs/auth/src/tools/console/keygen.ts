@@ -4,32 +4,60 @@ import { optionsFromEnv } from '../../foundation/config/env';
 import { optionsOf } from '../../foundation/config/option-table';
 import { KEY_OPTIONS } from '../../identity/tokens/key.options';
 import { newSecret } from '../../foundation/platform/crypto';
+import { type CommandDeclaration, print } from './command';
 import { CommandRefused } from './command-error';
 
-export interface KeygenOptions {
-  algorithm?: string;
-  kid?: string;
-  rotate?: boolean;
+/** Generates a key pair for ES256 or RS256 and prints it. It writes no file. */
+export const KEYGEN: CommandDeclaration = {
+  description: 'print a new key pair and its env lines; nothing is written',
+  options: {
+    '--algorithm <name>': 'ES256 or RS256 (ES256)',
+    '--kid <kid>': 'the name of the key (a random one)',
+    '--rotate': 'also print the steps to replace the running key',
+  },
+  run: async ({ algorithm = 'ES256', kid = '', rotate }) => {
+    const key = newKey(String(algorithm), String(kid));
+    print(keyText(key) + (rotate ? rotationText(key, runningKey()) : ''));
+  },
+};
+
+/** A new key pair with its algorithm and `kid`. */
+interface NewKey {
+  readonly algorithm: string;
+  readonly kid: string;
+  /** PEM, PKCS #8. */
+  readonly privateKey: string;
+  /** PEM, SPKI. */
+  readonly publicKey: string;
 }
 
-/** The output of `keygen`: a new key pair, and with `rotate` also the steps to replace the running key. */
-export function keygen({ algorithm = 'ES256', kid, rotate }: KeygenOptions): string {
-  const key = newSigningKey(algorithm, kid);
-  return keyText(key) + (rotate ? rotationText(key, runningKey()) : '');
-}
+const GENERATE: ReadonlyMap<string, () => KeyPairKeyObjectResult> = new Map([
+  ['ES256', () => generateKeyPairSync('ec', { namedCurve: 'P-256' })],
+  // As strong as P-256: 128 bits (NIST SP 800-57 part 1, table 2).
+  ['RS256', () => generateKeyPairSync('rsa', { modulusLength: 3072 })],
+]);
 
-/** The current signing key, as far as the environment contains it. */
-export interface RunningKey {
-  algorithm?: string;
-  kid?: string;
-  publicKey?: string;
+/** Generates a key pair. @throws CommandRefused for an algorithm without key pairs, or a kid with characters unsafe in env files */
+function newKey(algorithm: string, kid: string): NewKey {
+  const generate = GENERATE.get(algorithm);
+  if (!generate)
+    throw new CommandRefused(`"${algorithm}" is not supported. Use one of: ${[...GENERATE.keys()].join(', ')}.`);
+  if (!/^[\w.:/@+=~-]*$/.test(kid))
+    throw new CommandRefused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
+  const { privateKey, publicKey } = generate();
+  return {
+    algorithm,
+    kid: kid || `k${newSecret().slice(0, 8)}`,
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
 }
 
 // One line with \n escapes. Env readers unescape it inside double quotes, and the library unescapes it otherwise.
 const quoted = (text: string): string => JSON.stringify(text);
 
 /** The key pair as PEMs and as lines of an env file. */
-export const keyText = ({ algorithm, kid, privateKey, publicKey }: SigningKey): string => `${privateKey}
+const keyText = ({ algorithm, kid, privateKey, publicKey }: NewKey): string => `${privateKey}
 ${publicKey}
 SVC_ALGORITHM=${algorithm}
 SVC_ACTIVE_KID=${kid}
@@ -37,12 +65,19 @@ SVC_PRIVATE_KEY=${quoted(privateKey)}
 SVC_PUBLIC_KEY=${quoted(publicKey)}
 `;
 
+/** The current signing key, as far as the environment contains it. */
+function runningKey(): Partial<NewKey> {
+  const { algorithm, keys = {} } = optionsFromEnv(optionsOf([CORE, { options: KEY_OPTIONS }]), process.env);
+  const [[kid, publicKey] = [keys.active, undefined]] = Object.entries(keys.public ?? {});
+  return { algorithm, kid, publicKey };
+}
+
 /**
  * The steps to replace the running key by a new key without invalidating tokens.
  *
- * @throws Refused if the `kid` is in use, because a `kid` must identify one key
+ * @throws CommandRefused if the `kid` is in use, because a `kid` must identify one key
  */
-export function rotationText(key: SigningKey, running: RunningKey): string {
+function rotationText(key: NewKey, running: Partial<NewKey>): string {
   if (key.kid === running.kid) {
     throw new CommandRefused(
       `"${key.kid}" names the running key. Give the new one another --kid, or omit --kid for a random one.`,
@@ -72,53 +107,10 @@ Rotation, with the tokens of both keys valid meanwhile. Refresh tokens are not s
 const publicEntry = (kid: string, publicKey: string): string =>
   `keys: { ...env.keys, public: { ...env.keys?.public, ${quoted(kid)}: ${quoted(publicKey)} } }`;
 
-function otherAlgorithm(key: SigningKey, { algorithm = key.algorithm }: RunningKey): string {
+function otherAlgorithm(key: NewKey, { algorithm = key.algorithm }: Partial<NewKey>): string {
   if (algorithm === key.algorithm) return '';
   return `
 Note: SVC_ALGORITHM is ${algorithm}. Guards verify one algorithm, so access tokens signed under it end at step 2,
 and clients refresh. Keys overlap under one algorithm only.
 `;
-}
-
-/** A new key pair with its algorithm and `kid`. */
-export interface SigningKey {
-  algorithm: KeyAlgorithm;
-  kid: string;
-  /** PEM, PKCS #8. */
-  privateKey: string;
-  /** PEM, SPKI. */
-  publicKey: string;
-}
-
-export type KeyAlgorithm = 'ES256' | 'RS256';
-
-const GENERATE: Readonly<Record<KeyAlgorithm, () => KeyPairKeyObjectResult>> = {
-  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  // As strong as P-256: 128 bits (NIST SP 800-57 part 1, table 2).
-  RS256: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
-};
-
-/** Generates a key pair. @throws Refused for an algorithm without key pairs, or a kid with characters unsafe in env files */
-export function newSigningKey(algorithm: string, kid = ''): SigningKey {
-  if (!isSupported(algorithm)) {
-    throw new CommandRefused(`"${algorithm}" is not supported. Use one of: ${Object.keys(GENERATE).join(', ')}.`);
-  }
-  if (!/^[\w.:/@+=~-]*$/.test(kid)) {
-    throw new CommandRefused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
-  }
-  const { privateKey, publicKey } = GENERATE[algorithm]();
-  return {
-    algorithm,
-    kid: kid || `k${newSecret().slice(0, 8)}`,
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-  };
-}
-
-const isSupported = (algorithm: string): algorithm is KeyAlgorithm => Object.hasOwn(GENERATE, algorithm);
-
-function runningKey(): RunningKey {
-  const { algorithm, keys = {} } = optionsFromEnv(optionsOf([CORE, { options: KEY_OPTIONS }]), process.env);
-  const [[kid, publicKey] = [keys.active, undefined]] = Object.entries(keys.public ?? {});
-  return { algorithm, kid, publicKey };
 }

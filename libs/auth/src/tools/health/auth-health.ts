@@ -9,12 +9,18 @@ import { StoreUnavailable, redisRefusal } from '../../foundation/platform/errors
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type Completeness, Denylist } from '../../identity/denylist/denylist';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from '../../features/sessions/session.entity';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
-import { SecondFactors } from '../../features/two-factor/stored-factors';
-import type { StoredEntity } from '../../foundation/realm/feature-data';
+import type { GuardServices, StoredEntity } from '../../foundation/realm/feature-data';
 import { libraryColumns, mayIssue, missingColumns } from '../migrations/missing-schema';
+
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** Whether a login since the start of this process found a confirmed second factor that cannot be checked. Sends no query. */
+    readonly hasUnusableFactor?: (services: GuardServices) => boolean;
+  }
+}
 
 /** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
 const TYPE = 'health+probe';
@@ -119,7 +125,7 @@ export class AuthHealth {
     const postgres = needsDatabase(this.config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
     if (!mayIssue(this.database, this.realms, this.config, this.tables)) return [...postgres, ...always];
-    const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
+    const secondFactors = this.factorChecks.length > 0 ? [() => this.secondFactors()] : [];
     return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
 
@@ -186,15 +192,12 @@ export class AuthHealth {
   async secondFactors<Key extends string = 'auth_second_factors'>(
     key = 'auth_second_factors' as Key,
   ): Promise<HealthResult<Key>> {
-    const hasUnusable = this.factors.some((factors) => factors.hasUnusable);
+    const hasUnusable = this.factorChecks.some((check) => check());
     return { [key]: { status: 'up', ...(hasUnusable && { warning: 'unusable' }) } } as HealthResult<Key>;
   }
 
-  /** Those of the guards with `features.twoFactor`. */
-  private get factors(): SecondFactors[] {
-    return this.realms.all
-      .filter(({ realm }) => realm.options.features.twoFactor)
-      .map((scope) => scope.get(SecondFactors));
+  private get factorChecks(): (() => boolean)[] {
+    return this.realms.all.flatMap((scope) => scope.hooks('hasUnusableFactor').map((check) => () => check(scope)));
   }
 
   /**

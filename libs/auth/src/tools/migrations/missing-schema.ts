@@ -9,6 +9,8 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import type { StoredEntity } from '../../foundation/realm/feature-data';
 import type { Realms } from '../../foundation/realm/realm';
 import { Keyring } from '../../identity/tokens/keyring';
+import { FEATURES } from '../../features';
+
 /** A column that an entity has, and that the library reads or writes. */
 interface WantedColumn {
   /** With its schema, if the data source names one. */
@@ -33,20 +35,15 @@ export const libraryColumns = (database: Database, tables: readonly StoredEntity
   );
 
 const OF_USERS = ['email', 'passwordHash', 'emailVerifiedAt'];
-const OF_SECOND_FACTORS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'];
 
 /** The columns of a user table that the library reads by name, as far as its entity has them. */
 const userColumns = (database: Database, entity: Entity, username: string): WantedColumn[] =>
-  columnsOf(database, entity)
-    .filter((column) => column.isPrimary || [...OF_USERS, ...OF_SECOND_FACTORS, username].includes(column.propertyName))
-    .map((column) =>
-      wantedColumn(
-        column,
-        OF_SECOND_FACTORS.includes(column.propertyName)
-          ? `addTwoFactorColumns('${column.entityMetadata.tablePath}', timestamp)`
-          : 'a migration of your own',
-      ),
-    );
+  columnsOf(database, entity).flatMap((column) => {
+    const own = FEATURES.find(({ userColumns: columns }) => columns?.properties.includes(column.propertyName));
+    if (own) return wantedColumn(column, own.userColumns!.migrationOf(column.entityMetadata.tablePath));
+    const isRead = column.isPrimary || [...OF_USERS, username].includes(column.propertyName);
+    return isRead ? wantedColumn(column, 'a migration of your own') : [];
+  });
 
 /** The same of the user tables of all guards. */
 export const columnsOfUsers = (database: Database, { guards }: Pick<AuthConfig, 'guards'>): WantedColumn[] =>

@@ -1,18 +1,19 @@
 import { HEADERS_METADATA, HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import { AuthException } from '../../foundation/platform/errors';
 import type { Schema } from '../../foundation/platform/schema';
 import type { Feature } from '../../foundation/realm/feature';
 import type { RealmScope } from '../../foundation/realm/realm';
-import type { Answers, RouteDeclaration } from '../../foundation/realm/route';
+import type { Answers, Refusal } from '../../foundation/realm/route';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { type MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
-import { CookieRemoval } from '../../request/http/refresh-cookie';
+import { CookieRemoval } from '../../request/http/cookies';
 import { NO_SNIFFING, NO_STORE } from '../../request/http/route.interceptor';
 import { ThrottleGate } from '../../request/throttling/limiters';
-import { type Failures, type ResponseObject, header, json, routeFailures } from './failures';
+import { type Failures, type HeaderObject, type ResponseObject, header, json, routeFailures } from './failures';
 import { readsRefreshToken, requestBody } from './request-body';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
@@ -22,13 +23,7 @@ const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
 const confirmation = (guard: string): string => `${guard}_confirmation`;
 
 /** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`. */
-export const schemesOf = ({
-  guard,
-  cookieMode,
-  refreshTokenFrom,
-  cookie,
-  confirm,
-}: GuardConfig): Record<string, object> => ({
+export const schemesOf = ({ guard, confirm, cookie, ...options }: GuardConfig): Record<string, object> => ({
   [accessToken(guard)]: {
     type: 'http',
     scheme: 'bearer',
@@ -41,13 +36,13 @@ export const schemesOf = ({
     name: confirm.header,
     description: `A confirmation token of the same session, good for ${confirm.ttl} seconds.`,
   },
-  ...((cookieMode || refreshTokenFrom === 'both') && {
+  ...((options.cookieMode || options.refreshTokenFrom === 'both') && {
     [refreshCookie(guard)]: { type: 'apiKey', in: 'cookie', name: cookie.refreshName, description: 'A refresh token.' },
   }),
 });
 
 /** Security requirements of these gates, as alternatives. Empty for a public route. */
-export function security(
+function security(
   { guard, cookieMode, refreshTokenFrom }: GuardConfig,
   gates: readonly RouteGate[],
   ofRefresh: boolean,
@@ -63,6 +58,9 @@ export function security(
   return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];
 }
 
+const isException = (refusal: Refusal): refusal is new () => AuthException =>
+  refusal.prototype instanceof AuthException;
+
 /** Describes one mounted route as an Operation Object (OpenAPI §4.8.10). */
 export function operationObject(
   route: MountedRoute,
@@ -72,12 +70,18 @@ export function operationObject(
 ): object {
   const { options } = scope.realm;
   const declared = declarationOf(route.handler)!;
+  const { answer = null, answers } = declared;
   const { gates } = routePlan(route.controller, route.handler);
+  const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
+  const successes: Answers = answers?.(options, manifests) ?? {
+    [status]: typeof answer === 'function' ? answer(options, manifests) : answer,
+  };
+  const headers = headersOf(route.handler, gates, options);
   const body = requestBody(route, scope);
   const ofRefresh = readsRefreshToken(route);
   const refusals = [
     ...routeFailures(route, gates, options, body !== null && !ofRefresh),
-    ...(declared.refusals?.(options) ?? []),
+    ...(declared.refusals ?? []).flatMap((refusal) => (isException(refusal) ? new refusal() : refusal(options))),
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
     const place = route.path.includes(`:${name}`) ? 'path' : 'query';
@@ -90,31 +94,25 @@ export function operationObject(
     security: security(options, gates, ofRefresh),
     ...(parameters.length && { parameters }),
     ...(body && { requestBody: { required: 'required' in body, content: json(body) } }),
-    responses: { ...successes(route, declared, gates, options, manifests), ...failures.of(refusals) },
+    responses: {
+      ...Object.fromEntries(Object.entries(successes).map(([code, schema]) => [code, success(code, schema, headers)])),
+      ...failures.of(refusals),
+    },
   };
 }
 
 export const tagOf = ({ guard, isDefault }: GuardConfig): string =>
   isDefault ? 'Authentication' : `Authentication: ${guard}`;
 
-function successes(
-  route: MountedRoute,
-  { answer, answers }: RouteDeclaration,
-  gates: readonly RouteGate[],
-  options: GuardConfig,
-  manifests: readonly Feature[],
-): Record<string, ResponseObject> {
-  const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
-  const schema = typeof answer === 'function' ? answer(options, manifests) : (answer ?? null);
-  const all: Answers = answers?.(options) ?? { [status]: schema };
-  const headers = headersOf(route.handler, gates, options);
-  const response = (code: string, body: Schema | null): ResponseObject => ({
-    description: DESCRIPTIONS[code]!,
-    headers: { ...headers, ...(code === '302' && { Location: header('Location', true) }) },
-    ...(body && { content: json(body) }),
-  });
-  return Object.fromEntries(Object.entries(all).map(([code, body]) => [code, response(code, body)]));
-}
+const success = (
+  code: string,
+  body: Schema | null,
+  headers: Readonly<Record<string, HeaderObject>>,
+): ResponseObject => ({
+  description: DESCRIPTIONS[code]!,
+  headers: { ...headers, ...(code === '302' && { Location: header('Location', true) }) },
+  ...(body && { content: json(body) }),
+});
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Success.',

@@ -12,7 +12,7 @@ import {
 } from '../../request/http/request-body';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
-import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
+import { RefreshTokenPipe } from '../../request/http/cookies';
 
 /** The schema of a route's request body; null if the route reads no body. */
 export function requestBody(route: MountedRoute, scope: RealmScope): Schema | null {

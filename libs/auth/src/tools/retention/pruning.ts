@@ -6,7 +6,7 @@ import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
 import { Realms } from '../../foundation/realm/realm';
 import { Database } from '../../foundation/platform/database';
-import { Session } from '../../identity/denylist/session.entity';
+import { Session } from '../../features/sessions/session.entity';
 import { whileLocked } from './pruning-lock';
 
 /**

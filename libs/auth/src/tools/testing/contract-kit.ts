@@ -50,14 +50,25 @@ export interface ContractKit {
   endedManager(): Promise<EntityManager>;
 }
 
+type Run = (kit: ContractKit) => Promise<void>;
+
 export interface Check {
   readonly name: string;
   /** The member of the contract without which this cannot be checked. */
   readonly requires?: 'insert' | 'unreachable';
   /** Whether the provider has this part of the port. Default: every provider has it. */
   readonly needs?: (kit: ContractKit) => boolean;
-  readonly check: (kit: ContractKit) => Promise<void>;
+  readonly check: Run;
 }
+
+/** A check of what every provider has. */
+export const always = (name: string, check: Run): Check => ({ name, check });
+
+/** A check of a part of the port that not every provider has. */
+export const when = (needs: Check['needs'], name: string, check: Run): Check => ({ name, needs, check });
+
+/** A check that is not possible without a member of the contract. */
+export const given = (requires: Check['requires'], name: string, check: Run): Check => ({ name, requires, check });
 
 /** Concurrent calls of a round. */
 const RACERS = 8;
@@ -127,18 +138,14 @@ export async function findsNothing(
   }
 }
 
-/** Calls that begin at the same time; `id` is the user whose row they change. */
-export interface Race<T> {
+/** Calls that begin at the same time, and resolve to whether they have won; `id` is the user whose row they change. */
+export interface Race {
   readonly id?: string;
-  readonly call: (racer: number) => Promise<T>;
+  readonly call: (racer: number) => Promise<boolean>;
 }
 
 /** Calls at the same time, in rounds. Exactly one call of a round wins. */
-export async function oneWinner<T>(
-  kit: ContractKit,
-  begin: () => Promise<Race<T>>,
-  wins: (result: T) => boolean,
-): Promise<void> {
+export async function oneWinner(kit: ContractKit, begin: () => Promise<Race>): Promise<void> {
   let rounds = ROUNDS;
   for (let round = 0; round < rounds; round++) {
     const { id, call } = await begin();
@@ -146,13 +153,10 @@ export async function oneWinner<T>(
     if (!canHold) rounds = ROUNDS_BY_CHANCE;
     // A call that has to open a connection, or whose connection was idle, comes later than the others.
     await inParallel(RACERS, () => kit.users.findByIdentifier(kit.identifier()));
-    const all = (): Promise<T[]> => inParallel(RACERS, call);
-    const winners = (await (canHold && round < HELD_ROUNDS ? whileLocked(kit, id, all) : all())).filter(wins).length;
-    assert.equal(
-      winners,
-      1,
-      `${winners} of ${RACERS} concurrent calls succeeded. One statement must compare and write.`,
-    );
+    const all = (): Promise<boolean[]> => inParallel(RACERS, call);
+    const winners = (await (canHold && round < HELD_ROUNDS ? whileLocked(kit, id, all) : all())).filter(Boolean).length;
+    const why = `${winners} of ${RACERS} concurrent calls succeeded. One statement must compare and write.`;
+    assert.equal(winners, 1, why);
   }
 }
 
@@ -250,19 +254,61 @@ export async function keepsHash({ users }: ContractKit, { id, passwordHash }: Ad
 export const NO_IDS: readonly unknown[] = [undefined, null, '', 'undefined', randomUUID(), {}, { not: '' }];
 
 /**
+ * Checks that a write does nothing for the ids of no user. `isKept` fails if it has changed a user.
+ *
+ * @param write limits itself to one user by its other values, so that a provider that takes an id as "no condition" does not
+ * change all users of the database
+ */
+export async function writesNothing(
+  method: string,
+  write: (id: string) => Promise<unknown>,
+  isKept: (why: string) => Promise<void>,
+  ids: readonly unknown[] = NO_IDS,
+): Promise<void> {
+  for (const id of ids) {
+    const result = await lenient(() => write(id as string));
+    assert.notEqual(result, true, `${method} returned true for the id ${shown(id)}`);
+    await isKept(`${method} with the id ${shown(id)}`);
+  }
+}
+
+/**
  * Checks that no value of {@link NO_IDS} names a user: by look-ups, and then by a write which `replacing` limits to one user.
- * It runs before every write by these values. A provider that takes a value as "no condition" fails here, and a write
- * without a limit would change all users of the database.
+ * It runs before every write by these values: a provider that takes a value as "no condition" fails here.
  */
 export async function namesNoUser(kit: ContractKit): Promise<void> {
   await findsNothing('findById', kit, [], NO_IDS);
   await findsNothing('passwordHashOf', kit, [], NO_IDS);
   const ada = await kit.add();
-  for (const id of NO_IDS) {
-    const isStored = await lenient(() => kit.users.savePasswordHash(id as string, newHash(), ada.passwordHash));
-    assert.notEqual(isStored, true, `${replaced(isStored)} for the id ${shown(id)}`);
-    await keepsHash(kit, ada, `savePasswordHash with the id ${shown(id)}`);
-  }
+  const save = (id: string) => kit.users.savePasswordHash(id, newHash(), ada.passwordHash);
+  await writesNothing('savePasswordHash', save, (why) => keepsHash(kit, ada, why));
+}
+
+/** The look-ups of a user, by the names of their methods. */
+export const lookUpsOf = (users: UserProvider, { id, identifier }: Pick<AddedUser, 'id' | 'identifier'>): Calls => [
+  ['findById', () => users.findById(id)],
+  ['findByIdentifier', () => users.findByIdentifier(identifier)],
+  ['passwordHashOf', () => users.passwordHashOf(id)],
+  ...(users.storesSecondFactors() ? ([['secondFactorOf', () => users.secondFactorOf(id)]] satisfies Calls) : []),
+];
+
+export type Calls = [method: string, call: () => Promise<unknown>][];
+
+/** The email of a user; its identifier for users that show no email. */
+export const emailOf = async ({ users }: ContractKit, { id, identifier }: AddedUser): Promise<string> =>
+  users.emailOf((await users.findById(id))!) ?? identifier;
+
+/** Checks that a user has no password, and that its first one can be stored. */
+export async function takesFirstHash(
+  { users }: ContractKit,
+  { id, identifier }: Pick<AddedUser, 'id' | 'identifier'>,
+): Promise<void> {
+  const why = 'a user without a password has one in the store';
+  assert.equal((await users.findByIdentifier(identifier))?.passwordHash, null, why);
+  assert.equal(await users.passwordHashOf(id), null, why);
+  const hash = newHash();
+  assert.notEqual(await users.savePasswordHash(id, hash, null), false, 'savePasswordHash has stored no first password');
+  assert.equal(await users.passwordHashOf(id), hash);
 }
 
 /** Checks that a call fails as it does while a store does not answer. */
@@ -289,8 +335,18 @@ export const newFactor = (): StoredSecondFactor => ({
 });
 
 /** Compares dates by milliseconds: a database can store a higher precision. */
-export const plainFactor = (factor: StoredSecondFactor | null) =>
+const plainFactor = (factor: StoredSecondFactor | null) =>
   factor && { ...factor, confirmedAt: factor.confirmedAt && new Date(factor.confirmedAt).getTime() };
+
+/** Fails if a user has another second factor. */
+export async function hasFactor(
+  { users }: ContractKit,
+  id: string,
+  factor: StoredSecondFactor,
+  why?: string,
+): Promise<void> {
+  assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(factor), why);
+}
 
 /** Whether the library takes two states for one. */
 export const isSameFactor = (a: StoredSecondFactor, b: StoredSecondFactor): boolean =>

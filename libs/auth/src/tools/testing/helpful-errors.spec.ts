@@ -1,5 +1,5 @@
 import { linkIn } from './recorders';
-import { SoftAuthenticator } from './soft-authenticator';
+import { SoftAuthenticator } from '../../features/passkeys/testing';
 
 describe('the errors of the testing kit', () => {
   it('show the text of a mail that has no link', () => {

@@ -23,8 +23,8 @@ export {
   type RequestOptions,
   type Sent,
   SoftAuthenticator,
-} from './soft-authenticator';
-export { type EnrolledFactor, enrolTwoFactor, totpCode } from './totp';
+} from '../../features/passkeys/testing';
+export { type EnrolledFactor, enrolTwoFactor, totpCode } from '../../features/two-factor/testing';
 export {
   type ContractAccount,
   type ContractCheck,

@@ -5,16 +5,20 @@ import {
   type ContractKit,
   NO_IDS,
   agreed,
+  always,
+  given,
+  when,
   answer,
   findsNothing,
   isSameFactor,
   keepsHash,
-  lenient,
   namesNoUser,
   newFactor,
   newHash,
   oneWinner,
-  plainFactor,
+  hasFactor,
+  takesFirstHash,
+  writesNothing,
   replaced,
   shown,
   storedFactor,
@@ -53,88 +57,62 @@ const formOf = ({ users, username }: ContractKit, identifier: string): string =>
   users.comparedForm(identifier) ?? (username === 'email' ? identifier.trim().toLowerCase() : identifier);
 
 const lookUps: Check[] = [
-  {
-    name: 'findById returns the user with the id',
-    check: async ({ users, add }) => {
-      for (const { id } of [await add(), await add()]) {
-        assert.equal(typeof id, 'string');
-        const found = await users.findById(id);
-        assert.ok(found, `findById(${shown(id)}) returned ${shown(found)} for an existing user`);
-        assert.equal(users.idOf(found), id, 'idOf must return the id with which findById finds the user');
-      }
-    },
-  },
-  {
-    name: 'findById returns no user for any other text or value',
-    check: async (kit) => {
-      const { id } = await kit.add();
-      await findsNothing('findById', kit, textsBeside(id), valuesBeside(id));
-    },
-  },
-  {
-    name: 'findById returns a new object for each call',
-    check: async ({ users, add }) => {
-      const { id } = await add();
-      const found = await Promise.all([users.findById(id), users.findById(id)]);
-      found.push(await users.findById(id));
-      const why = 'two requests got one object, so the abilities of one token would apply to the other';
-      assert.equal(new Set(found).size, found.length, why);
-    },
-  },
-  {
-    name: 'findByIdentifier returns the user with its password hash',
-    check: async ({ users, add }) => {
-      for (const { id, identifier, passwordHash } of [await add(), await add()]) {
-        const found = await users.findByIdentifier(identifier);
-        assert.ok(found, `findByIdentifier(${shown(identifier)}) returned ${shown(found)} for an existing user`);
-        assert.equal(users.idOf(found.user), id);
-        assert.equal(found.passwordHash, passwordHash);
-      }
-    },
-  },
-  {
-    name: 'findByIdentifier finds a user exactly by the spellings that have one comparedForm',
-    check: async (kit) => {
-      const { id, identifier } = await kit.add();
-      const trimmed = hasEmails(kit) ? [` ${identifier} `, `\t${identifier}\n`, `\u00a0${identifier}`] : [];
-      for (const spelling of [...spellingsOf(identifier), ...trimmed]) {
-        const found = await answer(`findByIdentifier(${shown(spelling)})`, () => kit.users.findByIdentifier(spelling));
-        const isFound = found !== null && kit.users.idOf(found.user) === id;
-        const isSame = formOf(kit, spelling) === formOf(kit, identifier);
-        const expected = isSame ? 'have the same comparedForm' : 'differ in their comparedForm';
-        const did = isFound ? 'finds' : 'does not find';
-        assert.equal(
-          isFound,
-          isSame,
-          `${shown(spelling)} and ${shown(identifier)} ${expected}, but it ${did} the user`,
-        );
-      }
-    },
-  },
-  {
-    name: 'findByIdentifier returns null for an unknown identifier or another value',
-    check: async (kit) => {
-      const { identifier } = await kit.add();
-      const texts = textsBeside(identifier).filter((text) => formOf(kit, text) !== formOf(kit, identifier));
-      const unknown = [...texts, kit.identifier(), `x${identifier}`, `${identifier}x`];
-      await findsNothing('findByIdentifier', kit, unknown, valuesBeside(identifier));
-    },
-  },
-  {
-    name: 'identifierOf returns an identifier that finds the user',
-    needs: namesUsers,
-    check: async ({ users, add }) => {
-      const { id } = await add();
-      const identifier = users.identifierOf((await users.findById(id))!);
-      assert.equal(typeof identifier, 'string');
-      const found = await users.findByIdentifier(identifier!);
-      assert.equal(found && users.idOf(found.user), id);
-    },
-  },
-  {
-    name: 'findByEmail returns the user with the address of emailOf, and no other',
-    needs: (kit) => hasEmails(kit) && namesUsers(kit),
-    check: async (kit) => {
+  always('findById returns the user with the id', async ({ users, add }) => {
+    for (const { id } of [await add(), await add()]) {
+      assert.equal(typeof id, 'string');
+      const found = await users.findById(id);
+      assert.ok(found, `findById(${shown(id)}) returned ${shown(found)} for an existing user`);
+      assert.equal(users.idOf(found), id, 'idOf must return the id with which findById finds the user');
+    }
+  }),
+  always('findById returns no user for any other text or value', async (kit) => {
+    const { id } = await kit.add();
+    await findsNothing('findById', kit, textsBeside(id), valuesBeside(id));
+  }),
+  always('findById returns a new object for each call', async ({ users, add }) => {
+    const { id } = await add();
+    const found = await Promise.all([users.findById(id), users.findById(id)]);
+    found.push(await users.findById(id));
+    const why = 'two requests got one object, so the abilities of one token would apply to the other';
+    assert.equal(new Set(found).size, found.length, why);
+  }),
+  always('findByIdentifier returns the user with its password hash', async ({ users, add }) => {
+    for (const { id, identifier, passwordHash } of [await add(), await add()]) {
+      const found = await users.findByIdentifier(identifier);
+      assert.ok(found, `findByIdentifier(${shown(identifier)}) returned ${shown(found)} for an existing user`);
+      assert.equal(users.idOf(found.user), id);
+      assert.equal(found.passwordHash, passwordHash);
+    }
+  }),
+  always('findByIdentifier finds a user exactly by the spellings that have one comparedForm', async (kit) => {
+    const { id, identifier } = await kit.add();
+    const trimmed = hasEmails(kit) ? [` ${identifier} `, `\t${identifier}\n`, `\u00a0${identifier}`] : [];
+    for (const spelling of [...spellingsOf(identifier), ...trimmed]) {
+      const found = await answer(`findByIdentifier(${shown(spelling)})`, () => kit.users.findByIdentifier(spelling));
+      const isFound = found !== null && kit.users.idOf(found.user) === id;
+      const isSame = formOf(kit, spelling) === formOf(kit, identifier);
+      const expected = isSame ? 'have the same comparedForm' : 'differ in their comparedForm';
+      const did = isFound ? 'finds' : 'does not find';
+      assert.equal(isFound, isSame, `${shown(spelling)} and ${shown(identifier)} ${expected}, but it ${did} the user`);
+    }
+  }),
+  always('findByIdentifier returns null for an unknown identifier or another value', async (kit) => {
+    const { identifier } = await kit.add();
+    const texts = textsBeside(identifier).filter((text) => formOf(kit, text) !== formOf(kit, identifier));
+    const unknown = [...texts, kit.identifier(), `x${identifier}`, `${identifier}x`];
+    await findsNothing('findByIdentifier', kit, unknown, valuesBeside(identifier));
+  }),
+  when(namesUsers, 'identifierOf returns an identifier that finds the user', async ({ users, add }) => {
+    const { id } = await add();
+    const identifier = users.identifierOf((await users.findById(id))!);
+    assert.equal(typeof identifier, 'string');
+    const found = await users.findByIdentifier(identifier!);
+    assert.equal(found && users.idOf(found.user), id);
+  }),
+  when(
+    (kit) => hasEmails(kit) && namesUsers(kit),
+    'findByEmail returns the user with the address of emailOf, and no other',
+    async (kit) => {
       const { users, add } = kit;
       const { id, identifier } = await add();
       assert.equal(users.emailOf((await users.findById(id))!), identifier);
@@ -145,196 +123,146 @@ const lookUps: Check[] = [
       const others = ['', '%', '\0', '\ud800', kit.identifier(), `x${identifier}`, `_${identifier.slice(1)}`];
       await findsNothing('findByEmail', kit, others, valuesBeside(identifier));
     },
-  },
-  {
-    name: 'findById, findByIdentifier and findByEmail return users with the same id, email and verification',
-    check: async (kit) => {
+  ),
+  always(
+    'findById, findByIdentifier and findByEmail return users with the same id, email and verification',
+    async (kit) => {
       for (const user of [await kit.add(), await kit.add()]) await agreed(kit, user);
     },
-  },
-  {
-    name: 'users contain no password hash and no second factor in JSON',
-    check: async ({ users, add }) => {
-      const { id, identifier, passwordHash } = await add();
-      const factor = newFactor();
-      if (users.storesSecondFactors()) await users.replaceSecondFactor(id, NO_SECOND_FACTOR, factor);
-      const found = [await users.findById(id), (await users.findByIdentifier(identifier))?.user];
-      const json = JSON.stringify(found);
-      for (const secret of [passwordHash!, factor.secret!, factor.recoveryCodes!]) {
-        const isShown = json.includes(JSON.stringify(secret).slice(1, -1));
-        assert.ok(!isShown, `a user has ${shown(secret)} in its JSON, so a route that returns the user shows it`);
-      }
-    },
-  },
+  ),
+  always('users contain no password hash and no second factor in JSON', async ({ users, add }) => {
+    const { id, identifier, passwordHash } = await add();
+    const factor = newFactor();
+    if (users.storesSecondFactors()) await users.replaceSecondFactor(id, NO_SECOND_FACTOR, factor);
+    const found = [await users.findById(id), (await users.findByIdentifier(identifier))?.user];
+    const json = JSON.stringify(found);
+    for (const secret of [passwordHash!, factor.secret!, factor.recoveryCodes!]) {
+      const isShown = json.includes(JSON.stringify(secret).slice(1, -1));
+      assert.ok(!isShown, `a user has ${shown(secret)} in its JSON, so a route that returns the user shows it`);
+    }
+  }),
 ];
 
 const passwords: Check[] = [
-  {
-    name: 'passwordHashOf returns the hash of the user, and null for any other text or value',
-    check: async (kit) => {
-      const ada = await kit.add();
-      await keepsHash(kit, ada, 'storing it');
-      await findsNothing('passwordHashOf', kit, textsBeside(ada.id), valuesBeside(ada.id));
-    },
-  },
-  {
-    name: 'savePasswordHash stores a hash that every later read returns',
-    check: async (kit) => {
-      const [ada, bob, hash] = [await kit.add(), await kit.add(), newHash()];
-      // A cache has the former hash after these reads.
-      await kit.users.findByIdentifier(ada.identifier);
-      await kit.users.passwordHashOf(ada.id);
-      const isStored = await kit.another.savePasswordHash(ada.id, hash);
-      assert.notEqual(isStored, false, replaced(isStored));
-      assert.equal(await kit.users.passwordHashOf(ada.id), hash);
-      assert.equal((await kit.users.findByIdentifier(ada.identifier))?.passwordHash, hash);
-      await keepsHash(kit, bob, 'savePasswordHash for another user');
-    },
-  },
-  {
-    name: 'savePasswordHash stores nothing if another hash than `replacing` is stored',
-    check: async (kit) => {
-      const ada = await kit.add();
-      for (const outdated of [newHash(), null, '']) {
-        const isStored = await kit.users.savePasswordHash(ada.id, newHash(), outdated);
-        assert.notEqual(isStored, true, `${replaced(isStored)} although ${shown(outdated)} is not stored`);
-        await keepsHash(kit, ada, `savePasswordHash with replacing = ${shown(outdated)}`);
-      }
-      const hash = newHash();
-      const isStored = await kit.users.savePasswordHash(ada.id, hash, ada.passwordHash);
-      assert.notEqual(isStored, false, `${replaced(isStored)} although \`replacing\` is stored`);
-      assert.equal(await kit.users.passwordHashOf(ada.id), hash);
-    },
-  },
-  {
-    name: 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed',
-    check: async (kit) => {
-      const { users, add } = kit;
-      const begin = async () => {
-        const { id, passwordHash } = await add();
-        const call = async () => {
-          const hash = newHash();
-          const isStored = await users.savePasswordHash(id, hash, passwordHash);
-          return isStored ?? (await users.passwordHashOf(id)) === hash;
-        };
-        return { id, call };
+  always('passwordHashOf returns the hash of the user, and null for any other text or value', async (kit) => {
+    const ada = await kit.add();
+    await keepsHash(kit, ada, 'storing it');
+    await findsNothing('passwordHashOf', kit, textsBeside(ada.id), valuesBeside(ada.id));
+  }),
+  always('savePasswordHash stores a hash that every later read returns', async (kit) => {
+    const [ada, bob, hash] = [await kit.add(), await kit.add(), newHash()];
+    // A cache has the former hash after these reads.
+    await kit.users.findByIdentifier(ada.identifier);
+    await kit.users.passwordHashOf(ada.id);
+    const isStored = await kit.another.savePasswordHash(ada.id, hash);
+    assert.notEqual(isStored, false, replaced(isStored));
+    assert.equal(await kit.users.passwordHashOf(ada.id), hash);
+    assert.equal((await kit.users.findByIdentifier(ada.identifier))?.passwordHash, hash);
+    await keepsHash(kit, bob, 'savePasswordHash for another user');
+  }),
+  always('savePasswordHash stores nothing if another hash than `replacing` is stored', async (kit) => {
+    const ada = await kit.add();
+    for (const outdated of [newHash(), null, '']) {
+      const isStored = await kit.users.savePasswordHash(ada.id, newHash(), outdated);
+      assert.notEqual(isStored, true, `${replaced(isStored)} although ${shown(outdated)} is not stored`);
+      await keepsHash(kit, ada, `savePasswordHash with replacing = ${shown(outdated)}`);
+    }
+    const hash = newHash();
+    const isStored = await kit.users.savePasswordHash(ada.id, hash, ada.passwordHash);
+    assert.notEqual(isStored, false, `${replaced(isStored)} although \`replacing\` is stored`);
+    assert.equal(await kit.users.passwordHashOf(ada.id), hash);
+  }),
+  always('savePasswordHash lets one of concurrent calls with the same `replacing` succeed', async (kit) => {
+    const { users, add } = kit;
+    await oneWinner(kit, async () => {
+      const { id, passwordHash } = await add();
+      const call = async () => {
+        const hash = newHash();
+        const isStored = await users.savePasswordHash(id, hash, passwordHash);
+        return isStored ?? (await users.passwordHashOf(id)) === hash;
       };
-      await oneWinner(kit, begin, (isStored) => isStored);
+      return { id, call };
+    });
+  }),
+  always('savePasswordHash changes nothing for an id that no user has', async (kit) => {
+    await namesNoUser(kit);
+    const ada = await kit.add();
+    const save = (id: string) => kit.users.savePasswordHash(id, newHash());
+    await writesNothing('savePasswordHash', save, (why) => keepsHash(kit, ada, why));
+  }),
+  given(
+    'insert',
+    'a user without a password has the hash null, and `replacing` = null stores its first one',
+    async (kit) => {
+      const ada = await kit.add(null);
+      await takesFirstHash(kit, ada);
+      const again = await kit.users.savePasswordHash(ada.id, newHash(), null);
+      assert.notEqual(again, true, 'the first password was replaced');
     },
-  },
-  {
-    name: 'savePasswordHash changes nothing for an id that no user has',
-    check: async (kit) => {
-      await namesNoUser(kit);
-      const ada = await kit.add();
-      for (const id of NO_IDS) {
-        const isStored = await lenient(() => kit.users.savePasswordHash(id as string, newHash()));
-        assert.notEqual(isStored, true, `${replaced(isStored)} for the id ${shown(id)}`);
-        await keepsHash(kit, ada, `savePasswordHash with the id ${shown(id)}`);
-      }
-    },
-  },
-  {
-    name: 'a user without a password has the hash null, and `replacing` = null stores its first one',
-    requires: 'insert',
-    check: async ({ users, add }) => {
-      const { id, identifier } = await add(null);
-      assert.equal((await users.findByIdentifier(identifier))?.passwordHash, null);
-      assert.equal(await users.passwordHashOf(id), null);
-      const hash = newHash();
-      assert.notEqual(await users.savePasswordHash(id, hash, null), false);
-      assert.notEqual(await users.savePasswordHash(id, newHash(), null), true, 'the first password was replaced');
-      assert.equal(await users.passwordHashOf(id), hash);
-    },
-  },
+  ),
 ];
 
 const secondFactors: Check[] = [
-  {
-    name: 'secondFactorOf returns the state of the user, and null for any other text or value',
-    needs: twoFactor,
-    check: async (kit) => {
-      const { users, add } = kit;
-      const { id } = await add();
-      assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(NO_SECOND_FACTOR));
-      await findsNothing('secondFactorOf', kit, textsBeside(id), valuesBeside(id));
-      const { user, factor } = await storedFactor(kit);
-      assert.deepEqual(plainFactor(await users.secondFactorOf(user.id)), plainFactor(factor));
-      assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(NO_SECOND_FACTOR));
-    },
-  },
-  {
-    name: 'replaceSecondFactor accepts the state that secondFactorOf returned',
-    needs: twoFactor,
-    check: async (kit) => {
-      const { user } = await storedFactor(kit);
-      // The library spends one recovery code, removes the factor and enrols again.
-      for (const change of [{ recoveryCodes: '[]' }, NO_SECOND_FACTOR, { secret: 'v1.pending' }, newFactor()]) {
-        const current = (await kit.users.secondFactorOf(user.id))!;
-        const next = { ...current, ...change };
-        assert.equal(await kit.another.replaceSecondFactor(user.id, current, next), true, shown({ current, next }));
-        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(next));
+  when(twoFactor, 'secondFactorOf returns the state of the user, and null for any other text or value', async (kit) => {
+    const { id } = await kit.add();
+    await hasFactor(kit, id, NO_SECOND_FACTOR);
+    await findsNothing('secondFactorOf', kit, textsBeside(id), valuesBeside(id));
+    const { user, factor } = await storedFactor(kit);
+    await hasFactor(kit, user.id, factor);
+    await hasFactor(kit, id, NO_SECOND_FACTOR);
+  }),
+  when(twoFactor, 'replaceSecondFactor accepts the state that secondFactorOf returned', async (kit) => {
+    const { user } = await storedFactor(kit);
+    // The library spends one recovery code, removes the factor and enrols again.
+    for (const change of [{ recoveryCodes: '[]' }, NO_SECOND_FACTOR, { secret: 'v1.pending' }, newFactor()]) {
+      const current = (await kit.users.secondFactorOf(user.id))!;
+      const next = { ...current, ...change };
+      assert.equal(await kit.another.replaceSecondFactor(user.id, current, next), true, shown({ current, next }));
+      await hasFactor(kit, user.id, next);
+    }
+  }),
+  when(twoFactor, 'replaceSecondFactor stores nothing if another state than `current` is stored', async (kit) => {
+    const { user, factor } = await storedFactor(kit);
+    const pending = { ...factor, confirmedAt: null };
+    const others: Partial<StoredSecondFactor>[] = [
+      { secret: 'v1.other' },
+      { secret: null },
+      { recoveryCodes: '[]' },
+      { recoveryCodes: null },
+      { confirmedAt: null },
+      NO_SECOND_FACTOR,
+    ];
+    let current: StoredSecondFactor = factor;
+    // A factor that was removed, or is enrolled again, must not be enabled by a request that has read the former one.
+    for (const stored of [factor, pending, NO_SECOND_FACTOR]) {
+      if (stored !== current) assert.equal(await kit.users.replaceSecondFactor(user.id, current, stored), true);
+      current = stored;
+      const outdated = [factor, pending, ...others.map((change) => ({ ...factor, ...change }))];
+      for (const wrong of outdated.filter((state) => !isSameFactor(state, stored))) {
+        const isStored = await kit.users.replaceSecondFactor(user.id, wrong, newFactor());
+        const states = `stored ${shown(stored)}, and given ${shown(wrong)}`;
+        assert.equal(isStored, false, `replaceSecondFactor returned ${shown(isStored)} for another state: ${states}`);
+        await hasFactor(kit, user.id, stored, states);
       }
-    },
-  },
-  {
-    name: 'replaceSecondFactor stores nothing if another state than `current` is stored',
-    needs: twoFactor,
-    check: async (kit) => {
+    }
+  }),
+  when(twoFactor, 'replaceSecondFactor lets one of concurrent calls with the same `current` succeed', async (kit) => {
+    await oneWinner(kit, async () => {
       const { user, factor } = await storedFactor(kit);
-      const pending = { ...factor, confirmedAt: null };
-      const others: Partial<StoredSecondFactor>[] = [
-        { secret: 'v1.other' },
-        { secret: null },
-        { recoveryCodes: '[]' },
-        { recoveryCodes: null },
-        { confirmedAt: null },
-        NO_SECOND_FACTOR,
-      ];
-      let current: StoredSecondFactor = factor;
-      // A factor that was removed, or is enrolled again, must not be enabled by a request that has read the former one.
-      for (const stored of [factor, pending, NO_SECOND_FACTOR]) {
-        if (stored !== current) assert.equal(await kit.users.replaceSecondFactor(user.id, current, stored), true);
-        current = stored;
-        const outdated = [factor, pending, ...others.map((change) => ({ ...factor, ...change }))];
-        for (const given of outdated.filter((state) => !isSameFactor(state, stored))) {
-          const isStored = await kit.users.replaceSecondFactor(user.id, given, newFactor());
-          const states = `stored ${shown(stored)}, and given ${shown(given)}`;
-          assert.equal(isStored, false, `replaceSecondFactor returned ${shown(isStored)} for another state: ${states}`);
-          assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(stored), states);
-        }
-      }
-    },
-  },
-  {
-    name: 'replaceSecondFactor lets one of concurrent calls with the same `current` succeed',
-    needs: twoFactor,
-    check: async (kit) => {
-      const begin = async () => {
-        const { user, factor } = await storedFactor(kit);
-        // Two requests that spend one recovery code.
-        const call = (racer: number) =>
-          kit.users.replaceSecondFactor(user.id, factor, { ...factor, recoveryCodes: `["${racer}"]` });
-        return { id: user.id, call };
-      };
-      await oneWinner(kit, begin, (isStored) => isStored);
-    },
-  },
-  {
-    name: 'replaceSecondFactor changes nothing for an id that no user has',
-    needs: twoFactor,
-    check: async (kit) => {
-      await namesNoUser(kit);
-      await findsNothing('secondFactorOf', kit, [], NO_IDS);
-      // No other user has this factor, so `current` limits the write to one user.
-      const { user, factor } = await storedFactor(kit);
-      for (const other of NO_IDS) {
-        const call = () => kit.users.replaceSecondFactor(other as string, factor, newFactor());
-        assert.notEqual(await lenient(call), true, `replaceSecondFactor returned true for the id ${shown(other)}`);
-        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(factor), shown(other));
-      }
-    },
-  },
+      // Two requests that spend one recovery code.
+      const call = (racer: number) =>
+        kit.users.replaceSecondFactor(user.id, factor, { ...factor, recoveryCodes: `["${racer}"]` });
+      return { id: user.id, call };
+    });
+  }),
+  when(twoFactor, 'replaceSecondFactor changes nothing for an id that no user has', async (kit) => {
+    await namesNoUser(kit);
+    await findsNothing('secondFactorOf', kit, [], NO_IDS);
+    // No other user has this factor, so `current` limits the write to one user.
+    const { user, factor } = await storedFactor(kit);
+    const replace = (id: string) => kit.users.replaceSecondFactor(id, factor, newFactor());
+    await writesNothing('replaceSecondFactor', replace, (why) => hasFactor(kit, user.id, factor, why));
+  }),
 ];
 
 /** The checks of what every provider has, and of second factors, in the order of the port. */

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Database } from '../../foundation/platform/database';
 import { Realms } from '../../foundation/realm/realm';
+import { SecondFactorRows } from '../../features/two-factor/second-factor.store';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { TestApp } from '../../../../../test/support/hosts/app';
 import { dataSourceOf } from '../../../../../test/support/stores/database';
@@ -38,7 +39,8 @@ describe('the contract of a user provider', () => {
   });
 
   const real = (): UserProvider => t.app.get(Realms).default.get(UserProvider as never);
-  const unreachable = (): UserProvider => new TypeormUserProvider(new Database(closed, 3000), Member, 'email');
+  const unreachable = (): UserProvider =>
+    new TypeormUserProvider(new Database(closed, 3000), Member, 'email', SecondFactorRows);
   type Row = { email: string; password_hash: string | null; name?: string };
   /** Inserts the users of concurrent calls with one statement: one of the checks adds a thousand. */
   const insertInto = (table: string, ...columns: (keyof Row)[]): ((row: Row) => Promise<string>) =>
@@ -161,7 +163,7 @@ describe('the contract of a user provider', () => {
   describe('with numeric ids', () => {
     const ABSENCE = 'a write by the id of no user returns false and stores nothing, also if it has the form of an id';
     const people = (): UserProvider =>
-      new TypeormUserProvider(t.app.get(Database), VerifiablePerson, 'email') as UserProvider;
+      new TypeormUserProvider(t.app.get(Database), VerifiablePerson, 'email', SecondFactorRows) as UserProvider;
     const insert: UserProviderContract['insert'] = ({ identifier, passwordHash }) =>
       insertPerson({ email: identifier, password_hash: passwordHash });
 

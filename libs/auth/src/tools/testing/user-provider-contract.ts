@@ -127,6 +127,16 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     const account = { identifier: identifier(), passwordHash, name: 'Ada Lovelace' };
     return { ...account, id: await stored(account) };
   };
+  /** Runs work in a transaction, and rolls it back unless the work resolves to true. */
+  const keptIf = async (work: (manager: EntityManager) => Promise<boolean>): Promise<void> => {
+    const undo = new Error('userProviderContract rolls this transaction back.');
+    const ended = transaction(async (manager) => {
+      if (!(await work(manager))) throw undo;
+    });
+    await ended.catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  };
   const deleted = async (id: string): Promise<boolean> => {
     let isDeleted = false;
     await transaction(async (manager) => (isDeleted = await another.delete(id, manager)));
@@ -147,26 +157,17 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     add,
     delete: deleted,
     deletesInTransaction: users.deletesAccounts() && hasTransaction && contract.deletesInTransaction !== false,
-    undoneDeletion: async (id, work) => {
-      const undo = new Error('userProviderContract rolls this transaction back.');
-      const undone = transaction(async (manager) => {
+    undoneDeletion: (id, work) =>
+      keptIf(async (manager) => {
         assert.equal(await another.delete(id, manager), true, 'delete did not return true for an existing user');
         await work();
-        throw undo;
-      });
-      await undone.catch((error: unknown) => {
-        if (error !== undo) throw error;
-      });
-    },
+        return false;
+      }),
     changeEmail: async (id, change, undoes = false) => {
-      const undo = new Error('userProviderContract rolls this transaction back.');
       let result: ReplacementResult = 'stale';
-      const changed = transaction(async (manager) => {
+      await keptIf(async (manager) => {
         result = await another.changeEmail(id, { ...change, verifiedAt: new Date(0) }, manager);
-        if (undoes || result !== 'changed') throw undo;
-      });
-      await changed.catch((error: unknown) => {
-        if (error !== undo) throw error;
+        return !undoes && result === 'changed';
       });
       return result;
     },

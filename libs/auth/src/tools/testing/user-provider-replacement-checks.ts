@@ -6,6 +6,7 @@ import {
   type ContractKit,
   NO_IDS,
   agreed,
+  when,
   answer,
   keepsHash,
   lenient,
@@ -57,10 +58,10 @@ const readOf = async ({ users }: ContractKit, { of }: Replaced, id: string): Pro
 
 /** The checks of the replacement of an email and of an identifier. */
 export const REPLACEMENT_CHECKS: readonly Check[] = [
-  {
-    name: 'changeEmail and changeIdentifier replace the former value, and only that of the user',
-    needs: replaces,
-    check: forEach(async (kit, replaced) => {
+  when(
+    replaces,
+    'changeEmail and changeIdentifier replace the former value, and only that of the user',
+    forEach(async (kit, replaced) => {
       const { method, fresh, of, replace } = replaced;
       const [ada, bob] = [await kit.add(), await kit.add()];
       const [from, ofBob] = [await readOf(kit, replaced, ada.id), await readOf(kit, replaced, bob.id)];
@@ -78,11 +79,11 @@ export const REPLACEMENT_CHECKS: readonly Check[] = [
       await keepsHash(kit, ada, method);
       assert.equal(await readOf(kit, replaced, bob.id), ofBob, `${method} changed another user`);
     }),
-  },
-  {
-    name: 'changeEmail and changeIdentifier change nothing for a value that is taken, and for another former value',
-    needs: replaces,
-    check: forEach(async (kit, replaced) => {
+  ),
+  when(
+    replaces,
+    'changeEmail and changeIdentifier change nothing for a value that is taken, and for another former value',
+    forEach(async (kit, replaced) => {
       const { method, fresh, replace } = replaced;
       const [ada, bob] = [await kit.add(), await kit.add()];
       const [from, ofBob] = [await readOf(kit, replaced, ada.id), await readOf(kit, replaced, bob.id)];
@@ -101,23 +102,22 @@ export const REPLACEMENT_CHECKS: readonly Check[] = [
       assert.equal(await readOf(kit, replaced, ada.id), from, `${method} has changed the user all the same`);
       assert.equal(await readOf(kit, replaced, bob.id), ofBob, `${method} has changed another user`);
     }),
-  },
-  {
-    name: 'changeEmail and changeIdentifier let one of concurrent calls with one former value succeed',
-    needs: replaces,
-    check: forEach(async (kit, replaced) => {
-      const begin = async () => {
+  ),
+  when(
+    replaces,
+    'changeEmail and changeIdentifier let one of concurrent calls with one former value succeed',
+    forEach(async (kit, replaced) => {
+      await oneWinner(kit, async () => {
         const { id } = await kit.add();
         const from = await readOf(kit, replaced, id);
-        return { id, call: () => replaced.replace(id, { from, to: replaced.fresh() }) };
-      };
-      await oneWinner(kit, begin, (result) => result === 'changed');
+        return { id, call: async () => (await replaced.replace(id, { from, to: replaced.fresh() })) === 'changed' };
+      });
     }),
-  },
-  {
-    name: 'changeEmail is undone if its transaction is rolled back',
-    needs: ({ users, deletesInTransaction }) => users.changesEmails() && deletesInTransaction,
-    check: async (kit) => {
+  ),
+  when(
+    ({ users, deletesInTransaction }) => users.changesEmails() && deletesInTransaction,
+    'changeEmail is undone if its transaction is rolled back',
+    async (kit) => {
       const { id } = await kit.add();
       const from = kit.users.emailOf((await kit.users.findById(id))!);
       const to = `k_ass.e${randomBytes(8).toString('hex')}@example.com`;
@@ -125,5 +125,5 @@ export const REPLACEMENT_CHECKS: readonly Check[] = [
       const email = kit.users.emailOf((await kit.users.findById(id))!);
       assert.equal(email, from, 'changeEmail does not use the transaction of the manager that it is given');
     },
-  },
+  ),
 ];

@@ -1,5 +1,7 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
+import { SESSIONS } from '../../identity/denylist/ended-sessions';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
@@ -9,7 +11,7 @@ import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type Que
  *
  * @publicApi
  */
-@Entity('svc_sessions')
+@Entity(SESSIONS)
 @Index('svc_sessions_live', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NULL' })
 @Index('svc_sessions_ended', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_revoked', ['revokedAt', 'id'], { where: 'revoked_at IS NOT NULL' })
@@ -87,9 +89,9 @@ export class Session {
   @Column({ type: 'text', nullable: true })
   label!: string | null;
 
-  /** Credential id of the passkey with which the user signed in, alone or as the second factor. Its removal ends the session. */
-  @Column({ name: 'passkey_id', type: 'text', nullable: true })
-  passkeyId!: string | null;
+  /** The id of the credential with which the user signed in, alone or as the second factor. Its removal ends the session. */
+  @Column({ name: 'credential_id', type: 'text', nullable: true })
+  credentialId!: string | null;
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
@@ -102,14 +104,12 @@ export class Session {
 }
 
 /** Creates `svc_sessions`. */
-export class CreateSvcSessions1763700000000 implements MigrationInterface {
-  readonly name = 'CreateSvcSessions1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    // `holders`: number of requests that were answered with the current refresh token.
-    // A refresh changes no indexed column. With room left in each page its new row version stays in the same page and
-    // needs no new index entry (HOT update).
-    await runner.query(`
+export class CreateSvcSessions1763700000000 extends CreatesTable {
+  // `holders`: number of requests that were answered with the current refresh token.
+  // A refresh changes no indexed column. With room left in each page its new row version stays in the same page and
+  // needs no new index entry (HOT update).
+  protected readonly statements = [
+    `
       CREATE TABLE svc_sessions (
         id uuid NOT NULL CONSTRAINT svc_sessions_pkey PRIMARY KEY,
         user_id text NOT NULL,
@@ -129,22 +129,12 @@ export class CreateSvcSessions1763700000000 implements MigrationInterface {
         ip text,
         user_agent text,
         label text,
-        passkey_id text,
+        credential_id text,
         created_at timestamptz NOT NULL
-      ) WITH (fillfactor = 80)`);
-    await runner.query(
-      'CREATE INDEX svc_sessions_live ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NULL',
-    );
-    await runner.query(
-      'CREATE INDEX svc_sessions_ended ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NOT NULL',
-    );
-    await runner.query(
-      'CREATE INDEX svc_sessions_revoked ON svc_sessions (revoked_at, id) WHERE revoked_at IS NOT NULL',
-    );
-    await runner.query('CREATE INDEX svc_sessions_expiry ON svc_sessions (expires_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_sessions');
-  }
+      ) WITH (fillfactor = 80)`,
+    'CREATE INDEX svc_sessions_live ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NULL',
+    'CREATE INDEX svc_sessions_ended ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NOT NULL',
+    'CREATE INDEX svc_sessions_revoked ON svc_sessions (revoked_at, id) WHERE revoked_at IS NOT NULL',
+    'CREATE INDEX svc_sessions_expiry ON svc_sessions (expires_at)',
+  ];
 }

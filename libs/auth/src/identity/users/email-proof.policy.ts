@@ -1,3 +1,9 @@
+/**
+ * What is known of the recipient of a mail: nothing; that mails to the address are opened, perhaps by a program; or that a person
+ * has proved the address.
+ */
+export type EmailProof = 'none' | 'delivery' | 'person';
+
 /** What the library knows about the email of a user. */
 export interface EmailState {
   /** Whether the user counts as verified. False if it is not known. */

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Auth } from '../../auth';
-import { otpLibrary } from '../../features/two-factor/otp-library';
+import { otpLibrary } from './otp-library';
 import { Clock } from '../../foundation/platform/clock';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';

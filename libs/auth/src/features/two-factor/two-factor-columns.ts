@@ -1,5 +1,41 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Exclude } from 'class-transformer';
+import { Column, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { quotedPath } from '../../foundation/platform/database';
+import { type Constructor, shownBy, withTokenMethods } from '../../identity/users/columns';
+
+/**
+ * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
+ * contain the secret and the recovery codes: see {@link withAuthColumns}, also for the methods.
+ * {@link addTwoFactorColumns} is their migration.
+ *
+ * @example
+ * \@Entity('users')
+ * export class User extends withTwoFactorColumns(withAuthColumns()) {}
+ * @publicApi
+ */
+export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
+  abstract class TwoFactorColumns extends withTokenMethods(base) {
+    /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
+    @Exclude()
+    @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
+    twoFactorSecret?: string | null;
+
+    /** JSON array of the hashes of the unused recovery codes. */
+    @Exclude()
+    @Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
+    twoFactorRecoveryCodes?: string | null;
+
+    @Column({ name: 'two_factor_confirmed_at', type: 'timestamptz', nullable: true, select: false })
+    twoFactorConfirmedAt?: Date | null;
+
+    /** The fields for JSON, without the secret and the recovery codes. */
+    toJSON(): object {
+      const { twoFactorSecret: _secret, twoFactorRecoveryCodes: _codes, ...shown } = shownBy(base, this) as this;
+      return shown;
+    }
+  }
+  return TwoFactorColumns;
+}
 
 const COLUMNS = [
   ['two_factor_secret', 'text'],

@@ -2,15 +2,16 @@ import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 import { type Database, quoted } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
-import { idColumnOf } from './columns';
+import { type SecondFactorTable, idColumnOf } from '../../identity/users/columns';
 
-const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
+/** The properties of the columns. */
+export const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
 
 /**
  * Reads and replaces the second factors of one entity's users. Queries go to the primary and bypass the entity, whose
  * columns are not selected by default, with its listeners and the query cache.
  */
-export class SecondFactorRows {
+export class SecondFactorRows implements SecondFactorTable {
   private readonly names = once(() => {
     const [id, secret, recoveryCodes, confirmedAt] = [this.key, ...COLUMNS].map((property) => this.column(property));
     return { id: id!, secret: secret!, recoveryCodes: recoveryCodes!, confirmedAt: confirmedAt! };

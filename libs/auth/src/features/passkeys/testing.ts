@@ -1,5 +1,5 @@
 import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { loadWebauthn } from '../../features/passkeys/webauthn/library';
+import { loadWebauthn } from './webauthn/library';
 
 /** The members of the response of `POST /passkeys/registration-options` that create a passkey. */
 export interface CreationOptions {

@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { CreatesTable } from '../../foundation/realm/feature-data';
 
 declare module '../../foundation/realm/feature-data' {
   interface Pruned {
@@ -41,22 +42,16 @@ export class EmailDelivery {
 }
 
 /** Creates `svc_email_deliveries`. */
-export class CreateSvcEmailDeliveries1764500000000 implements MigrationInterface {
-  readonly name = 'CreateSvcEmailDeliveries1764500000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+export class CreateSvcEmailDeliveries1764500000000 extends CreatesTable {
+  protected readonly statements = [
+    `
       CREATE TABLE svc_email_deliveries (
         id uuid NOT NULL CONSTRAINT svc_email_deliveries_pkey PRIMARY KEY,
         guard text NOT NULL,
         user_id text NOT NULL,
         email_hash text NOT NULL,
         created_at timestamptz NOT NULL
-      )`);
-    await runner.query('CREATE INDEX svc_email_deliveries_owner ON svc_email_deliveries (guard, user_id)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE svc_email_deliveries');
-  }
+      )`,
+    'CREATE INDEX svc_email_deliveries_owner ON svc_email_deliveries (guard, user_id)',
+  ];
 }

@@ -10,7 +10,8 @@ import {
 } from 'typeorm';
 import { createEmptyDatabase } from '../../../../../test/support/stores/database';
 import { Database } from '../../foundation/platform/database';
-import { TypeormUserProvider } from './typeorm-user-provider';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
+import { SecondFactorRows } from './second-factor.store';
 
 @Entity({ name: 'Members', schema: 'crm' })
 class Member extends withTwoFactorColumns(withAuthColumns()) {
@@ -79,7 +80,8 @@ describe('the second factors of an entity`s users', () => {
     await database.drop();
   });
 
-  const usersOf = (entity: new () => object) => new TypeormUserProvider(new Database(source, 5000), entity, 'email');
+  const usersOf = (entity: new () => object) =>
+    new TypeormUserProvider(new Database(source, 5000), entity, 'email', SecondFactorRows);
   const create = async (entity: new () => object, email: string): Promise<string> =>
     String(((await source.getRepository(entity).save({ email })) as unknown as { id: unknown }).id);
 

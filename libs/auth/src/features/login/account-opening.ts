@@ -1,0 +1,124 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type Observable, tap } from 'rxjs';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { Sql } from '../../foundation/platform/database';
+import { AuthException } from '../../foundation/platform/errors';
+import { FLAG, type Schema, namedSchema, oneOf, record } from '../../foundation/platform/schema';
+import type { RegisteredBody } from '../../foundation/ports/presenter';
+import type { Feature } from '../../foundation/realm/feature';
+import type { Refusal } from '../../foundation/realm/route';
+import { status } from '../../request/routes/route';
+import type { LoginAnswer } from './login';
+
+/** The fields of a body that the rules of the registration declare. */
+export type AccountFields = Readonly<Record<string, unknown>>;
+
+/** The answer to every registration with `registration.concealExisting`. */
+export interface RegistrationReceived {
+  readonly status: 'registration-received';
+}
+
+export type RegistrationAnswer = LoginAnswer | RegisteredBody | RegistrationReceived;
+
+/** The verified credential of an account without a password. */
+export interface AccountCredential {
+  readonly credentialId: string;
+  /** The method of the first sign-in (RFC 8176). It proves two factors. */
+  readonly method: string;
+  /** What {@link store} throws if the id of the credential exists. */
+  readonly refusal: AuthException;
+
+  /**
+   * Stores the credential in the transaction that creates the account.
+   *
+   * @param userId null if the identifier is taken
+   * @throws the {@link refusal} if its id exists, whether or not the identifier is taken
+   */
+  store(sql: Sql, userId: string | null): Promise<void>;
+
+  /** Whether the credential is stored. Waits for a transaction that is removing it. */
+  isStored(): Promise<boolean>;
+
+  /** Announces the credential of the new account. */
+  announce(userId: string): void;
+}
+
+/** Creates accounts with a credential of another feature and without a password. Registration provides it. */
+export abstract class AccountOpening {
+  /** Reads the fields without the password. Reads no account, so its errors show none. @throws ValidationFailed */
+  abstract read(request: object): Promise<AccountFields>;
+
+  /**
+   * Creates an account from valid fields and signs the user in.
+   *
+   * @param verify verifies the credential; its proof cannot be used again
+   * @throws ValidationFailed, the refusal of the credential; IdentifierTaken without `registration.concealExisting`
+   */
+  abstract open(
+    fields: AccountFields,
+    request: object,
+    verify: () => Promise<AccountCredential>,
+  ): Promise<RegistrationAnswer>;
+
+  /** The schema of a body with the fields of {@link read} and those of a proof. */
+  abstract bodyWith(proof: Schema | null): Schema;
+}
+
+/** An account with this identifier exists: 422 under the field of the identifier. */
+export class IdentifierTaken extends AuthException {
+  constructor(field: string) {
+    const params = { field: field.replaceAll('_', ' ') };
+    super('identifier_taken', { status: 422, errors: { [field]: [{ key: 'validation.taken', params }] } });
+  }
+}
+
+/**
+ * Sets the status 201 for an account without a session, and 202 for a registration whose result is concealed. Session
+ * tokens and a challenge are answered 200, as at a login.
+ */
+@Injectable()
+export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
+  constructor(private readonly adapterHost: HttpAdapterHost) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<RegistrationAnswer>): Observable<RegistrationAnswer> {
+    const response = context.switchToHttp().getResponse();
+    return next.handle().pipe(
+      tap((answer) => {
+        if ('registered' in answer) this.adapterHost.httpAdapter.status(response, 201);
+        if ('status' in answer) this.adapterHost.httpAdapter.status(response, 202);
+      }),
+    );
+  }
+}
+
+const REGISTERED = namedSchema(
+  'AuthRegistered',
+  record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
+);
+
+/**
+ * What the routes that create an account declare in common.
+ *
+ * @param signedIn the answer with a session
+ * @param refusal what refuses the attempt besides a taken identifier
+ */
+export const accountRoute = (
+  signedIn: (options: GuardConfig, manifests: readonly Feature[]) => Schema,
+  refusal: Refusal,
+) =>
+  ({
+    public: 'own-origin',
+    limiter: 'svc-register',
+    interceptors: [CreatedStatus],
+    answers: (options: GuardConfig, manifests: readonly Feature[]) =>
+      options.facts.concealsAccounts
+        ? { 202: status('registration-received') }
+        : { ...(options.facts.signsInCreated && { 200: signedIn(options, manifests) }), 201: REGISTERED },
+    refusals: [
+      ({ username, facts }: GuardConfig) => (facts.concealsAccounts ? [] : [new IdentifierTaken(username)]),
+      refusal,
+    ],
+    remembers: true,
+    presentedAs: 'registration',
+  }) as const;
