@@ -44,8 +44,6 @@ export * as identity from './kit/identity';
 export * as session from './kit/session';
 /** Attempts with a secret: their failures are counted, and lock the account. */
 export * as locking from './kit/locking';
-/** The fields of a registration that the host adds, and their rules. */
-export type { RegistrationField, RegistrationRules } from './foundation/ports/registration-rules';
 
 // Services
 
@@ -55,8 +53,8 @@ export * as settings from './foundation/config/auth-config';
 export type { AuthModuleOptions } from './foundation/config/auth-options';
 /** The name of the application in mails and authenticators. */
 export { appName } from './foundation/config/core-options';
-/** What is wrong with a URL of the options. */
-export { urlFault } from './foundation/config/url-checks';
+/** What is wrong with a URL of the options, and with those of mailed links. */
+export { mailedUrlErrors, urlFault } from './foundation/config/url-checks';
 /** The guard that a service belongs to; the services of one guard; all guards. */
 export { Realm, RealmScope, Realms } from './foundation/realm/realm';
 /** The time. */

@@ -8,7 +8,6 @@ export {
   UserProvider,
 } from '../foundation/ports/user-provider';
 export { CLOCK_MARGIN } from '../identity/denylist/denylist';
-export { Session } from '../identity/denylist/session.entity';
 export { HasherBusy } from '../identity/password/hash-queue';
 export { PasswordCheck } from '../identity/password/password-check';
 export { PasswordHasher } from '../identity/password/password-hasher';
@@ -18,13 +17,22 @@ export type { Credentialed } from '../identity/tokens/authenticator';
 export { type Caller, callerAt } from '../identity/tokens/caller';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
-export { foldedIdentifier, idText, keptAs } from '../identity/users/identifiers';
 export {
+  type Constructor,
+  type SecondFactorTable,
+  idColumnOf,
+  shownBy,
+  withTokenMethods,
+} from '../identity/users/columns';
+export { foldedIdentifier, idText, keptAs } from '../identity/users/identifiers';
+export { ProvedEmails } from '../identity/users/proved-emails';
+export {
+  blocksUnverified,
   implement,
-  knowsVerifiedEmails,
+  knowsEmailState,
   overrides,
   sharedColumn,
-  unknownEmails,
+  unmailedUsers,
 } from '../identity/users/provider-checks';
-export { TimedUserProvider } from '../identity/users/timed-user-provider';
+export { type MailedAccount, TimedUserProvider } from '../identity/users/timed-user-provider';
 export { TypeormUserProvider } from '../identity/users/typeorm-user-provider';

@@ -16,12 +16,26 @@ export {
   PasskeyFactor,
 } from '../features/login-challenge/second-factors';
 export { TrustedDeviceStore } from '../features/login-challenge/trusted-device.store';
+export {
+  type AccountCredential,
+  type AccountFields,
+  AccountOpening,
+  IdentifierTaken,
+  type RegistrationAnswer,
+  type RegistrationReceived,
+} from '../features/login/account-opening';
 export { Lockout, type LoginAnswer, type RenewedHash } from '../features/login/login';
-export { PasswordReplacement, type ReplacedPassword } from '../features/login/password-replacement';
+export {
+  AccountRecovery,
+  type KeptLinks,
+  PasswordReplacement,
+  PasswordReset,
+} from '../features/login/password-replacement';
 export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
+export { Session } from '../features/sessions/session.entity';
 export type { EndedRow } from '../features/sessions/session.store';
 export type { SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
