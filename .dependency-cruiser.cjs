@@ -21,19 +21,7 @@ const ORDER = [
   'features/login',
   'features/login-challenge',
   'features/step-up',
-  'features/two-factor',
-  'features/passkeys',
   'features/mail',
-  'features/email-verification',
-  'features/password-reset',
-  'features/known-devices',
-  'features/email-code',
-  'features/change-password',
-  'features/email-change',
-  'features/registration',
-  'features/username-change',
-  'features/account',
-  'features/notices',
   'tools/retention',
   'tools/migrations',
   'tools/health',
@@ -46,6 +34,12 @@ const ORDER = [
 
 const SRC = '^libs/auth/src/';
 const inside = (folders) => `${SRC}(${folders.join('|')})/`;
+
+const BASE_FEATURES = ORDER.filter((folder) => folder.startsWith('features/')).map((folder) => folder.split('/')[1]);
+
+// Every other feature. It imports the names of the kit and its own folder, so that features can be added and removed alone.
+const ADDED = `${SRC}features/(?!(?:${BASE_FEATURES.join('|')})/)([^/]+)/`;
+const KIT = `${SRC}kit[./]`;
 
 // The type of all options names the documented interface of each feature, which stands beside the feature. Only types are
 // imported, and only by this file, so that a reader of `AuthModuleOptions` in an editor gets to each option.
@@ -77,14 +71,24 @@ module.exports = {
     ),
     forbid(
       'every-folder-has-a-place',
-      { path: SRC, pathNot: [inside([...ORDER, 'tools/testing']), `${SRC}[^/]+$`] },
+      { path: SRC, pathNot: [inside([...ORDER, 'tools/testing']), ADDED, KIT, `${SRC}[^/]+$`] },
       {},
+    ),
+    forbid(
+      'added-features-use-the-kit',
+      { path: ADDED, pathNot: '/testing\\.ts$' },
+      { path: SRC, pathNot: [`${SRC}features/$1/`, `${SRC}kit\\.ts$`] },
+    ),
+    forbid(
+      'the-kit-looks-down',
+      { path: KIT },
+      { path: SRC, pathNot: [inside(ORDER.filter((folder) => !folder.startsWith('tools/'))), KIT] },
     ),
     ...ORDER.map((folder, i) =>
       forbid(
         `${folder}-looks-down`,
         { path: inside([folder]), pathNot: [ALL_OPTIONS, ...TESTING] },
-        { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder.startsWith('tools/') ? [LISTS] : [])] },
+        { path: SRC, pathNot: [inside(ORDER.slice(0, i + 1)), ...(folder.startsWith('tools/') ? [LISTS, ADDED] : [])] },
       ),
     ),
     forbid(

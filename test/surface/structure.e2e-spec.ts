@@ -27,9 +27,25 @@ const PLANTED: Record<string, { rule?: string; text: string }> = {
     text: "import type { Sessions } from '../../features/sessions/sessions';\nexport type Up = Sessions;\n",
   },
   'elsewhere/lost.ts': { rule: 'every-folder-has-a-place', text: "import '../auth';\n" },
-  'kit.ts': {
+  'planted.ts': {
     rule: 'testing-stays-out',
-    text: "import { MovableClock } from './tools/testing';\nexport const kit = MovableClock;\n",
+    text: "import { MovableClock } from './tools/testing';\nexport const planted = MovableClock;\n",
+  },
+  'features/notices/past-the-kit.ts': {
+    rule: 'added-features-use-the-kit',
+    text: "import { sha256 } from '../../foundation/platform/crypto';\nexport const past = sha256;\n",
+  },
+  'features/notices/guest.ts': {
+    rule: 'added-features-use-the-kit',
+    text: "import type { AccountExport } from '../account/account-export';\nexport type Guest = AccountExport;\n",
+  },
+  'kit/up.ts': {
+    rule: 'the-kit-looks-down',
+    text: "export { AccountExport } from '../features/account/account-export';\n",
+  },
+  'features/mail/with-kit.ts': {
+    rule: 'features/mail-looks-down',
+    text: "import { Clock } from '../../kit';\nexport const withKit = Clock;\n",
   },
   'foundation/platform/a.ts': {
     rule: 'no-cycles',

@@ -1,0 +1,10 @@
+/** Events of a guard, their lines in the security log, and the mails that they cause. */
+export { AuthEvents } from '../foundation/platform/auth-events';
+export {
+  type ChangeContext,
+  type ChangeSource,
+  type InformOwner,
+  informOn,
+  userIdOf,
+} from '../foundation/realm/informing';
+export { type LoggedEvents, ofSession, ofUser } from '../foundation/realm/log-events';

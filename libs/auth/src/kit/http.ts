@@ -1,0 +1,22 @@
+/** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
+export { fieldText } from '../foundation/platform/http-text';
+export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
+export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
+export { RouteGuard, requires } from '../request/gates/route-guard';
+export { type Gate, Gates } from '../request/gates/route-plan';
+export { type ClientInfo, clip } from '../request/http/client-info';
+export { TokenCookie } from '../request/http/cookies';
+export { Presentation } from '../request/http/presentation';
+export { RequestBody } from '../request/http/request-body';
+export type { SessionTokens } from '../request/http/route.interceptor';
+export { type CallSource, Flow } from '../request/http/server-call';
+export { partsOf, textsOf, withoutUnreadable } from '../request/http/validation-pipe';
+export { Route, attemptRefusals, listed, lockRefusal, signInRefusal, tokenPair } from '../request/routes/route';
+export { TooManyFailures } from '../request/throttling/throttling.errors';
+export { enrolmentRefusals } from '../features/login-challenge/login-enrolments';
+export { lastFactorRefusal } from '../features/login-challenge/required-factors';
+export { accountRoute } from '../features/login/account-opening';
+export { tokensOrChallenge, unverifiedRefusal } from '../features/login/login.controller';
+export { RequireIfPinned } from '../features/sessions/pinned-ability.gate';
+export { CONFIRMATION_BODY } from '../features/step-up/confirmations';
+export { RequireConfirmation } from '../features/step-up/require-confirmation';

@@ -1,0 +1,38 @@
+/** Who a user is: the provider of users, passwords, callers, tokens with a purpose. */
+export {
+  NO_SECOND_FACTOR,
+  type NewAccount,
+  type ReplacementResult,
+  type Replacing,
+  type StoredSecondFactor,
+  UserProvider,
+} from '../foundation/ports/user-provider';
+export { CLOCK_MARGIN } from '../identity/denylist/denylist';
+export { HasherBusy } from '../identity/password/hash-queue';
+export { PasswordCheck } from '../identity/password/password-check';
+export { PasswordHasher } from '../identity/password/password-hasher';
+export { PasswordRules } from '../identity/password/password-rules';
+export { AccountStandings } from '../identity/tokens/access-tokens';
+export type { Credentialed } from '../identity/tokens/authenticator';
+export { type Caller, callerAt } from '../identity/tokens/caller';
+export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
+export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
+export {
+  type Constructor,
+  type SecondFactorTable,
+  idColumnOf,
+  shownBy,
+  withTokenMethods,
+} from '../identity/users/columns';
+export { foldedIdentifier, idText, keptAs } from '../identity/users/identifiers';
+export { ProvedEmails } from '../identity/users/proved-emails';
+export {
+  blocksUnverified,
+  implement,
+  knowsEmailState,
+  overrides,
+  sharedColumn,
+  unmailedUsers,
+} from '../identity/users/provider-checks';
+export { type MailedAccount, TimedUserProvider } from '../identity/users/timed-user-provider';
+export { TypeormUserProvider } from '../identity/users/typeorm-user-provider';

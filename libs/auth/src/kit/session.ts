@@ -1,0 +1,45 @@
+/** Signing in: sessions, second factors, confirmations, the end of what a user has open. */
+export type { LoginChallengeOptions } from '../features/login-challenge/challenge.options';
+export { WrongCode } from '../features/login-challenge/challenge';
+export {
+  BadEnrolment,
+  EnrolmentRequest,
+  type EnrolmentSession,
+  LoginEnrolments,
+} from '../features/login-challenge/login-enrolments';
+export { RequiredFactors } from '../features/login-challenge/required-factors';
+export {
+  CodeFactor,
+  type FactorMatch,
+  NoCodeFactor,
+  NoPasskeyFactor,
+  PasskeyFactor,
+} from '../features/login-challenge/second-factors';
+export { TrustedDeviceStore } from '../features/login-challenge/trusted-device.store';
+export {
+  type AccountCredential,
+  type AccountFields,
+  AccountOpening,
+  IdentifierTaken,
+  type RegistrationAnswer,
+  type RegistrationReceived,
+} from '../features/login/account-opening';
+export { Lockout, type LoginAnswer, type RenewedHash } from '../features/login/login';
+export {
+  AccountRecovery,
+  type KeptLinks,
+  PasswordReplacement,
+  PasswordReset,
+} from '../features/login/password-replacement';
+export { Accounts, type TakenAccount } from '../features/sessions/accounts';
+export type { StoredSession } from '../features/sessions/new-sessions';
+export { RequestSessions } from '../features/sessions/request-sessions';
+export { SessionErasure } from '../features/sessions/session-erasure';
+export { Session } from '../features/sessions/session.entity';
+export type { EndedRow } from '../features/sessions/session.store';
+export type { SignInDevice } from '../features/sessions/sessions.events';
+export { Sessions } from '../features/sessions/sessions';
+export { type AdmittedSignIn, type SessionAddition, SignIn, UnverifiedBlock } from '../features/sessions/sign-in';
+export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';
+export { CurrentPassword } from '../features/step-up/password-confirmation';
+export { ConfirmationRequired, WrongPassword } from '../features/step-up/step-up.errors';
