@@ -1,6 +1,5 @@
 /** Who a user is: the provider of users, passwords, callers, tokens with a purpose. */
 export {
-  NO_SECOND_FACTOR,
   type NewAccount,
   type ReplacementResult,
   type Replacing,

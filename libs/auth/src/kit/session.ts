@@ -1,6 +1,6 @@
 /** Signing in: sessions, second factors, confirmations, the end of what a user has open. */
 export type { LoginChallengeOptions } from '../features/login-challenge/challenge.options';
-export { WrongCode } from '../features/login-challenge/challenge';
+export { TwoFactorChallengeRequest } from '../features/login-challenge/challenge';
 export {
   BadEnrolment,
   EnrolmentRequest,
@@ -8,14 +8,7 @@ export {
   LoginEnrolments,
 } from '../features/login-challenge/login-enrolments';
 export { RequiredFactors } from '../features/login-challenge/required-factors';
-export {
-  CodeFactor,
-  type FactorMatch,
-  NoCodeFactor,
-  NoPasskeyFactor,
-  PasskeyFactor,
-} from '../features/login-challenge/second-factors';
-export { TrustedDeviceStore } from '../features/login-challenge/trusted-device.store';
+export { type FactorMatch, GuardFactors, SecondFactor, WrongCode } from '../features/login-challenge/second-factor';
 export {
   type AccountCredential,
   type AccountFields,
@@ -41,5 +34,5 @@ export type { SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
 export { type AdmittedSignIn, type SessionAddition, SignIn, UnverifiedBlock } from '../features/sessions/sign-in';
 export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';
-export { CurrentPassword } from '../features/step-up/password-confirmation';
+export { ConfirmPasswordRequest, CurrentPassword } from '../features/step-up/password-confirmation';
 export { ConfirmationRequired, WrongPassword } from '../features/step-up/step-up.errors';

@@ -1,29 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Database, type Sql } from '../../foundation/platform/database';
-import {
-  HOST_TIMEOUT_MS,
-  RequestScope,
-  bestEffort,
-  callHost,
-  repeatWhileUnavailable,
-  repeatOnConflict,
-} from '../../foundation/platform/deadline';
-import { ServerBusy, StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
-import { unitOfWork } from '../../foundation/platform/host-transaction';
-import { Places } from '../../foundation/platform/sweep';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import type { DeletedAccount } from '../../foundation/realm/feature-data';
-import { Realm } from '../../foundation/realm/realm';
-import type { Caller } from '../../identity/tokens/caller';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { Accounts } from '../sessions/accounts';
-import type { EndedRow } from '../sessions/session.store';
-import { SessionErasure } from '../sessions/session-erasure';
-import { Sessions } from '../sessions/sessions';
-import { LoginLocks } from '../../request/lockout/lockout.store';
+import { Realm, type data, deadline, errors, event, identity, locking, pg, session } from '../../kit';
 import { AccountDataStore } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
@@ -33,7 +11,7 @@ const RETRY_AFTER_SECONDS = 5;
  * Other accounts are being deleted, and a second was not enough; or another request for this account has failed. 503 with
  * `Retry-After`: the session of the request is live, so the client can repeat it.
  */
-export class DeletionBusy extends ServerBusy {
+export class DeletionBusy extends errors.ServerBusy {
   constructor(seconds = RETRY_AFTER_SECONDS) {
     super('deletion_busy', seconds);
   }
@@ -54,16 +32,17 @@ type WithoutPlace = (work: () => Promise<void>) => Promise<void>;
 /** Size of a connection pool for which the host has set none, in node-postgres. */
 const POOL_SIZE = 10;
 
-const placesOf = new WeakMap<DataSource, Places>();
+const placesOf = new WeakMap<DataSource, pg.Places>();
 
 /**
  * The places for deletions on a data source, for all guards. A deletion has a connection for its transaction, and the
  * host's hook may need another one: one connection of the pool is not used for transactions of deletions.
  */
-function placesFor(source: DataSource): Places {
+function placesFor(source: DataSource): pg.Places {
   const { max = POOL_SIZE } = (source.driver as { master?: { options?: { max?: number } } }).master?.options ?? {};
   const known =
-    placesOf.get(source) ?? new Places(Math.max(1, Math.min(AT_ONCE, max - 1)), MAX_WAIT_MS, () => new DeletionBusy());
+    placesOf.get(source) ??
+    new pg.Places(Math.max(1, Math.min(AT_ONCE, max - 1)), MAX_WAIT_MS, () => new DeletionBusy());
   placesOf.set(source, known);
   return known;
 }
@@ -75,8 +54,8 @@ export class DeletionClaims {
   private readonly running = new Map<string, Promise<void>>();
 
   constructor(
-    private readonly sessions: Sessions,
-    private readonly database: Database,
+    private readonly sessions: session.Sessions,
+    private readonly database: pg.Database,
   ) {}
 
   /**
@@ -84,7 +63,7 @@ export class DeletionClaims {
    * @throws for all concurrent requests except the first one: Unauthenticated if that one deletes the account, otherwise
    * DeletionBusy, because they can be repeated. DeletionBusy also if there is no place
    */
-  async exclusive(caller: Caller, erase: (withoutPlace: WithoutPlace) => Promise<void>): Promise<void> {
+  async exclusive(caller: identity.Caller, erase: (withoutPlace: WithoutPlace) => Promise<void>): Promise<void> {
     const { userId } = caller;
     const first = this.running.get(userId);
     if (first) {
@@ -92,7 +71,7 @@ export class DeletionClaims {
         () => true,
         () => false,
       );
-      if (isDeleted) throw new Unauthenticated(true);
+      if (isDeleted) throw new errors.Unauthenticated(true);
       await this.sessions.requireAlive(caller);
       throw new DeletionBusy();
     }
@@ -129,8 +108,8 @@ export class DeletionClaims {
 
 /** Sessions that were live until their account was deleted. */
 interface EndedAtGuard {
-  readonly erasure: SessionErasure;
-  readonly rows: readonly EndedRow[];
+  readonly erasure: session.SessionErasure;
+  readonly rows: readonly session.EndedRow[];
 }
 
 /**
@@ -144,15 +123,15 @@ export class AccountDeletion {
   private readonly listeners: ((user: object) => void)[] = [];
 
   constructor(
-    private readonly users: UserProvider,
-    private readonly timedUsers: TimedUserProvider,
+    private readonly users: identity.UserProvider,
+    private readonly timedUsers: identity.TimedUserProvider,
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
-    private readonly accounts: Accounts,
-    private readonly sessions: Sessions,
-    private readonly erasure: SessionErasure,
-    private readonly events: AuthEvents,
-    private readonly database: Database,
+    private readonly accounts: session.Accounts,
+    private readonly sessions: session.Sessions,
+    private readonly erasure: session.SessionErasure,
+    private readonly events: event.AuthEvents,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
   ) {}
 
@@ -169,24 +148,24 @@ export class AccountDeletion {
    * @throws DeletionBusy if the request can be repeated: there is no place, or another request has not deleted the account yet
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
-  delete(caller: Caller): Promise<void> {
+  delete(caller: identity.Caller): Promise<void> {
     const { userId, user } = caller;
     const identifier = this.users.identifierOf(user);
     return this.claims.exclusive(caller, async (withoutPlace) => {
       const { guard } = this.realm;
       const spellings = await Promise.all(
-        this.accounts.services(LoginLocks).map((locks) => locks.erasedSpellingOf(userId)),
+        this.accounts.services(locking.LoginLocks).map((locks) => locks.erasedSpellingOf(userId)),
       );
       const account = { userId, identifier, spellings, email: this.timedUsers.emailOf(user) };
-      for (const sessions of this.accounts.services(Sessions)) await sessions.endBegun('erased', userId);
+      for (const sessions of this.accounts.services(session.Sessions)) await sessions.endBegun('erased', userId);
       // At this guard only. A session of another guard may delete the account at the same time, and the transaction decides.
       await this.erasure.endForDeletion(caller);
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
-      await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
+      await withoutPlace(() => deadline.callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
-      for (const erasure of this.accounts.services(SessionErasure)) await erasure.eraseEnded(account.userId);
-      const { isDeleted, ended } = await RequestScope.detached(() => this.eraseRows(caller, account));
+      for (const erasure of this.accounts.services(session.SessionErasure)) await erasure.eraseEnded(account.userId);
+      const { isDeleted, ended } = await deadline.RequestScope.detached(() => this.eraseRows(caller, account));
       await this.logged('services that only verify tokens may accept the last access token until it expires', () =>
         this.denyErased(caller, ended),
       );
@@ -198,8 +177,8 @@ export class AccountDeletion {
   }
 
   private async eraseRows(
-    caller: Caller,
-    account: DeletedAccount,
+    caller: identity.Caller,
+    account: data.DeletedAccount,
   ): Promise<{ isDeleted: boolean; ended: EndedAtGuard[] }> {
     const { callsHost } = this;
     let ended: EndedAtGuard[] = [];
@@ -219,10 +198,13 @@ export class AccountDeletion {
       });
     try {
       // Code of the host must not run twice.
-      return { isDeleted: await (callsHost ? attempt() : repeatOnConflict(HOST_TIMEOUT_MS, attempt)), ended };
+      return {
+        isDeleted: await (callsHost ? attempt() : deadline.repeatOnConflict(deadline.HOST_TIMEOUT_MS, attempt)),
+        ended,
+      };
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !(await this.isGone(account))) throw error;
-      const more = await repeatWhileUnavailable(() =>
+      if (!(error instanceof errors.StoreUnavailable) || !(await this.isGone(account))) throw error;
+      const more = await deadline.repeatWhileUnavailable(() =>
         this.inTransaction(account, async (sql) => {
           const rest = await this.eraseRest(caller, sql);
           await this.rows.erase(sql, account);
@@ -234,17 +216,17 @@ export class AccountDeletion {
   }
 
   /** Ends and erases the sessions at every guard, as part of the transaction. Returns those that were live. */
-  private async eraseRest({ userId, familyId }: Caller, sql: Sql): Promise<EndedAtGuard[]> {
+  private async eraseRest({ userId, familyId }: identity.Caller, sql: pg.Sql): Promise<EndedAtGuard[]> {
     const ended: EndedAtGuard[] = [];
-    for (const erasure of this.accounts.services(SessionErasure)) {
+    for (const erasure of this.accounts.services(session.SessionErasure)) {
       const own = erasure === this.erasure ? familyId : null;
       ended.push({ erasure, rows: await erasure.eraseRest({ userId, familyId: own }, sql) });
     }
     return ended;
   }
 
-  private async denyErased({ familyId }: Caller, ended: readonly EndedAtGuard[]): Promise<void> {
-    for (const erasure of this.accounts.services(SessionErasure)) {
+  private async denyErased({ familyId }: identity.Caller, ended: readonly EndedAtGuard[]): Promise<void> {
+    for (const erasure of this.accounts.services(session.SessionErasure)) {
       const rows = ended.filter((one) => one.erasure === erasure).flatMap((one) => one.rows);
       const own = erasure === this.erasure ? familyId : null;
       await erasure.denyErased({ familyId: own }, [...new Map(rows.map((row) => [row.id, row])).values()]);
@@ -253,10 +235,10 @@ export class AccountDeletion {
 
   /** Runs the transaction of a deletion. One at a time for an account. The host may have many rows to delete. */
   private inTransaction<T>(
-    account: DeletedAccount,
-    work: (sql: Sql, manager: EntityManager) => Promise<T>,
+    account: data.DeletedAccount,
+    work: (sql: pg.Sql, manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (sql, manager) => {
+    return pg.unitOfWork(this.database.source, deadline.HOST_TIMEOUT_MS, async (sql, manager) => {
       if (!(await this.rows.lock(sql, account, MAX_WAIT_MS))) throw new DeletionBusy();
       return work(sql, manager);
     });
@@ -266,8 +248,8 @@ export class AccountDeletion {
    * Whether a failed transaction has deleted the user: the answer to its commit was lost, or the users are in another
    * database. The client cannot repeat the request then.
    */
-  private isGone(account: DeletedAccount): Promise<boolean> {
-    return repeatWhileUnavailable(async () => {
+  private isGone(account: data.DeletedAccount): Promise<boolean> {
+    return deadline.repeatWhileUnavailable(async () => {
       // Waits for the end of the failed transaction, whose connection may be lost.
       await this.inTransaction(account, async () => undefined);
       return (await this.timedUsers.findById(account.userId)) === null;
@@ -289,15 +271,15 @@ export class AccountDeletion {
   }
 
   /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
-  private async sweepAgain(account: DeletedAccount): Promise<void> {
-    for (const erasure of this.accounts.services(SessionErasure)) await erasure.eraseAll(account.userId);
+  private async sweepAgain(account: data.DeletedAccount): Promise<void> {
+    for (const erasure of this.accounts.services(session.SessionErasure)) await erasure.eraseAll(account.userId);
     // Without a transaction: each statement has the whole time limit, and can be repeated.
-    await repeatWhileUnavailable(() => this.rows.erase(this.database.query, account));
+    await deadline.repeatWhileUnavailable(() => this.rows.erase(this.database.query, account));
   }
 
   /** Runs work after the commit, if need be after the response. An error cannot undo the deletion, and is only logged. */
   private logged(consequence: string, work: () => Promise<void>): Promise<void> {
     // The work repeats itself while a store is unavailable.
-    return bestEffort(`an account was deleted, but ${consequence}: the cleanup`, work, 0);
+    return deadline.bestEffort(`an account was deleted, but ${consequence}: the cleanup`, work, 0);
   }
 }

@@ -1,13 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock } from '../../foundation/platform/clock';
-import { MANIFESTS, type Feature } from '../../foundation/realm/feature';
-import { type ExportedData, dataOf } from '../../foundation/realm/feature-data';
-import { Realm, Realms } from '../../foundation/realm/realm';
-import type { Caller } from '../../identity/tokens/caller';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { Clock, Realm, Realms, data, identity, manifest } from '../../kit';
 
 /** The data of an account in the library, for its owner. Times are ISO 8601 in UTC. */
-export interface ExportedAccount extends ExportedData {
+export interface ExportedAccount extends data.ExportedData {
   generated_at: string;
   account: { id: string | number; identifier: string | null };
 }
@@ -16,22 +11,22 @@ export interface ExportedAccount extends ExportedData {
 @Injectable()
 export class AccountExport {
   constructor(
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly realms: Realms,
     private readonly realm: Realm,
     private readonly clock: Clock,
-    @Inject(MANIFESTS) private readonly features: readonly Feature[],
+    @Inject(manifest.MANIFESTS) private readonly features: readonly manifest.Feature[],
   ) {}
 
-  async export({ user, userId }: Caller): Promise<ExportedAccount> {
+  async export({ user, userId }: identity.Caller): Promise<ExportedAccount> {
     const services = this.realms.get(this.realm.guard);
-    const data: Record<string, unknown> = {};
-    for (const { export: parts = {} } of dataOf(this.features))
-      for (const [part, read] of Object.entries(parts)) data[part] = await read(services, userId);
+    const content: Record<string, unknown> = {};
+    for (const { export: parts = {} } of data.dataOf(this.features))
+      for (const [part, read] of Object.entries(parts)) content[part] = await read(services, userId);
     return {
       generated_at: new Date(this.clock.now()).toISOString(),
       account: { id: this.users.publicIdOf(user), identifier: this.users.identifierOf(user) },
-      ...(data as unknown as ExportedData),
+      ...(content as unknown as data.ExportedData),
     };
   }
 }

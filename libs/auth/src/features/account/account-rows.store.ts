@@ -1,10 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
-import { isLockTimeout } from '../../foundation/platform/pg-errors';
-import { valueIf } from '../../foundation/platform/deadline';
-import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
-import { type AccountRows, type DeletedAccount, dataOf } from '../../foundation/realm/feature-data';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, data, deadline, manifest, pg } from '../../kit';
 
 /**
  * Deletes the data of one account, also that of features that are off. All queries are restricted to the guards of its source,
@@ -13,25 +8,25 @@ import { Realm } from '../../foundation/realm/realm';
 @Injectable()
 export class AccountDataStore {
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
-    @Inject(MANIFESTS) private readonly features: readonly Feature[],
+    @Inject(manifest.MANIFESTS) private readonly features: readonly manifest.Feature[],
   ) {}
 
   /** Excludes other deletions of the account until this transaction ends. @returns false if one still runs after `ms` */
-  async lock(sql: Sql, { userId }: DeletedAccount, ms: number): Promise<boolean> {
+  async lock(sql: pg.Sql, { userId }: data.DeletedAccount, ms: number): Promise<boolean> {
     await sql(`SET LOCAL lock_timeout = ${ms}`);
     try {
-      await sql(LOCK_UNTIL_COMMIT, [`svc:erase:${this.realm.source.key}:${userId}`]);
+      await sql(pg.LOCK_UNTIL_COMMIT, [`svc:erase:${this.realm.source.key}:${userId}`]);
     } catch (error) {
-      return valueIf(isLockTimeout, false)(error);
+      return deadline.valueIf(pg.isLockTimeout, false)(error);
     }
     await sql('SET LOCAL lock_timeout TO DEFAULT');
     return true;
   }
 
   /** Deletes every row of the account except its sessions: see `SessionErasure.eraseRest`. */
-  async erase(sql: Sql, account: DeletedAccount): Promise<void> {
+  async erase(sql: pg.Sql, account: data.DeletedAccount): Promise<void> {
     for (const { entity, column, values } of await this.existing(sql)) {
       const of = values(account);
       const condition = `${column} = ${typeof of === 'string' ? '$2' : 'ANY($2)'}`;
@@ -45,8 +40,8 @@ export class AccountDataStore {
    * Those whose table exists with their columns: another table may have its name. Checked on every call, because a migration may
    * run after the start of the process.
    */
-  private async existing(sql: Sql): Promise<AccountRows[]> {
-    const erased = dataOf(this.features).flatMap(({ erase = [] }) => erase);
+  private async existing(sql: pg.Sql): Promise<data.AccountRows[]> {
+    const erased = data.dataOf(this.features).flatMap(({ erase = [] }) => erase);
     const asked = erased.flatMap(({ entity, column }) =>
       ['guard', column].map((name) => [this.database.table(entity), name] as const),
     );

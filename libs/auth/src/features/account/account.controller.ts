@@ -1,44 +1,27 @@
 import { Controller } from '@nestjs/common';
-import {
-  INTEGER,
-  type Schema,
-  TEXT,
-  TIME,
-  anyOf,
-  objectOf,
-  namedSchema,
-  orNull,
-  record,
-} from '../../foundation/platform/schema';
-import type { Feature } from '../../foundation/realm/feature';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route } from '../../request/routes/route';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { RequireConfirmation } from '../step-up/require-confirmation';
+import { http, type identity, type manifest, schema } from '../../kit';
 import { AccountExport, type ExportedAccount } from './account-export';
 import { AccountDeletion, DeletionBusy } from './account-deletion';
 
 declare module '../../foundation/realm/feature' {
   interface Feature {
     /** The schemas of what the feature adds to the export of an account, by field. */
-    readonly exported?: Readonly<Record<string, Schema>>;
+    readonly exported?: Readonly<Record<string, schema.Schema>>;
   }
 }
 
 /** A number for users with numeric ids. */
-const USER_ID = anyOf([TEXT, INTEGER]);
+const USER_ID = schema.anyOf([schema.TEXT, schema.INTEGER]);
 
-const exportedAccount = (manifests: readonly Feature[]): Schema => {
+const exportedAccount = (manifests: readonly manifest.Feature[]): schema.Schema => {
   const own = {
-    generated_at: TIME,
-    account: record<ExportedAccount['account']>({ id: USER_ID, identifier: orNull(TEXT) }),
+    generated_at: schema.TIME,
+    account: schema.record<ExportedAccount['account']>({ id: USER_ID, identifier: schema.orNull(schema.TEXT) }),
   };
-  const all: Record<string, Schema> = Object.assign(own, ...manifests.map(({ exported }) => exported));
-  return namedSchema(
+  const all: Record<string, schema.Schema> = Object.assign(own, ...manifests.map(({ exported }) => exported));
+  return schema.namedSchema(
     'AuthAccount',
-    objectOf(all, () => true),
+    schema.objectOf(all, () => true),
   );
 };
 
@@ -49,27 +32,27 @@ export class AccountController {
     private readonly accountDeletion: AccountDeletion,
   ) {}
 
-  @Route('GET', 'export', 'account_export', {
+  @http.Route('GET', 'export', 'account_export', {
     summary: 'What is known of the account',
     note: 'Returns the data that the library has of the account.',
-    gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account.delete', true), http.RequireConfirmation()],
     limiter: 'svc-confirm',
     answer: (_, manifests) => exportedAccount(manifests),
   })
-  export(@CurrentCaller() caller: Caller): Promise<ExportedAccount> {
+  export(@http.CurrentCaller() caller: identity.Caller): Promise<ExportedAccount> {
     return this.account.export(caller);
   }
 
-  @Route('DELETE', '', 'account_delete', {
+  @http.Route('DELETE', '', 'account_delete', {
     summary: 'Deletes the account',
     note: 'Succeeds once. Afterwards every request of the account is answered 401.',
-    gates: [RequireIfPinned('svc.account.delete', true), RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account.delete', true), http.RequireConfirmation()],
     unlimited: 'it succeeds once, and each process runs two deletions at a time',
     endsSession: true,
     refusals: [DeletionBusy],
     quiet: true,
   })
-  delete(@CurrentCaller() caller: Caller): Promise<void> {
+  delete(@http.CurrentCaller() caller: identity.Caller): Promise<void> {
     return this.accountDeletion.delete(caller);
   }
 }
@@ -86,9 +69,9 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class AccountFlow extends Flow {
+export class AccountFlow extends http.Flow {
   /** As `GET /account/export`. @throws Unauthenticated, InsufficientScope, ConfirmationRequired, TooManyRequests */
-  export(source: CallSource): Promise<ExportedAccount> {
+  export(source: http.CallSource): Promise<ExportedAccount> {
     return this.call(AccountController, 'export', source);
   }
 
@@ -98,7 +81,7 @@ export class AccountFlow extends Flow {
    * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, DeletionBusy, StoreUnavailable; every error of a
    * listener of `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
    */
-  delete(source: CallSource): Promise<void> {
+  delete(source: http.CallSource): Promise<void> {
     return this.call(AccountController, 'delete', source);
   }
 }

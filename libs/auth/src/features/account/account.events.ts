@@ -1,4 +1,4 @@
-import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+import { event } from '../../kit';
 
 /**
  * An account was deleted, with all its data in the library. Emitted after the commit. No later event contains the
@@ -36,6 +36,6 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-export const ACCOUNT_EVENTS: LoggedEvents = {
-  'auth.account.deleted': { event: AccountDeleted, severity: 'info', details: ofUser },
+export const ACCOUNT_EVENTS: event.LoggedEvents = {
+  'auth.account.deleted': { event: AccountDeleted, severity: 'info', details: event.ofUser },
 };

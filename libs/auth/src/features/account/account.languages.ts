@@ -1,6 +1,6 @@
-import type { InEachLanguage, WithMails } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 
-export const accountLanguages: InEachLanguage<WithMails<'accountDeleted'>> = {
+export const accountLanguages: texts.InEachLanguage<texts.WithMails<'accountDeleted'>> = {
   en: {
     mails: {
       accountDeleted: {

@@ -1,14 +1,12 @@
-import { informOn } from '../../foundation/realm/informing';
-import { defineFeature } from '../../foundation/realm/feature';
+import { defineFeature, event, option } from '../../kit';
 import { ChangePasswordController, PasswordChangeFlow } from './change-password.controller';
 import { PasswordChanged, PasswordChange } from './change-password';
-import { feature } from '../../foundation/config/option-table';
 
 /** Change of the password by its user. */
 export const changePassword = defineFeature('changePassword', {
   flags: ['changePassword'],
-  options: { features: { changePassword: feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
-  informs: { passwordChanged: [informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
+  options: { features: { changePassword: option.feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
+  informs: { passwordChanged: [event.informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   writesUsers: () => 'UPDATE',
   waits: { 'change of the password': { row: '`POST /password`', inARow: 14, longest: 4 } },
   page: 'passwords.md',

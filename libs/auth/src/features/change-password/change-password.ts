@@ -1,20 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { newSecret } from '../../foundation/platform/crypto';
-import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
-import { ValidationFailed } from '../../foundation/platform/errors';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { PasswordHasher } from '../../identity/password/password-hasher';
-import { PasswordRules } from '../../identity/password/password-rules';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
-import type { Caller } from '../../identity/tokens/caller';
-import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
-import { PasswordReplacement } from '../login/password-replacement';
-import { Accounts } from '../sessions/accounts';
-import { Sessions } from '../sessions/sessions';
-import { Confirmations, type ConfirmedRequest } from '../step-up/confirmations';
-import { CurrentPassword } from '../step-up/password-confirmation';
-import { WrongPassword } from '../step-up/step-up.errors';
+import { crypto, deadline, errors, event, identity, input, session } from '../../kit';
 
 /**
  * A user changed the password, and all other sessions of the user have ended. A good reason to mail the account's owner.
@@ -43,16 +28,16 @@ const ATTEMPTS = 3;
 @Injectable()
 export class PasswordChange {
   constructor(
-    private readonly rules: PasswordRules,
-    private readonly currentPassword: CurrentPassword,
-    private readonly hasher: PasswordHasher,
-    private readonly replacement: PasswordReplacement,
-    private readonly users: TimedUserProvider,
-    private readonly confirmations: Confirmations,
-    private readonly sessions: Sessions,
-    private readonly standings: AccountStandings,
-    private readonly accounts: Accounts,
-    private readonly events: AuthEvents,
+    private readonly rules: identity.PasswordRules,
+    private readonly currentPassword: session.CurrentPassword,
+    private readonly hasher: identity.PasswordHasher,
+    private readonly replacement: session.PasswordReplacement,
+    private readonly users: identity.TimedUserProvider,
+    private readonly confirmations: session.Confirmations,
+    private readonly sessions: session.Sessions,
+    private readonly standings: identity.AccountStandings,
+    private readonly accounts: session.Accounts,
+    private readonly events: event.AuthEvents,
   ) {}
 
   /**
@@ -60,11 +45,11 @@ export class PasswordChange {
    * @throws SignInRefused; ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
    * a first password without a confirmation
    */
-  async change(caller: Caller, body: ChangePasswordRequest, request: ConfirmedRequest): Promise<void> {
+  async change(caller: identity.Caller, body: ChangePasswordRequest, request: session.ConfirmedRequest): Promise<void> {
     const { user } = caller;
     await this.standings.refuse(caller.userId);
     if (body.password === body.current_password) {
-      throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
+      throw new errors.ValidationFailed({ password: [{ key: 'password.unchanged' }] });
     }
     await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
@@ -76,16 +61,16 @@ export class PasswordChange {
    * Sets the password of a user without one. Of two concurrent calls, one succeeds. If the session ends while the password is stored, the hash of
    * a random text that is not stored replaces the password: the user can reset it.
    */
-  private async setFirst(caller: Caller, password: string, request: ConfirmedRequest): Promise<void> {
+  private async setFirst(caller: identity.Caller, password: string, request: session.ConfirmedRequest): Promise<void> {
     const { userId, familyId } = caller;
-    const missing = new ValidationFailed({
-      [FIELD]: [{ key: 'validation.required', params: { field: named(FIELD) } }],
+    const missing = new errors.ValidationFailed({
+      [FIELD]: [{ key: 'validation.required', params: { field: input.named(FIELD) } }],
     });
     if ((await this.users.passwordHashOf(userId)) !== null) throw missing;
     await this.confirmations.require(caller, request);
     const digest = await this.hasher.hash(password);
     // Before the password is stored: a full hash queue must not keep a password that has to be replaced.
-    const unusable = await this.hasher.hash(newSecret());
+    const unusable = await this.hasher.hash(crypto.newSecret());
     await this.sessions.requireAlive(caller);
     const isMade = await this.replacement.replace({
       userId,
@@ -102,14 +87,14 @@ export class PasswordChange {
         if (await this.sessions.isAlive(familyId)) return;
         await this.users.savePasswordHash(userId, unusable, digest);
         // Also those that have begun with the password until now.
-        await repeatWhileUnavailable(() => this.accounts.endOthers(userId, familyId, 'password_change'));
+        await deadline.repeatWhileUnavailable(() => this.accounts.endOthers(userId, familyId, 'password_change'));
       },
     });
     if (!isMade) throw missing;
   }
 
   /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
-  private async replace(caller: Caller, current: string, password: string): Promise<void> {
+  private async replace(caller: identity.Caller, current: string, password: string): Promise<void> {
     const { userId } = caller;
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -129,7 +114,7 @@ export class PasswordChange {
       });
       if (isMade) return;
     }
-    throw new WrongPassword(FIELD);
+    throw new session.WrongPassword(FIELD);
   }
 
   /**
@@ -137,7 +122,7 @@ export class PasswordChange {
    *
    * @param digest the hash of the new password
    */
-  private async endOthers({ userId, familyId }: Caller, digest: string, moment?: number): Promise<void> {
+  private async endOthers({ userId, familyId }: identity.Caller, digest: string, moment?: number): Promise<void> {
     const removal = this.replacement.forgetFormer({ userId, digest });
     await this.accounts.endOthers(userId, familyId, 'password_change', moment);
     await removal;
@@ -145,8 +130,8 @@ export class PasswordChange {
 }
 
 /** Body of `POST /password`. A user without a password omits `current_password`, and sends a confirmation token. */
-export class ChangePasswordRequest extends NewPasswordRequest {
-  @RequiredText(({ password }) => typeof password !== 'string')
+export class ChangePasswordRequest extends input.NewPasswordRequest {
+  @input.RequiredText(({ password }) => typeof password !== 'string')
   current_password: string | null = null;
 }
 

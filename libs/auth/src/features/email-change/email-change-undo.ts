@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import { PasswordHasher } from '../../identity/password/password-hasher';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { PasswordReplacement } from '../login/password-replacement';
-import { Accounts } from '../sessions/accounts';
+import { Realm, crypto, errors, event, identity, session } from '../../kit';
 import { EmailChangeFailed, EmailReplacements, LINK_ATTEMPTS } from './email-change';
 import { EmailChangeUndone } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
@@ -14,7 +7,7 @@ import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
 import { emailChangeText } from './email-change.texts';
 
 /** The former email belongs to another account now: 409. Nothing has changed. The support of the host has to decide. */
-export class FormerEmailTaken extends AuthException {
+export class FormerEmailTaken extends errors.AuthException {
   constructor() {
     super('former_email_taken', { status: 409, text: emailChangeText('auth.former_email_taken') });
   }
@@ -29,13 +22,13 @@ export class FormerEmailTaken extends AuthException {
 @Injectable()
 export class EmailChangeUndo {
   constructor(
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly changes: EmailChangeStore,
     private readonly replacements: EmailReplacements,
-    private readonly hasher: PasswordHasher,
-    private readonly accounts: Accounts,
-    private readonly passwords: PasswordReplacement,
-    private readonly events: AuthEvents,
+    private readonly hasher: identity.PasswordHasher,
+    private readonly accounts: session.Accounts,
+    private readonly passwords: session.PasswordReplacement,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -45,7 +38,7 @@ export class EmailChangeUndo {
    * @throws EmailChangeFailed for an invalid link; FormerEmailTaken; HasherBusy; StoreUnavailable: the request can be repeated
    */
   async undo(token: string): Promise<void> {
-    const hash = sha256(token);
+    const hash = crypto.sha256(token);
     let digest: string | undefined;
     for (let attempt = 0; attempt < LINK_ATTEMPTS; attempt++) {
       const found = await this.changes.find('undo', hash);
@@ -57,7 +50,7 @@ export class EmailChangeUndo {
         continue;
       }
       // Before the first change: a full hash queue changes nothing.
-      digest ??= await this.hasher.hash(newSecret());
+      digest ??= await this.hasher.hash(crypto.newSecret());
       // Then the change is judged again, also if another request was faster.
       await this.restore(found, digest);
     }

@@ -1,12 +1,5 @@
 import { Controller, Req } from '@nestjs/common';
-import { HasherBusy } from '../../identity/password/hash-queue';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, signInRefusal } from '../../request/routes/route';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { RequireConfirmation } from '../step-up/require-confirmation';
+import { http, identity } from '../../kit';
 import {
   EmailChangeBody,
   EmailChangeConfirmation,
@@ -25,20 +18,23 @@ export class EmailChangeController {
     private readonly undoing: EmailChangeUndo,
   ) {}
 
-  @Route('POST', '', 'email_change_request', {
+  @http.Route('POST', '', 'email_change_request', {
     summary: 'Mails a link that changes the email to a new address',
     note: 'Gives the same answer for a free, a taken and the own address.',
-    gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     limiter: 'svc-email-change',
     status: 202,
     done: 'email-change-requested',
-    refusals: [signInRefusal],
+    refusals: [http.signInRefusal],
   })
-  request(@CurrentCaller() caller: Caller, @RequestBody() { email }: EmailChangeBody): Promise<void> {
+  request(
+    @http.CurrentCaller() caller: identity.Caller,
+    @http.RequestBody() { email }: EmailChangeBody,
+  ): Promise<void> {
     return this.requests.request(caller, email);
   }
 
-  @Route('POST', 'confirm', 'email_change_confirm', {
+  @http.Route('POST', 'confirm', 'email_change_confirm', {
     summary: 'Changes the email with the token that was mailed to the new address',
     note: 'Ends all other sessions. Every link that is not accepted gets the same text.',
     public: true,
@@ -47,20 +43,20 @@ export class EmailChangeController {
     refusals: [EmailChangeFailed],
     quiet: true,
   })
-  confirm(@RequestBody() { token }: EmailChangeLink, @Req() request: object): Promise<void> {
+  confirm(@http.RequestBody() { token }: EmailChangeLink, @Req() request: object): Promise<void> {
     return this.confirmation.confirm(token, request);
   }
 
-  @Route('POST', 'undo', 'email_change_undo', {
+  @http.Route('POST', 'undo', 'email_change_undo', {
     summary: 'Restores the former email with the token that was mailed to it',
     note: 'Ends all sessions of the user, replaces the password, and mails a reset link.',
     public: true,
     limiter: 'svc-mailed-links',
     done: 'email-change-undone',
-    refusals: [EmailChangeFailed, FormerEmailTaken, HasherBusy],
+    refusals: [EmailChangeFailed, FormerEmailTaken, identity.HasherBusy],
     quiet: true,
   })
-  undo(@RequestBody() { token }: EmailChangeLink): Promise<void> {
+  undo(@http.RequestBody() { token }: EmailChangeLink): Promise<void> {
     return this.undoing.undo(token);
   }
 }
@@ -77,19 +73,19 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class EmailChangeFlow extends Flow {
+export class EmailChangeFlow extends http.Flow {
   /**
    * As `POST /email/change`: mails a link to the new address. The result does not show whether the address has an account.
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, ValidationFailed, InsufficientScope, TooManyRequests, StoreUnavailable;
    * AuthConfigError without `confirmUrl`, `undoUrl` or mailer
    */
-  request(email: string, source: CallSource): Promise<void> {
+  request(email: string, source: http.CallSource): Promise<void> {
     return this.call(EmailChangeController, 'request', source, { email });
   }
 
   /** As `POST /email/change/confirm`. @throws EmailChangeFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
-  confirm(token: string, source: CallSource): Promise<void> {
+  confirm(token: string, source: http.CallSource): Promise<void> {
     return this.call(EmailChangeController, 'confirm', source, { token });
   }
 
@@ -98,7 +94,7 @@ export class EmailChangeFlow extends Flow {
    *
    * @throws EmailChangeFailed, FormerEmailTaken, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  undo(token: string, source: CallSource): Promise<void> {
+  undo(token: string, source: http.CallSource): Promise<void> {
     return this.call(EmailChangeController, 'undo', source, { token });
   }
 }

@@ -1,6 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { CreatesTable } from '../../foundation/realm/feature-data';
+import { data } from '../../kit';
 import type { EmailChangeState } from './email-change.policy';
 
 /**
@@ -93,7 +93,7 @@ export class EmailChange {
 }
 
 /** Creates `svc_email_changes`. */
-export class CreateSvcEmailChanges1764200000000 extends CreatesTable {
+export class CreateSvcEmailChanges1764200000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_email_changes (

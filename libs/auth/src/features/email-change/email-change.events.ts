@@ -1,4 +1,4 @@
-import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+import { event } from '../../kit';
 
 /**
  * A user has asked for a change of the email. Emitted also if the new address has an account, and gets no link.
@@ -53,9 +53,9 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-export const EMAIL_CHANGE_EVENTS: LoggedEvents = {
-  'auth.email.changed': { event: EmailChanged, severity: 'info', details: ofUser },
-  'auth.email.change_undone': { event: EmailChangeUndone, severity: 'warning', details: ofUser },
+export const EMAIL_CHANGE_EVENTS: event.LoggedEvents = {
+  'auth.email.changed': { event: EmailChanged, severity: 'info', details: event.ofUser },
+  'auth.email.change_undone': { event: EmailChangeUndone, severity: 'warning', details: event.ofUser },
 };
 
 declare module '../sessions/sessions.events' {

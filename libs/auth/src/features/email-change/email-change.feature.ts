@@ -1,11 +1,4 @@
-import { implement, sharedColumn } from '../../identity/users/provider-checks';
-import type { UserProvider } from '../../foundation/ports/user-provider';
-import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
-import { TEXT, TIME, listOf, orNull, record } from '../../foundation/platform/schema';
-import { defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
-import { perClientAndUser } from '../../request/throttling/limiters';
+import { data, defineFeature, identity, limiter, mailing, schema, type settings } from '../../kit';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController, EmailChangeFlow } from './email-change.controller';
@@ -15,7 +8,7 @@ import { EMAIL_CHANGE_OPTIONS } from './email-change.options';
 import { EMAIL_CHANGE_EVENTS } from './email-change.events';
 
 /** The undo of a change replaces the password, so its user needs another one. */
-function resetErrors({ guards }: AuthConfig): string[] {
+function resetErrors({ guards }: settings.AuthConfig): string[] {
   return guards
     .filter(({ features, facts }) => features.emailChange && !facts.mailsPasswordLinks)
     .map(
@@ -34,13 +27,13 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends Readonly<typeof reasons> {}
 }
 
-function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): (string | false)[] {
   if (!guard.features.emailChange) return [];
   return [
-    sharedColumn(users, 'email', 'features.emailChange'),
+    identity.sharedColumn(users, 'email', 'features.emailChange'),
     !users.changesEmails() &&
       `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
-        `${implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+        `${identity.implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
   ];
 }
 
@@ -55,25 +48,25 @@ export const emailChange = defineFeature('emailChange', {
   userErrors,
   needsMailer: true,
   mails: {
-    emailChange: { class: 'requested', example: EXAMPLE_LINK },
+    emailChange: { class: 'requested', example: mailing.EXAMPLE_LINK },
     emailChanged: {
       class: 'security',
-      example: { ...EXAMPLE_CHANGE, url: EXAMPLE_LINK.url, days: 7, newEmail: 'g…@example.org' },
+      example: { ...mailing.EXAMPLE_CHANGE, url: mailing.EXAMPLE_LINK.url, days: 7, newEmail: 'g…@example.org' },
     },
   },
   events: EMAIL_CHANGE_EVENTS,
   limits: {
-    'svc-email-change': perClientAndUser(({ emailChange: limit }) => limit),
+    'svc-email-change': limiter.perClientAndUser(({ emailChange: limit }) => limit),
   },
   configErrors: resetErrors,
   exported: {
-    email_changes: listOf(
-      record<ExportedEmailChange>({
-        from: orNull(TEXT),
-        to: TEXT,
-        requested_at: TIME,
-        confirmed_at: orNull(TIME),
-        undone_at: orNull(TIME),
+    email_changes: schema.listOf(
+      schema.record<ExportedEmailChange>({
+        from: schema.orNull(schema.TEXT),
+        to: schema.TEXT,
+        requested_at: schema.TIME,
+        confirmed_at: schema.orNull(schema.TIME),
+        undone_at: schema.orNull(schema.TIME),
       }),
     ),
   },
@@ -87,7 +80,7 @@ export const emailChange = defineFeature('emailChange', {
     entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],
     stores: [EmailChangeRows],
     export: { email_changes: (services, userId) => services.get(EmailChangeRows).list(userId) },
-    erase: [rowsOfUser(EmailChange)],
+    erase: [data.rowsOfUser(EmailChange)],
     prune: {
       emailChanges: {
         title: 'changes of email',

@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { EMAIL_CHANGE_MESSAGES } from './email-change.texts';
 
-export const emailChangeLanguages: InEachLanguage<
-  WithMessages<keyof typeof EMAIL_CHANGE_MESSAGES> & WithMails<'emailChange' | 'emailChanged'>
+export const emailChangeLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof EMAIL_CHANGE_MESSAGES> & texts.WithMails<'emailChange' | 'emailChanged'>
 > = {
   en: {
     messages: EMAIL_CHANGE_MESSAGES,

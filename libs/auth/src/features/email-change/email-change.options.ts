@@ -1,14 +1,4 @@
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  days,
-  feature,
-  minutes,
-  publicBlock,
-  rateLimit,
-  text,
-} from '../../foundation/config/option-table';
+import { option } from '../../kit';
 
 /** Change of the email. Needs `features.emailChange`. */
 export interface EmailChangeOptions {
@@ -63,28 +53,28 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly emailChange: WithDefaults<EmailChangeOptions, 'confirmUrl' | 'undoUrl'>;
+    readonly emailChange: option.WithDefaults<EmailChangeOptions, 'confirmUrl' | 'undoUrl'>;
   }
 }
 
 export const EMAIL_CHANGE_OPTIONS = {
-  features: { emailChange: feature({ default: false, env: 'FEATURE_EMAIL_CHANGE' }) },
-  rateLimits: { emailChange: rateLimit('EMAIL_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
-  emailChange: publicBlock({
-    confirmUrl: text({
+  features: { emailChange: option.feature({ default: false, env: 'FEATURE_EMAIL_CHANGE' }) },
+  rateLimits: { emailChange: option.rateLimit('EMAIL_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
+  emailChange: option.publicBlock({
+    confirmUrl: option.text({
       env: 'EMAIL_CHANGE_CONFIRM_URL',
       mailedUrl: {
         cure: 'Set it to the page that the link to the new address opens, such as https://app.example.com/confirm-email.',
       },
     }),
-    undoUrl: text({
+    undoUrl: option.text({
       env: 'EMAIL_CHANGE_UNDO_URL',
       mailedUrl: {
         cure: 'Set it to the page that the link to the former address opens, such as https://app.example.com/undo-email.',
       },
     }),
-    expireMinutes: minutes(1, 24 * 60, { default: 60, env: 'EMAIL_CHANGE_EXPIRE' }),
+    expireMinutes: option.minutes(1, 24 * 60, { default: 60, env: 'EMAIL_CHANGE_EXPIRE' }),
     // For so long, a person who can read the mails of the former address can take the account back.
-    undoDays: days(1, 30, { default: 7, env: 'EMAIL_CHANGE_UNDO_DAYS' }),
-  } satisfies TableOf<EmailChangeOptions>),
-} satisfies OptionTree;
+    undoDays: option.days(1, 30, { default: 7, env: 'EMAIL_CHANGE_UNDO_DAYS' }),
+  } satisfies option.TableOf<EmailChangeOptions>),
+} satisfies option.OptionTree;

@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql, isUuid } from '../../foundation/platform/database';
-import { isMissing } from '../../foundation/platform/pg-errors';
-import { valueIf } from '../../foundation/platform/deadline';
-import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
-import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../sessions/session.entity';
-import { foldedIdentifier } from '../../identity/users/identifiers';
+import { Clock, Realm, deadline, identity, pg, session } from '../../kit';
 import { EmailChange } from './email-change.entity';
 import { type EmailChangeState, type EmailChangeStep, transition } from './email-change.policy';
 
@@ -63,10 +56,10 @@ const HOLDING: readonly EmailChangeState[] = ['changed', 'confirmed'];
  */
 @Injectable()
 export class EmailChangeStore {
-  private readonly table = once(() => this.database.table(EmailChange));
+  private readonly table = pg.once(() => this.database.table(EmailChange));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {}
@@ -77,7 +70,7 @@ export class EmailChangeStore {
    * removes the factors that were added since.
    */
   async request(
-    sql: Sql,
+    sql: pg.Sql,
     { id, userId, sessionId, from, wasVerified, to, confirmHash, fingerprint }: EmailChangeRequest,
   ) {
     const columns = [
@@ -115,11 +108,11 @@ export class EmailChangeStore {
   }
 
   /** The deadline of a session; null for a session of a co-issuer, which has no row here. */
-  private async deadlineOf(sql: Sql, sessionId: string | null): Promise<string | null> {
-    if (sessionId === null || !isUuid(sessionId)) return null;
-    const statement = `SELECT expires_at::text AS deadline FROM ${this.database.table(Session)} WHERE id = $1 AND guard = $2`;
-    const [session] = await sql<{ deadline: string }>(statement, [sessionId, this.realm.guard]);
-    return session?.deadline ?? null;
+  private async deadlineOf(sql: pg.Sql, sessionId: string | null): Promise<string | null> {
+    if (sessionId === null || !pg.isUuid(sessionId)) return null;
+    const statement = `SELECT expires_at::text AS deadline FROM ${this.database.table(session.Session)} WHERE id = $1 AND guard = $2`;
+    const [current] = await sql<{ deadline: string }>(statement, [sessionId, this.realm.guard]);
+    return current?.deadline ?? null;
   }
 
   /** Finds a change by the hash of the token in one of its links. */
@@ -140,9 +133,9 @@ export class EmailChangeStore {
    *
    * @param undo the hash of the token that undoes the change, and the former address, which is held; null for neither
    */
-  async confirm(sql: Sql, id: string, undo: { hash: string; email: string } | null): Promise<boolean> {
+  async confirm(sql: pg.Sql, id: string, undo: { hash: string; email: string } | null): Promise<boolean> {
     const { from, to } = transition('confirm');
-    const held = undo && foldedIdentifier(undo.email);
+    const held = undo && identity.foldedIdentifier(undo.email);
     const confirmed = await sql(
       `UPDATE ${this.table()} SET state = $4, undo_hash = $5, held_email = $8, confirmed_at = now,
               expires_at = now + $6::float8 * interval '1 day'
@@ -161,7 +154,7 @@ export class EmailChangeStore {
    * @param unusableHash replaces the password, also when a repeated request does it
    */
   async undo(
-    sql: Sql,
+    sql: pg.Sql,
     { id, userId }: Pick<StoredEmailChange, 'id' | 'userId'>,
     unusableHash: string,
   ): Promise<boolean> {
@@ -205,7 +198,7 @@ export class EmailChangeStore {
     const [held] = await this.database.query<{ userId: string }>(
       `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND held_email = $2 AND state = ANY($3)
           AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
-      [this.realm.source.names, foldedIdentifier(email), HOLDING, this.clock.offset],
+      [this.realm.source.names, identity.foldedIdentifier(email), HOLDING, this.clock.offset],
     );
     return held?.userId ?? null;
   }
@@ -222,10 +215,10 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** Reads and deletes rows, whether or not the feature is on: rows from the time when it was on remain. */
 @Injectable()
 export class EmailChangeRows {
-  private readonly table = once(() => this.database.table(EmailChange));
+  private readonly table = pg.once(() => this.database.table(EmailChange));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {}
@@ -239,7 +232,7 @@ export class EmailChangeRows {
            FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY requested_at, id`,
         [this.realm.guard, userId],
       )
-      .catch(valueIf(isMissing, []));
+      .catch(deadline.valueIf(pg.isMissing, []));
     return rows.map(({ from, to, requestedAt, confirmedAt, undoneAt }) => ({
       from,
       to,
@@ -251,11 +244,11 @@ export class EmailChangeRows {
 
   /** Deletes the expired changes of all guards, and resolves to their number; 0 when the table does not exist. */
   prune(): Promise<number> {
-    return sweep<string>(FIRST_ID, (after) => this.page(after));
+    return pg.sweep<string>(FIRST_ID, (after) => this.page(after));
   }
 
   /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
-  private async page(after: string): Promise<SweptPage<string>> {
+  private async page(after: string): Promise<pg.SweptPage<string>> {
     const statement = `
       WITH page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE id > $1::uuid ORDER BY id LIMIT ${PAGE}),
            expired AS MATERIALIZED (
@@ -263,7 +256,7 @@ export class EmailChangeRows {
               WHERE t.expires_at <= clock_timestamp() + $2::interval FOR UPDATE OF t SKIP LOCKED),
            gone AS (DELETE FROM ${this.table()} WHERE id IN (SELECT id FROM expired) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT id::text FROM page ORDER BY id DESC LIMIT 1) AS next`;
-    const [swept] = await this.database.query<SweptPage<string>>(statement, [after, this.clock.offset]);
+    const [swept] = await this.database.query<pg.SweptPage<string>>(statement, [after, this.clock.offset]);
     return swept!;
   }
 }

@@ -1,5 +1,4 @@
-import type { ReportMail } from '../../foundation/ports/mail';
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts, type mailing } from '../../kit';
 
 export const EMAIL_CHANGE_MESSAGES = {
   'auth.email_change_failed': 'This link to change the email address is not valid any more. Please ask for a new one.',
@@ -13,7 +12,7 @@ declare module '../../foundation/platform/messages' {
 export const emailChangeText = featureTexts(EMAIL_CHANGE_MESSAGES);
 
 /** The data of the mail to the former address after a change of the address. */
-export interface EmailChangedMail extends ReportMail {
+export interface EmailChangedMail extends mailing.ReportMail {
   /** The new address with its local part shortened: `a…@example.com`. */
   newEmail: string;
   /**

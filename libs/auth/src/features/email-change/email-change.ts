@@ -1,28 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Clock } from '../../foundation/platform/clock';
-import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { Database, type Sql } from '../../foundation/platform/database';
-import { isUnstorable } from '../../foundation/platform/pg-errors';
-import { AuthException } from '../../foundation/platform/errors';
-import { withQuery } from '../../foundation/ports/mail';
-import type { ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
-import type { Caller } from '../../identity/tokens/caller';
-import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
-import { foldedIdentifier } from '../../identity/users/identifiers';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { RequiredEmail, RequiredText } from '../../request/http/request-body';
-import { ProvedEmails } from '../../identity/users/proved-emails';
-import type { KeptLinks } from '../login/password-replacement';
-import { AccountMails, ExistingAccountMails } from '../mail/account-mails';
-import type { Draft } from '../mail/mail-gate';
-import { MailQueue } from '../mail/mail-queue';
-import { Accounts } from '../sessions/accounts';
-import { RequestSessions } from '../sessions/request-sessions';
-import { Sessions } from '../sessions/sessions';
+import { Clock, Realm, crypto, errors, event, identity, input, mailing, pg, session } from '../../kit';
 import { EmailChangeRequested, EmailChanged } from './email-change.events';
 import { linkVerdict } from './email-change.policy';
 import { EmailChangeStore, type StoredEmailChange } from './email-change.store';
@@ -35,20 +13,20 @@ export const LINK_ATTEMPTS = 6;
  * The token that undoes a change. It is derived, so that a repeated request can mail the same link, although only hashes are
  * stored. Who has the token of the new address can derive it: an undo gives access to the former address only.
  */
-const undoTokenOf = (token: string): string => sha256(`undo:${token}`);
+const undoTokenOf = (token: string): string => crypto.sha256(`undo:${token}`);
 
 /** Stores requests for a change of email, and mails the links (`POST /email/change`). */
 @Injectable()
 export class EmailChangeRequests {
   constructor(
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly changes: EmailChangeStore,
-    private readonly accounts: Accounts,
-    private readonly provedEmails: ProvedEmails,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
-    private readonly existingAccountMails: ExistingAccountMails,
-    private readonly events: AuthEvents,
+    private readonly accounts: session.Accounts,
+    private readonly provedEmails: identity.ProvedEmails,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
+    private readonly existingAccountMails: mailing.ExistingAccountMails,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -58,27 +36,27 @@ export class EmailChangeRequests {
    *
    * @throws Unauthenticated if the session has ended; SignInRefused, StoreUnavailable
    */
-  async request(caller: Caller, email: string): Promise<void> {
+  async request(caller: identity.Caller, email: string): Promise<void> {
     const { user, userId, familyId: sessionId } = caller;
-    const [id, token, to] = [randomUUID(), newSecret(), foldedIdentifier(email)];
-    const fingerprint = fingerprintFor(id, await this.users.passwordHashOf(userId));
+    const [id, token, to] = [randomUUID(), crypto.newSecret(), identity.foldedIdentifier(email)];
+    const fingerprint = identity.fingerprintFor(id, await this.users.passwordHashOf(userId));
     const from = this.users.emailOf(user);
     const wasVerified = !(await this.provedEmails.isMissing(user));
-    const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: sha256(token), fingerprint };
+    const request = { id, userId, sessionId, from, wasVerified, to, confirmHash: crypto.sha256(token), fingerprint };
     await this.accounts.exclusiveForSession(caller, (sql) => this.changes.request(sql, request));
     this.events.emit(new EmailChangeRequested(userId, this.realm.guard));
     this.queue.add('emailChange', () => this.draftFor(to, userId, token));
   }
 
   /** An address with an account gets no link. Its owner gets a mail without one, unless it is the user's own address. */
-  private async draftFor(to: string, userId: string, token: string): Promise<Draft<'emailChange'> | null> {
+  private async draftFor(to: string, userId: string, token: string): Promise<mailing.Draft<'emailChange'> | null> {
     // The account may be deleted while the mail waits in the queue.
     const user = await this.users.findById(userId);
     const owner = user && (await this.users.findByEmail(to));
     if (owner && this.users.idOf(owner) !== userId) this.existingAccountMails.send(owner);
     if (!user || owner) return null;
     const { confirmUrl, expireMinutes: minutes } = this.realm.options.emailChange;
-    const url = withQuery(confirmUrl!, { token });
+    const url = mailing.withQuery(confirmUrl!, { token });
     return { to, write: () => this.mails.write('emailChange', { user, to, url, minutes }) };
   }
 }
@@ -87,9 +65,9 @@ export class EmailChangeRequests {
 @Injectable()
 export class EmailReplacements {
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly accounts: Accounts,
-    private readonly database: Database,
+    private readonly users: identity.TimedUserProvider,
+    private readonly accounts: session.Accounts,
+    private readonly database: pg.Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
   ) {}
@@ -99,9 +77,13 @@ export class EmailReplacements {
    *
    * @param record records the step; false if it is not possible any more
    */
-  async replace(userId: string, change: Replacing, record: (sql: Sql) => Promise<boolean>): Promise<ReplacementResult> {
+  async replace(
+    userId: string,
+    change: identity.Replacing,
+    record: (sql: pg.Sql) => Promise<boolean>,
+  ): Promise<identity.ReplacementResult> {
     const [rollback, verifiedAt] = [new Error('rolled back'), new Date(this.clock.now())];
-    let result: ReplacementResult = 'stale';
+    let result: identity.ReplacementResult = 'stale';
     const work = this.accounts.exclusive(
       userId,
       async (sql, manager) => {
@@ -112,14 +94,14 @@ export class EmailReplacements {
       this.callsHost,
     );
     await work.catch((error) => {
-      if (isUnstorable(error)) throw new EmailChangeFailed();
+      if (pg.isUnstorable(error)) throw new EmailChangeFailed();
       if (error !== rollback) throw error;
     });
     return result;
   }
 
   /** Ends what was mailed for the account, at all guards of the source. @param kept what is bound to the address that is stored now */
-  async endLinks(userId: string, kept?: KeptLinks): Promise<void> {
+  async endLinks(userId: string, kept?: session.KeptLinks): Promise<void> {
     for (const [end, services] of this.accounts.hooks('emailReplaced')) await end(services, userId, kept);
   }
 
@@ -134,17 +116,17 @@ export class EmailReplacements {
 @Injectable()
 export class EmailChangeConfirmation {
   constructor(
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly changes: EmailChangeStore,
     private readonly replacements: EmailReplacements,
-    private readonly sessions: Sessions,
-    private readonly standings: AccountStandings,
-    private readonly accounts: Accounts,
-    private readonly requestSessions: RequestSessions,
-    private readonly provedEmails: ProvedEmails,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
-    private readonly events: AuthEvents,
+    private readonly sessions: session.Sessions,
+    private readonly standings: identity.AccountStandings,
+    private readonly accounts: session.Accounts,
+    private readonly requestSessions: session.RequestSessions,
+    private readonly provedEmails: identity.ProvedEmails,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -157,7 +139,7 @@ export class EmailChangeConfirmation {
    * request can be repeated
    */
   async confirm(token: string, request: object): Promise<void> {
-    const hash = sha256(token);
+    const hash = crypto.sha256(token);
     for (let attempt = 0; attempt < LINK_ATTEMPTS; attempt++) {
       const found = await this.changes.find('confirm', hash);
       const verdict = linkVerdict('confirm', found && { ...found, isRevoked: await this.isRevoked(found) });
@@ -174,7 +156,7 @@ export class EmailChangeConfirmation {
   private async isRevoked({ id, userId, sessionId, fingerprint }: StoredEmailChange): Promise<boolean> {
     const isAlive = await this.sessions.isAlive(sessionId);
     if ((await this.standings.of(userId, true)) === 'refused') return true;
-    return !isAlive || fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
+    return !isAlive || identity.fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
   }
 
   /** @throws EmailChangeFailed if another account has the address; TooManyRequests before anything has changed */
@@ -189,19 +171,20 @@ export class EmailChangeConfirmation {
     const isStored = this.users.emailOf(user) === to;
     // An address that was never verified may belong to another person, who must not get access to the account.
     const isVerified = isStored ? wasVerified : !(await this.provedEmails.isMissing(user));
-    const undo = from !== null && isVerified ? { hash: sha256(undoToken), email: from } : null;
+    const undo = from !== null && isVerified ? { hash: crypto.sha256(undoToken), email: from } : null;
     const current = isStored ? to : from;
     // The user has asked for the change. A user of whom no person was known stays one, unless a session confirms the change.
     const isProved =
       (await this.provedEmails.wasProved(userId, from, isVerified)) ||
       (await this.requestSessions.ownerOf(request)) === userId;
-    const record = async (sql: Sql): Promise<boolean> => {
+    const record = async (sql: pg.Sql): Promise<boolean> => {
       if (!(await this.sessions.isAlive(sessionId, sql)) || !(await this.changes.confirm(sql, id, undo))) return false;
       await this.provedEmails.recordChange(sql, userId, to, isProved);
       return true;
     };
-    const replace = (): Promise<ReplacementResult> => this.replacements.replace(userId, { from: current, to }, record);
-    const isMade = (result: ReplacementResult): boolean => result === 'changed';
+    const replace = (): Promise<identity.ReplacementResult> =>
+      this.replacements.replace(userId, { from: current, to }, record);
+    const isMade = (result: identity.ReplacementResult): boolean => result === 'changed';
     // Without its mail, the owner of the former address could not undo the change.
     const result = await (undo ? this.queue.withReserved('emailChanged', undo.email, replace, isMade) : replace());
     if (result === 'taken') throw new EmailChangeFailed();
@@ -222,11 +205,11 @@ export class EmailChangeConfirmation {
     former: string,
     { id, userId, to, isUndoable, confirmedAt }: StoredEmailChange,
     token: string,
-  ): Promise<Draft<'emailChanged'> | null> {
+  ): Promise<mailing.Draft<'emailChanged'> | null> {
     const user = await this.users.findById(userId);
     if (!user) return null;
     const { undoUrl, undoDays: days } = this.realm.options.emailChange;
-    const url = isUndoable ? withQuery(undoUrl!, { token }) : null;
+    const url = isUndoable ? mailing.withQuery(undoUrl!, { token }) : null;
     const mail = { user, to: former, time: confirmedAt!, newEmail: to, url, days };
     return {
       to: former,
@@ -241,13 +224,13 @@ export class EmailChangeConfirmation {
 
 /** Body of `POST /email/change`. */
 export class EmailChangeBody {
-  @RequiredEmail()
+  @input.RequiredEmail()
   email!: string;
 }
 
 /** Body of `POST /email/change/confirm` and of `POST /email/change/undo`: the parameter of the mailed link. */
 export class EmailChangeLink {
-  @RequiredText()
+  @input.RequiredText()
   token!: string;
 }
 
@@ -255,7 +238,7 @@ export class EmailChangeLink {
  * The link is unknown, has expired, was replaced by a newer request or was revoked, or another account has the address: 422,
  * with the same body for every reason.
  */
-export class EmailChangeFailed extends AuthException {
+export class EmailChangeFailed extends errors.AuthException {
   constructor() {
     super('email_change_failed', { status: 422, errors: { token: [emailChangeText('auth.email_change_failed')] } });
   }

@@ -1,38 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { newSecret } from '../../foundation/platform/crypto';
-import { valueIf } from '../../foundation/platform/deadline';
-import { AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import { PasswordHasher } from '../../identity/password/password-hasher';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
-import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
-import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { OptionalText, rememberIn } from '../../request/http/request-body';
-import {
-  AttemptGuard,
-  FailureLimiter,
-  FailureLimits,
-  type GuardedAttempt,
-  afterProof,
-} from '../../request/lockout/attempt-guard';
-import { type LockKey, lockedUserId, LoginLocks } from '../../request/lockout/lockout.store';
-import { ProvedEmails } from '../../identity/users/proved-emails';
-import { Lockout, type LoginAnswer } from '../login/login';
-import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
-import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
+import { Realm, crypto, deadline, errors, event, type http, identity, input, locking, session } from '../../kit';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
 import { emailCodeText } from './email-code.texts';
 
 /** The account of a consumed code. */
 interface ProvedAccount {
-  readonly account: MailedAccount;
+  readonly account: identity.MailedAccount;
   readonly digest: string | null;
-  readonly claims: PurposeClaims;
+  readonly claims: identity.PurposeClaims;
   /** The sign-in; of an {@link UnprovedAccounts unproved account}, the hash that replaces its password before the sign-in. */
-  readonly next: AdmittedSignIn<LoginChallenge | EnrolmentChallenge> | string;
+  readonly next: session.AdmittedSignIn<http.LoginChallenge | http.EnrolmentChallenge> | string;
 }
 
 /**
@@ -42,12 +20,12 @@ interface ProvedAccount {
 @Injectable()
 export class UnprovedAccounts {
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly hasher: PasswordHasher,
-    private readonly replacement: PasswordReplacement,
-    private readonly recovery: AccountRecovery,
-    private readonly standings: AccountStandings,
-    private readonly events: AuthEvents,
+    private readonly users: identity.TimedUserProvider,
+    private readonly hasher: identity.PasswordHasher,
+    private readonly replacement: session.PasswordReplacement,
+    private readonly recovery: session.AccountRecovery,
+    private readonly standings: identity.AccountStandings,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -55,7 +33,7 @@ export class UnprovedAccounts {
   async unusableHash(userId: string): Promise<string> {
     // The account of a user who may not sign in is not taken.
     await this.standings.refuse(userId);
-    return this.hasher.hash(newSecret());
+    return this.hasher.hash(crypto.newSecret());
   }
 
   /**
@@ -65,7 +43,7 @@ export class UnprovedAccounts {
    * @param unusable the hash that replaces it
    * @returns false if the password was replaced in the meantime
    */
-  async take(account: MailedAccount, digest: string | null, unusable: string): Promise<boolean> {
+  async take(account: identity.MailedAccount, digest: string | null, unusable: string): Promise<boolean> {
     const { userId, user } = account;
     const endSessions = (moment?: number): Promise<void> => this.recovery.endAccess(account, true, moment);
     const finish = (): Promise<void> => this.recovery.recordPerson(account);
@@ -80,7 +58,7 @@ export class UnprovedAccounts {
     const isMade = await this.replacement.replace({ userId, digest: unusable, replacing: digest, endSessions, undo });
     if (!isMade) return false;
     // Last, and not undone: the former password must not be restored in an account whose address may be verified.
-    this.events.emit(new PasswordReset(user, this.realm.guard));
+    this.events.emit(new session.PasswordReset(user, this.realm.guard));
     await finish();
     return true;
   }
@@ -92,15 +70,15 @@ export class EmailCodeAttempts {
   constructor(
     private readonly codes: EmailCodes,
     private readonly requests: EmailCodeRequests,
-    private readonly attempts: AttemptGuard,
-    private readonly guesses: FailureLimiter,
-    private readonly limits: FailureLimits,
-    private readonly locks: LoginLocks,
-    private readonly users: TimedUserProvider,
-    private readonly provedEmails: ProvedEmails,
+    private readonly attempts: locking.AttemptGuard,
+    private readonly guesses: locking.FailureLimiter,
+    private readonly limits: locking.FailureLimits,
+    private readonly locks: locking.LoginLocks,
+    private readonly users: identity.TimedUserProvider,
+    private readonly provedEmails: identity.ProvedEmails,
     private readonly unproved: UnprovedAccounts,
-    private readonly signIn: SignIn,
-    private readonly events: AuthEvents,
+    private readonly signIn: session.SignIn,
+    private readonly events: event.AuthEvents,
   ) {}
 
   /**
@@ -112,16 +90,16 @@ export class EmailCodeAttempts {
   async verify(token: string, code: string, request: object): Promise<ProvedAccount> {
     const open = await this.codes.find(token);
     if (!open) throw new WrongEmailCode();
-    const lock: LockKey = { purpose: 'login', subject: await this.requests.subjectFor(open) };
-    const attempt: GuardedAttempt<ProvedAccount> = {
+    const lock: locking.LockKey = { purpose: 'login', subject: await this.requests.subjectFor(open) };
+    const attempt: locking.GuardedAttempt<ProvedAccount> = {
       lock,
       limits: this.limits.ofLogin(lock, request),
       field: 'code',
-      onLimit: () => this.events.emit(new Lockout(request)),
+      onLimit: () => this.events.emit(new session.Lockout(request)),
       released: ({ account }) => [lock, ...this.locks.ofUser(account.user)],
     };
     const proved = await this.attempts.run(attempt, () => this.redeem(token, open, code));
-    if (!proved) throw new WrongEmailCode().withReason('wrong_email_code', lockedUserId(lock));
+    if (!proved) throw new WrongEmailCode().withReason('wrong_email_code', locking.lockedUserId(lock));
     return proved;
   }
 
@@ -129,10 +107,10 @@ export class EmailCodeAttempts {
   private async redeem(token: string, open: OpenRequest, code: string): Promise<ProvedAccount | null> {
     const usedUp = new WrongEmailCode();
     const use = async (): Promise<ProvedAccount | null> =>
-      open.matches(code) ? afterProof(() => this.use(token, open)) : null;
+      open.matches(code) ? locking.afterProof(() => this.use(token, open)) : null;
     return this.guesses
       .attempt(this.codes.guessesOf(token), use, () => usedUp, 'undone')
-      .catch(valueIf((error) => error === usedUp, null));
+      .catch(deadline.valueIf((error) => error === usedUp, null));
   }
 
   /** Consumes the code of a request. @throws WrongEmailCode for a correct code that is not valid any more */
@@ -159,9 +137,9 @@ export class EmailCodeLogin {
     private readonly attempts: EmailCodeAttempts,
     private readonly codes: EmailCodes,
     private readonly cookie: EmailCodeCookie,
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly unproved: UnprovedAccounts,
-    private readonly signIn: SignIn,
+    private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
 
@@ -169,8 +147,8 @@ export class EmailCodeLogin {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, UnverifiedLogin, SignInRefused, HasherBusy, StoreUnavailable;
    * ValidationFailed before the code is used
    */
-  async attempt(body: CodeAnswer, request: object): Promise<LoginAnswer> {
-    const remember = rememberIn(request, this.realm.options);
+  async attempt(body: CodeAnswer, request: object): Promise<session.LoginAnswer> {
+    const remember = input.rememberIn(request, this.realm.options);
     const token = this.cookie.presented(body.code_token, request);
     // People type a code in groups.
     const code = (body.code ?? '').replaceAll(/[\s-]/g, '');
@@ -201,10 +179,10 @@ export class EmailCodeLogin {
 
 /** Body of `POST /login/code/verify`. An absent code is a wrong one. In cookie mode, the token is in a cookie. */
 export class CodeAnswer {
-  @OptionalText()
+  @input.OptionalText()
   code_token: string | null = null;
 
-  @OptionalText()
+  @input.OptionalText()
   code: string | null = null;
 }
 
@@ -212,7 +190,7 @@ export class CodeAnswer {
  * The code is wrong, has expired, was used before, belongs to another browser, or was mailed before the password or the
  * address changed or all sessions of the user were ended: 422, with the same body in all cases.
  */
-export class WrongEmailCode extends AuthException {
+export class WrongEmailCode extends errors.AuthException {
   constructor() {
     super('wrong_email_code', { status: 422, errors: { code: [emailCodeText('auth.wrong_email_code')] } });
   }

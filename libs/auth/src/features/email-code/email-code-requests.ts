@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../foundation/platform/clock';
-import type { Mail } from '../../foundation/ports/mail';
-import { Realm } from '../../foundation/realm/realm';
-import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { RequiredEmail } from '../../request/http/request-body';
-import { mailLock, LoginLocks } from '../../request/lockout/lockout.store';
-import type { Draft } from '../mail/mail-gate';
-import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/account-mails';
+import { Clock, Realm, identity, input, locking, mailing } from '../../kit';
 import { EmailCodes, type OpenRequest } from './email-codes';
 
 /** The answer to a request for a code. */
@@ -23,10 +15,10 @@ export interface RequestedCode {
 export class EmailCodeRequests {
   constructor(
     private readonly codes: EmailCodes,
-    private readonly users: TimedUserProvider,
-    private readonly locks: LoginLocks,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
+    private readonly users: identity.TimedUserProvider,
+    private readonly locks: locking.LoginLocks,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
     private readonly clock: Clock,
     private readonly realm: Realm,
   ) {}
@@ -53,8 +45,8 @@ export class EmailCodeRequests {
   }
 
   /** Where the email is the identifier, the counter of a login with it: wrong codes and wrong passwords count together. */
-  private subjectOf(account: MailedAccount | null, address: string): string {
-    if (this.realm.options.username !== 'email') return mailLock(address).subject;
+  private subjectOf(account: identity.MailedAccount | null, address: string): string {
+    if (this.realm.options.username !== 'email') return locking.mailLock(address).subject;
     return this.locks.of(address, account?.userId ?? null).subject;
   }
 
@@ -62,12 +54,12 @@ export class EmailCodeRequests {
    * A code is also made if it is not mailed, for an address without an account or one that has got too many mails: then it is of
    * no user. Work for mails only would show in the time of the next response.
    */
-  private async draftFor(address: string, codeToken: string, end: number): Promise<Draft<'signInCode'> | null> {
+  private async draftFor(address: string, codeToken: string, end: number): Promise<mailing.Draft<'signInCode'> | null> {
     if (this.clock.monotonic() >= end) return null;
     const account = await this.users.mailedAccount(address);
     const lookedUp = { address, subject: this.subjectOf(account, address) };
     const { userId, email } = account ?? { userId: '', email: address };
-    const make = async (isAdmitted: boolean): Promise<Mail | null> => {
+    const make = async (isAdmitted: boolean): Promise<mailing.Mail | null> => {
       const digest = await this.users.passwordHashOfMailed(account);
       const code = await this.codes.issue(codeToken, lookedUp, { userId: isAdmitted ? userId : '', email, digest });
       if (!account || !isAdmitted) return null;
@@ -82,6 +74,6 @@ export class EmailCodeRequests {
 
 /** Body of `POST /login/code`. */
 export class CodeRequest {
-  @RequiredEmail()
+  @input.RequiredEmail()
   email!: string;
 }

@@ -8,13 +8,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, map } from 'rxjs';
-import { INTEGER, TEXT, namedSchema, of, record } from '../../foundation/platform/schema';
-import { Realm } from '../../foundation/realm/realm';
-import { RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, attemptRefusals, signInRefusal } from '../../request/routes/route';
-import type { LoginAnswer } from '../login/login';
-import { tokensOrChallenge, unverifiedRefusal } from '../login/login.controller';
+import { Realm, http, schema, type session } from '../../kit';
 import { CodeAnswer, EmailCodeLogin, WrongEmailCode } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
 import { EmailCodeCookie } from './email-codes';
@@ -25,19 +19,19 @@ export interface RequestedCodeBody {
   expires_in: number;
 }
 
-const EXPIRES_IN = { expires_in: of(INTEGER, 'Seconds the code is valid.') };
+const EXPIRES_IN = { expires_in: schema.of(schema.INTEGER, 'Seconds the code is valid.') };
 
-const REQUESTED = namedSchema(
+const REQUESTED = schema.namedSchema(
   'AuthRequestedCode',
-  record<Required<RequestedCodeBody>>({
-    code_token: of(TEXT, 'To be sent with the code. Kept by the browser that asked.'),
+  schema.record<Required<RequestedCodeBody>>({
+    code_token: schema.of(schema.TEXT, 'To be sent with the code. Kept by the browser that asked.'),
     ...EXPIRES_IN,
   }),
 );
 
-const REQUESTED_BESIDE_COOKIE = namedSchema(
+const REQUESTED_BESIDE_COOKIE = schema.namedSchema(
   'AuthRequestedCodeBesideCookie',
-  record<Pick<RequestedCodeBody, 'expires_in'>>(EXPIRES_IN),
+  schema.record<Pick<RequestedCodeBody, 'expires_in'>>(EXPIRES_IN),
 );
 
 /** Writes the token of a requested code in the realm's output mode, and removes its cookie after the code was used. */
@@ -80,7 +74,7 @@ export class EmailCodeController {
     private readonly login: EmailCodeLogin,
   ) {}
 
-  @Route('POST', '', 'email_code_send', {
+  @http.Route('POST', '', 'email_code_send', {
     summary: 'Mails a code to sign in with',
     note: 'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
     public: 'own-origin',
@@ -89,28 +83,28 @@ export class EmailCodeController {
     status: 202,
     answer: ({ cookieMode }) => (cookieMode ? REQUESTED_BESIDE_COOKIE : REQUESTED),
   })
-  request(@RequestBody() { email }: CodeRequest): Promise<RequestedCode> {
+  request(@http.RequestBody() { email }: CodeRequest): Promise<RequestedCode> {
     return this.requests.request(email);
   }
 
-  @Route('POST', 'verify', 'email_code_login', {
+  @http.Route('POST', 'verify', 'email_code_login', {
     summary: 'Signs in with a mailed code',
     note: 'Every code that is not accepted gets the same text.',
     public: 'own-origin',
     limiter: 'svc-email-code',
     interceptors: [CodeTokenDelivery],
-    answer: tokensOrChallenge,
+    answer: http.tokensOrChallenge,
     refusals: [
       WrongEmailCode,
-      attemptRefusals('code'),
+      http.attemptRefusals('code'),
       // A code verifies the address.
-      (options) => (options.facts.provesEmails ? [] : unverifiedRefusal(options)),
-      signInRefusal,
+      (options) => (options.facts.provesEmails ? [] : http.unverifiedRefusal(options)),
+      http.signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  verify(@RequestBody() answer: CodeAnswer, @Req() request: object): Promise<LoginAnswer> {
+  verify(@http.RequestBody() answer: CodeAnswer, @Req() request: object): Promise<session.LoginAnswer> {
     return this.login.attempt(answer, request);
   }
 }
@@ -136,14 +130,14 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class EmailCodeFlow extends Flow {
+export class EmailCodeFlow extends http.Flow {
   /**
    * As `POST /login/code`: mails a code if the address has an account. The result does not show whether it has. Keep
    * `codeToken` in the browser that asked: the code is valid only together with it.
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without a mailer
    */
-  request(email: string, source: CallSource): Promise<RequestedCode> {
+  request(email: string, source: http.CallSource): Promise<RequestedCode> {
     return this.call(EmailCodeController, 'request', source, { email });
   }
 
@@ -154,7 +148,7 @@ export class EmailCodeFlow extends Flow {
    * @throws WrongEmailCode, AccountIsLocked, TooManyFailures, TooManyRequests, UnverifiedLogin, SignInRefused,
    * ValidationFailed, HasherBusy, StoreUnavailable
    */
-  verify(answer: EmailCodeAnswer, source: CallSource): Promise<LoginAnswer> {
+  verify(answer: EmailCodeAnswer, source: http.CallSource): Promise<session.LoginAnswer> {
     return this.call(EmailCodeController, 'verify', source, answer);
   }
 }

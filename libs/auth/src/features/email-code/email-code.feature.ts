@@ -1,8 +1,4 @@
-import { endChallenges } from '../../identity/tokens/purpose-tokens';
-import { sharedColumn } from '../../identity/users/provider-checks';
-import { EXAMPLE_LINK } from '../../foundation/ports/mail';
-import { defineFeature } from '../../foundation/realm/feature';
-import { perClient } from '../../request/throttling/limiters';
+import { defineFeature, identity, limiter, mailing } from '../../kit';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeController, EmailCodeFlow } from './email-code.controller';
@@ -23,16 +19,18 @@ export const emailCode = defineFeature('emailCode', {
   reasons,
   languages: () => (require('./email-code.languages') as typeof import('./email-code.languages')).emailCodeLanguages,
   options: EMAIL_CODE_OPTIONS,
-  userErrors: (users, { features }) => [features.emailCode && sharedColumn(users, 'email', 'features.emailCode')],
+  userErrors: (users, { features }) => [
+    features.emailCode && identity.sharedColumn(users, 'email', 'features.emailCode'),
+  ],
   needsMailer: true,
-  mails: { signInCode: { class: 'requested', example: { ...EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
+  mails: { signInCode: { class: 'requested', example: { ...mailing.EXAMPLE_LINK, minutes: 10, code: '49301825' } } },
   limits: {
-    'svc-email-code': perClient(({ emailCode: limit }) => limit),
+    'svc-email-code': limiter.perClient(({ emailCode: limit }) => limit),
   },
   capabilities: { emailCode: EmailCodeFlow },
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   cookies: [EmailCodeCookie],
   providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
-  on: { endAll: endChallenges },
+  on: { endAll: identity.endChallenges },
 });

@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { EMAIL_CODE_MESSAGES } from './email-code.texts';
 
-export const emailCodeLanguages: InEachLanguage<
-  WithMessages<keyof typeof EMAIL_CODE_MESSAGES> & WithMails<'signInCode'>
+export const emailCodeLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof EMAIL_CODE_MESSAGES> & texts.WithMails<'signInCode'>
 > = {
   en: {
     messages: EMAIL_CODE_MESSAGES,

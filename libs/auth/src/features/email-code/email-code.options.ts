@@ -1,14 +1,4 @@
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  count,
-  feature,
-  minutes,
-  publicBlock,
-  rateLimit,
-  text,
-} from '../../foundation/config/option-table';
+import { option } from '../../kit';
 
 /** Sign-in with a mailed code. Needs `features.emailCode`. */
 export interface EmailCodeOptions {
@@ -53,18 +43,18 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly emailCode: WithDefaults<EmailCodeOptions, 'frontendUrl'>;
+    readonly emailCode: option.WithDefaults<EmailCodeOptions, 'frontendUrl'>;
   }
 }
 
 export const EMAIL_CODE_OPTIONS = {
-  features: { emailCode: feature({ default: false, env: 'FEATURE_EMAIL_CODE' }) },
-  rateLimits: { emailCode: rateLimit('CODE', { maxAttempts: 10, decaySeconds: 60 }) },
-  emailCode: publicBlock({
+  features: { emailCode: option.feature({ default: false, env: 'FEATURE_EMAIL_CODE' }) },
+  rateLimits: { emailCode: option.rateLimit('CODE', { maxAttempts: 10, decaySeconds: 60 }) },
+  emailCode: option.publicBlock({
     // NIST SP 800-63B §3.1.3.2 allows 10 minutes, and 6 digits at least.
-    expireMinutes: minutes(1, 10, { default: 10, env: 'CODE_EXPIRE' }),
-    digits: count(6, 10, { default: 8, env: 'CODE_DIGITS' }),
-    frontendUrl: text({
+    expireMinutes: option.minutes(1, 10, { default: 10, env: 'CODE_EXPIRE' }),
+    digits: option.count(6, 10, { default: 8, env: 'CODE_DIGITS' }),
+    frontendUrl: option.text({
       env: 'CODE_URL',
       resolve: (url) => url || undefined,
       mailedUrl: {
@@ -74,5 +64,5 @@ export const EMAIL_CODE_OPTIONS = {
         cure: 'Set it to the page that the mailed link opens, such as https://app.example.com/sign-in, or remove it.',
       },
     }),
-  } satisfies TableOf<EmailCodeOptions>),
-} satisfies OptionTree;
+  } satisfies option.TableOf<EmailCodeOptions>),
+} satisfies option.OptionTree;

@@ -1,5 +1,4 @@
-import type { MailData } from '../../foundation/ports/mail';
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts, type mailing } from '../../kit';
 
 export const EMAIL_CODE_MESSAGES = { 'auth.wrong_email_code': 'This code is not correct, or not valid any more.' };
 
@@ -10,7 +9,7 @@ declare module '../../foundation/platform/messages' {
 export const emailCodeText = featureTexts(EMAIL_CODE_MESSAGES);
 
 /** The data of a mail with a code for a sign-in. */
-export interface SignInCodeMail extends MailData {
+export interface SignInCodeMail extends mailing.MailData {
   /** The code. It is a secret. */
   code: string;
   /** A link that contains the code. It works in the browser that requested the code only. Null if there is none. A secret. */

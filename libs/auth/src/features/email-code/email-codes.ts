@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomInt, randomUUID } from 'node:crypto';
-import { Encryption, Signatures, newSecret, sha256 } from '../../foundation/platform/crypto';
-import { Realm } from '../../foundation/realm/realm';
-import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
-import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
-import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { type Purpose, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
-import { TokenCookie } from '../../request/http/cookies';
-import { limit } from '../../request/throttling/limiters';
+import { type Limit, Realm, SecurityStore, crypto, http, identity, limiter } from '../../kit';
 
 /** Number of guesses at one code. */
 const TRIES = 5;
@@ -39,7 +32,7 @@ export interface LookedUp {
   readonly subject: string;
 }
 
-export const EMAIL_CODE: Purpose = {
+export const EMAIL_CODE: identity.Purpose = {
   type: 'email+code',
   lifetime: ({ emailCode }) => 60 * emailCode.expireMinutes,
   isChallenge: true,
@@ -47,7 +40,7 @@ export const EMAIL_CODE: Purpose = {
 
 /** The cookie that binds a mailed code to the browser that asked for it. */
 @Injectable()
-export class EmailCodeCookie extends TokenCookie {
+export class EmailCodeCookie extends http.TokenCookie {
   static override readonly suffix = '.code';
 }
 
@@ -69,7 +62,7 @@ export interface CodeOwner {
 export class EmailCodes {
   constructor(
     private readonly store: SecurityStore,
-    private readonly tokens: PurposeTokens,
+    private readonly tokens: identity.PurposeTokens,
     private readonly realm: Realm,
   ) {}
 
@@ -80,8 +73,8 @@ export class EmailCodes {
 
   /** Opens a request, and returns its token. It has no code until {@link issue}. @throws StoreUnavailable */
   async open(address: string): Promise<string> {
-    const token = newSecret();
-    await this.write(token, { address, subject: null, mac: newSecret(), proof: '' });
+    const token = crypto.newSecret();
+    await this.write(token, { address, subject: null, mac: crypto.newSecret(), proof: '' });
     return token;
   }
 
@@ -103,7 +96,7 @@ export class EmailCodes {
   async find(token: string): Promise<OpenRequest | null> {
     if (token === '') return null;
     const [stored = null] = await this.store.getMany([this.keyOf(token)]);
-    const plain = stored === null ? null : new Encryption([token]).decrypt(stored, CONTEXT);
+    const plain = stored === null ? null : new crypto.Encryption([token]).decrypt(stored, CONTEXT);
     if (!plain) return null;
     const { address, subject, mac, proof } = JSON.parse(plain.toString()) as StoredRequest;
     return { address, subject, proof, matches: (code) => macOf(token).verify(code, mac) };
@@ -113,21 +106,21 @@ export class EmailCodes {
   guessesOf(token: string): Limit[] {
     // The period begins with the first guess, possibly before the code is made. It must not end before the code does.
     const rule = { key: token, maxAttempts: TRIES, decaySeconds: 2 * this.secondsStored };
-    return [limit('email-code-guesses', rule)];
+    return [limiter.limit('email-code-guesses', rule)];
   }
 
   /** The claims of the proof of a request; null if it has expired or was ended. @throws StoreUnavailable */
-  async claimsOf({ proof }: OpenRequest): Promise<PurposeClaims | null> {
+  async claimsOf({ proof }: OpenRequest): Promise<identity.PurposeClaims | null> {
     return proof === '' ? null : this.tokens.verify(EMAIL_CODE, proof);
   }
 
   /** Whether the sessions of the user were not ended since the code was made. @throws StoreUnavailable */
-  isOutstanding(claims: PurposeClaims): Promise<boolean> {
+  isOutstanding(claims: identity.PurposeClaims): Promise<boolean> {
     return this.tokens.isOutstanding(claims);
   }
 
   /** Whether the code was made for this password hash and this address. */
-  isCurrent({ jti, fpr }: PurposeClaims, bound: Omit<CodeOwner, 'userId'>): boolean {
+  isCurrent({ jti, fpr }: identity.PurposeClaims, bound: Omit<CodeOwner, 'userId'>): boolean {
     return fpr === fingerprint(jti, bound);
   }
 
@@ -137,23 +130,23 @@ export class EmailCodes {
   }
 
   private async write(token: string, request: StoredRequest): Promise<void> {
-    const encrypted = new Encryption([token]).encrypt(Buffer.from(JSON.stringify(request)), CONTEXT);
+    const encrypted = new crypto.Encryption([token]).encrypt(Buffer.from(JSON.stringify(request)), CONTEXT);
     await this.store.setMany([this.keyOf(token)], encrypted, this.secondsStored);
   }
 
   /** The claims of the proof decide when a code expires. */
   private get secondsStored(): number {
-    return this.lifetime + this.realm.options.leeway + CLOCK_MARGIN;
+    return this.lifetime + this.realm.options.leeway + identity.CLOCK_MARGIN;
   }
 
   private keyOf(token: string): string {
-    return `svc:email-code:${this.realm.guard}:${sha256(token)}`;
+    return `svc:email-code:${this.realm.guard}:${crypto.sha256(token)}`;
   }
 }
 
 const CONTEXT = 'svc:email-code';
 
-const macOf = (token: string): Signatures => new Signatures([token], CONTEXT);
+const macOf = (token: string): crypto.Signatures => new crypto.Signatures([token], CONTEXT);
 
 const fingerprint = (jti: string, { digest, email }: Omit<CodeOwner, 'userId'>): string =>
-  fingerprintFor(jti, JSON.stringify([digest, email]));
+  identity.fingerprintFor(jti, JSON.stringify([digest, email]));

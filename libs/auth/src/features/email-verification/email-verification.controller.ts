@@ -1,17 +1,6 @@
 import { Controller, Headers, Injectable, Param, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { fieldText } from '../../foundation/platform/http-text';
-import { TEXT, of } from '../../foundation/platform/schema';
-import { withQuery } from '../../foundation/ports/mail';
-import { Realm } from '../../foundation/realm/realm';
-import type { Credentialed } from '../../identity/tokens/authenticator';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller, CurrentUser } from '../../request/gates/authenticated';
-import { Presentation } from '../../request/http/presentation';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route } from '../../request/routes/route';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { RequestSessions } from '../sessions/request-sessions';
+import { Realm, http, type identity, mailing, schema, session } from '../../kit';
 import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
@@ -22,7 +11,7 @@ import { VerificationMails } from './verification-mails';
  */
 export function prefersJson(accept: string | undefined): boolean {
   const ranges = (accept ?? '*/*').split(',').map((range) => {
-    const [type = '', ...params] = range.split(';').map((part) => fieldText(part).toLowerCase());
+    const [type = '', ...params] = range.split(';').map((part) => http.fieldText(part).toLowerCase());
     const q = params.find((param) => param.startsWith('q='));
     return { type, q: q === undefined ? 1 : Number(q.slice(2)) || 0 };
   });
@@ -36,7 +25,7 @@ export class VerifiedAnswer {
   constructor(
     private readonly realm: Realm,
     private readonly adapterHost: HttpAdapterHost,
-    private readonly presentation: Presentation,
+    private readonly presentation: http.Presentation,
   ) {}
 
   /** @param link the page gets it if no person has proved the address, to send it again with a session of the user */
@@ -57,13 +46,15 @@ export class VerifiedAnswer {
 
 /** The link is in the fragment, which browsers send to no server: with a session of the user, it proves a person. */
 function pageOf(frontendUrl: string, link: string | null): string {
-  const verified = withQuery(frontendUrl, { verified: '1' });
+  const verified = mailing.withQuery(frontendUrl, { verified: '1' });
   if (link === null) return verified;
   // The fragment of a page with a hash router contains its path and parameters.
-  return frontendUrl.includes('#') ? withQuery(verified, { link }) : `${verified}#link=${encodeURIComponent(link)}`;
+  return frontendUrl.includes('#')
+    ? mailing.withQuery(verified, { link })
+    : `${verified}#link=${encodeURIComponent(link)}`;
 }
 
-const OF_LINK = of(TEXT, 'As the mailed link has it.');
+const OF_LINK = schema.of(schema.TEXT, 'As the mailed link has it.');
 const LINK = { id: OF_LINK, hash: OF_LINK, expires: OF_LINK, signature: OF_LINK };
 
 @Controller('email')
@@ -72,7 +63,7 @@ export class VerifyEmailController {
     private readonly emailVerification: EmailVerification,
     private readonly links: VerificationLinks,
     private readonly mails: VerificationMails,
-    private readonly requestSessions: RequestSessions,
+    private readonly requestSessions: session.RequestSessions,
     private readonly answer: VerifiedAnswer,
   ) {}
 
@@ -80,7 +71,7 @@ export class VerifyEmailController {
    * Answers HEAD without verifying the email: HEAD is a safe method (RFC 9110 §9.2.1). Declared before `open`, because
    * Express would route HEAD requests to the GET handler.
    */
-  @Route('HEAD', 'verify/:id/:hash', 'email_verify_probe', {
+  @http.Route('HEAD', 'verify/:id/:hash', 'email_verify_probe', {
     summary: 'Looks at a verification link without opening it',
     note: 'Changes nothing, for any link: it answers programs that check the links in mails.',
     parameters: LINK,
@@ -91,7 +82,7 @@ export class VerifyEmailController {
   probe(): void {}
 
   /** Verifies the email address of a link that was opened from a mail. */
-  @Route('GET', 'verify/:id/:hash', 'email_verify', {
+  @http.Route('GET', 'verify/:id/:hash', 'email_verify', {
     summary: 'Opens a mailed verification link',
     note: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
     parameters: LINK,
@@ -119,11 +110,11 @@ export class VerifyEmailController {
   }
 
   /** Verifies the email address with a session: for the page that a browser is led to. */
-  @Route('POST', 'verify/:id/:hash', 'email_prove', {
+  @http.Route('POST', 'verify/:id/:hash', 'email_prove', {
     summary: 'Verifies the email of the caller with a mailed verification link',
     note: 'Proves that the user reads the mails: see `email-verification.md`.',
     parameters: LINK,
-    gates: [RequireIfPinned('svc.account')],
+    gates: [http.RequireIfPinned('svc.account')],
     limiter: 'svc-email-verification',
     refusals: [InvalidLink, OutdatedLink],
   })
@@ -131,24 +122,24 @@ export class VerifyEmailController {
     @Param('id') id: string,
     @Param('hash') hash: string,
     @Req() request: OpenedRequest,
-    @CurrentCaller() caller: Caller,
+    @http.CurrentCaller() caller: identity.Caller,
   ): Promise<void> {
     return this.emailVerification.verifyAs(caller, { id, hash, query: queryOf(request) });
   }
 
   /** Mails a new link to the caller. */
-  @Route('POST', 'verification-notification', 'email_verification_send', {
+  @http.Route('POST', 'verification-notification', 'email_verification_send', {
     summary: 'Mails another verification link',
     limiter: 'svc-email-verification',
     status: 202,
     done: 'verification-link-sent',
   })
-  resend(@CurrentUser() user: object): void {
+  resend(@http.CurrentUser() user: object): void {
     this.mails.send(user);
   }
 }
 
-type OpenedRequest = Credentialed & { originalUrl: string };
+type OpenedRequest = identity.Credentialed & { originalUrl: string };
 
 const queryOf = ({ originalUrl }: OpenedRequest): string => originalUrl.split('?').slice(1).join('?');
 
@@ -172,13 +163,13 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class EmailVerificationFlow extends Flow {
+export class EmailVerificationFlow extends http.Flow {
   /**
    * As `POST /email/verification-notification`: mails a link to the caller, unless the email is verified.
    *
    * @throws Unauthenticated, TooManyRequests, StoreUnavailable; AuthConfigError without `apiUrl`, `encryption.key` or mailer
    */
-  send(source: CallSource): Promise<void> {
+  send(source: http.CallSource): Promise<void> {
     return this.call(VerifyEmailController, 'resend', source);
   }
 
@@ -187,7 +178,7 @@ export class EmailVerificationFlow extends Flow {
    *
    * @throws InvalidLink, OutdatedLink, TooManyRequests, StoreUnavailable
    */
-  async verify(parts: VerificationLink, source: CallSource): Promise<void> {
+  async verify(parts: VerificationLink, source: http.CallSource): Promise<void> {
     const { id, hash, expires, signature } = parts ?? {};
     const [ofId, ofHash, until, mac] = [id, hash, expires, signature].map((part) =>
       typeof part === 'string' ? part : '',
@@ -195,7 +186,7 @@ export class EmailVerificationFlow extends Flow {
     const link = { id: ofId!, hash: ofHash!, query: `expires=${until}&signature=${mac}` };
     // The handler reads the link from the URL, and writes the response itself.
     await this.run(VerifyEmailController, 'open', source, (request) =>
-      this.get(EmailVerification).verify(link, () => this.get(RequestSessions).ownerOf(request)),
+      this.get(EmailVerification).verify(link, () => this.get(session.RequestSessions).ownerOf(request)),
     );
   }
 }

@@ -1,9 +1,4 @@
-import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { UserProvider } from '../../foundation/ports/user-provider';
-import { blocksUnverified, knowsEmailState } from '../../identity/users/provider-checks';
-import { EXAMPLE_LINK } from '../../foundation/ports/mail';
-import { defineFeature } from '../../foundation/realm/feature';
-import { perClientAndUser } from '../../request/throttling/limiters';
+import { defineFeature, identity, limiter, mailing, type settings } from '../../kit';
 import { EmailVerification } from './email-verification';
 import { VERIFICATION_LINK_COMMAND } from './verification-link.command';
 import { VerificationLinks } from './verification-links';
@@ -21,7 +16,7 @@ declare module '../../foundation/platform/catalogue' {
   interface Reasons extends Readonly<typeof reasons> {}
 }
 
-function userErrors(users: UserProvider, options: GuardConfig): (string | false)[] {
+function userErrors(users: identity.UserProvider, options: settings.GuardConfig): (string | false)[] {
   const { guard, features, isDefault, emailVerification: block } = options;
   return [
     features.emailVerification &&
@@ -30,9 +25,12 @@ function userErrors(users: UserProvider, options: GuardConfig): (string | false)
         'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
         'and markEmailVerified in your UserProvider.',
     features.emailVerification &&
-      !knowsEmailState(users) &&
+      !identity.knowsEmailState(users) &&
       unknownEmails('features.emailVerification', guard, 'turn the feature off'),
-    isDefault && block.blockUnverifiedLogin && !knowsEmailState(users) && unknownEmails(BLOCK, guard, 'turn it off'),
+    isDefault &&
+      block.blockUnverifiedLogin &&
+      !identity.knowsEmailState(users) &&
+      unknownEmails(BLOCK, guard, 'turn it off'),
   ];
 }
 
@@ -43,9 +41,9 @@ const unknownEmails = (option: string, guard: string, off: string): string =>
   `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
 
 /** An extra guard inherits the option, also for users without such a state. */
-const userWarnings = (users: UserProvider, options: GuardConfig): (string | false)[] => [
+const userWarnings = (users: identity.UserProvider, options: settings.GuardConfig): (string | false)[] => [
   options.facts.blocksUnverified &&
-    !blocksUnverified(users, options) &&
+    !identity.blocksUnverified(users, options) &&
     `${unknownEmails(`guards.${options.guard}.${BLOCK}`, options.guard, 'set it to false at this guard')} It has no effect there.`,
 ];
 
@@ -66,9 +64,9 @@ export const emailVerification = defineFeature('emailVerification', {
   userWarnings,
   needsMailer: true,
   needsEncryptionKey: 'its links are signed with it',
-  mails: { emailVerification: { class: 'requested', example: EXAMPLE_LINK } },
+  mails: { emailVerification: { class: 'requested', example: mailing.EXAMPLE_LINK } },
   limits: {
-    'svc-email-verification': perClientAndUser(({ emailVerification: limit }) => limit),
+    'svc-email-verification': limiter.perClientAndUser(({ emailVerification: limit }) => limit),
   },
   writesUsers: () => 'UPDATE',
   capabilities: { emailVerification: EmailVerificationFlow },

@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { EMAIL_VERIFICATION_MESSAGES } from './email-verification.texts';
 
-export const emailVerificationLanguages: InEachLanguage<
-  WithMessages<keyof typeof EMAIL_VERIFICATION_MESSAGES> & WithMails<'emailVerification'>
+export const emailVerificationLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof EMAIL_VERIFICATION_MESSAGES> & texts.WithMails<'emailVerification'>
 > = {
   en: {
     messages: EMAIL_VERIFICATION_MESSAGES,

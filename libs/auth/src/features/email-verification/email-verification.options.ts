@@ -1,14 +1,4 @@
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  feature,
-  flag,
-  minutes,
-  publicBlock,
-  rateLimit,
-  text,
-} from '../../foundation/config/option-table';
+import { option } from '../../kit';
 
 /** Email verification. Needs `features.emailVerification`. */
 export interface EmailVerificationOptions {
@@ -62,15 +52,15 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly emailVerification: WithDefaults<EmailVerificationOptions, 'apiUrl' | 'frontendUrl'>;
+    readonly emailVerification: option.WithDefaults<EmailVerificationOptions, 'apiUrl' | 'frontendUrl'>;
   }
 }
 
 export const EMAIL_VERIFICATION_OPTIONS = {
-  features: { emailVerification: feature({ default: false, env: 'FEATURE_EMAIL_VERIFICATION' }) },
-  rateLimits: { emailVerification: rateLimit('VERIFY', { maxAttempts: 6, decaySeconds: 60 }) },
-  emailVerification: publicBlock({
-    apiUrl: text({
+  features: { emailVerification: option.feature({ default: false, env: 'FEATURE_EMAIL_VERIFICATION' }) },
+  rateLimits: { emailVerification: option.rateLimit('VERIFY', { maxAttempts: 6, decaySeconds: 60 }) },
+  emailVerification: option.publicBlock({
+    apiUrl: option.text({
       env: 'VERIFY_API_URL',
       resolve: (url) => url?.replace(/\/+$/, ''),
       mailedUrl: {
@@ -78,11 +68,11 @@ export const EMAIL_VERIFICATION_OPTIONS = {
         cure: 'Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.',
       },
     }),
-    frontendUrl: text({
+    frontendUrl: option.text({
       env: 'VERIFY_URL',
       mailedUrl: { optional: true, cure: 'Set it to the page to which browsers are redirected, or remove it.' },
     }),
-    expire: minutes(1, 365 * 24 * 60, { default: 60, env: 'VERIFY_EXPIRE' }),
-    blockUnverifiedLogin: flag({ default: false, env: 'VERIFY_BLOCK_LOGIN' }),
-  } satisfies TableOf<EmailVerificationOptions>),
-} satisfies OptionTree;
+    expire: option.minutes(1, 365 * 24 * 60, { default: 60, env: 'VERIFY_EXPIRE' }),
+    blockUnverifiedLogin: option.flag({ default: false, env: 'VERIFY_BLOCK_LOGIN' }),
+  } satisfies option.TableOf<EmailVerificationOptions>),
+} satisfies option.OptionTree;

@@ -1,4 +1,4 @@
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts } from '../../kit';
 
 export const EMAIL_VERIFICATION_MESSAGES = {
   'auth.email_unverified': 'Your email address is not verified.',

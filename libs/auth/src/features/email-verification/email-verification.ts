@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AuthException } from '../../foundation/platform/errors';
-import { ProvedEmails } from '../../identity/users/proved-emails';
+import { errors, identity } from '../../kit';
 import { type PresentedLink, VerificationLinks } from './verification-links';
-import type { Caller } from '../../identity/tokens/caller';
-import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { emailVerificationText } from './email-verification.texts';
 
 /** Verifies the email address of an opened link (`GET` and `POST /email/verify/…`). */
@@ -11,8 +8,8 @@ import { emailVerificationText } from './email-verification.texts';
 export class EmailVerification {
   constructor(
     private readonly links: VerificationLinks,
-    private readonly users: TimedUserProvider,
-    private readonly provedEmails: ProvedEmails,
+    private readonly users: identity.TimedUserProvider,
+    private readonly provedEmails: identity.ProvedEmails,
   ) {}
 
   /**
@@ -35,13 +32,13 @@ export class EmailVerification {
   }
 
   /** Verifies with a session. @throws InvalidLink; OutdatedLink also for the session of another user */
-  async verifyAs({ userId }: Pick<Caller, 'userId'>, link: PresentedLink): Promise<void> {
+  async verifyAs({ userId }: Pick<identity.Caller, 'userId'>, link: PresentedLink): Promise<void> {
     if (this.links.isGenuine(link) && link.id !== userId) throw new OutdatedLink();
     await this.verify(link, async () => userId);
   }
 
   /** Reads the user of the link. @throws OutdatedLink unless the link was mailed to the current address of the user */
-  private async addresseeOf(link: PresentedLink): Promise<MailedAccount> {
+  private async addresseeOf(link: PresentedLink): Promise<identity.MailedAccount> {
     const account = await this.users.mailedUser(link.id);
     if (!account || !this.links.isFor(link, account.email)) throw new OutdatedLink();
     return account;
@@ -49,14 +46,14 @@ export class EmailVerification {
 }
 
 /** The link has no valid signature or has expired: 403. */
-export class InvalidLink extends AuthException {
+export class InvalidLink extends errors.AuthException {
   constructor() {
     super('bad_link', { status: 403, text: emailVerificationText('auth.bad_link') });
   }
 }
 
 /** The link has a valid signature, but its user does not exist any more or has another address: 403. */
-export class OutdatedLink extends AuthException {
+export class OutdatedLink extends errors.AuthException {
   constructor() {
     super('outdated_link', { status: 403, text: emailVerificationText('auth.outdated_link') });
   }

@@ -1,17 +1,9 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import { defineFeature } from '../../foundation/realm/feature';
-import { Realm } from '../../foundation/realm/realm';
-import { callerAt } from '../../identity/tokens/caller';
-import { knowsEmailState } from '../../identity/users/provider-checks';
-import { AuthenticationGate } from '../../request/gates/authenticated';
-import { RouteGuard, requires } from '../../request/gates/route-guard';
-import { type Gate, Gates } from '../../request/gates/route-plan';
+import { Realm, defineFeature, errors, http, identity } from '../../kit';
 import { emailVerificationText } from './email-verification.texts';
 
 /** The route requires a verified email: 409. */
-export class EmailUnverified extends AuthException {
+export class EmailUnverified extends errors.AuthException {
   constructor() {
     super('email_unverified', { status: 409, text: emailVerificationText('auth.email_unverified') });
   }
@@ -19,17 +11,17 @@ export class EmailUnverified extends AuthException {
 
 /** Checks the verified email on the user as read for this request, not on a claim. A user of unknown state is refused. */
 @Injectable()
-export class VerifiedEmailGate implements Gate {
+export class VerifiedEmailGate implements http.Gate {
   static readonly stage = 'verification';
 
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: identity.UserProvider,
     private readonly realm: Realm,
   ) {}
 
   accept(): void {
-    if (knowsEmailState(this.users)) return;
-    throw new AuthConfigError(
+    if (identity.knowsEmailState(this.users)) return;
+    throw new errors.AuthConfigError(
       `@RequireVerifiedEmail() and VerifiedEmailGuard need users whose email is known to be verified or not, and the ` +
         `users of the guard "${this.realm.guard}" have no such state. Give the entity a column emailVerifiedAt ` +
         '(timestamptz, nullable), implement isEmailVerified in your UserProvider, or remove the requirement.',
@@ -37,7 +29,7 @@ export class VerifiedEmailGate implements Gate {
   }
 
   check(_context: ExecutionContext, request: object): void {
-    const caller = callerAt(request, this.realm.guard);
+    const caller = identity.callerAt(request, this.realm.guard);
     // Null, an unknown state, is no proof.
     if (this.users.isEmailVerified(caller.user) !== true) throw new EmailUnverified();
   }
@@ -51,7 +43,7 @@ export class VerifiedEmailGate implements Gate {
  * @publicApi
  */
 export const RequireVerifiedEmail = (): ClassDecorator & MethodDecorator =>
-  requires(AuthenticationGate, VerifiedEmailGate);
+  http.requires(http.AuthenticationGate, VerifiedEmailGate);
 
 /**
  * Nest guard for `@UseGuards` with the same rules as {@link RequireVerifiedEmail}: it authenticates the request first.
@@ -59,8 +51,8 @@ export const RequireVerifiedEmail = (): ClassDecorator & MethodDecorator =>
  * @publicApi
  */
 @Injectable()
-@Gates.with(AuthenticationGate, VerifiedEmailGate)
-export class VerifiedEmailGuard extends RouteGuard {}
+@http.Gates.with(http.AuthenticationGate, VerifiedEmailGate)
+export class VerifiedEmailGuard extends http.RouteGuard {}
 
 /** The gate of routes for users with a verified email. */
 export const verifiedEmail = defineFeature('verifiedEmail', {

@@ -1,9 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { Clock } from '../../foundation/platform/clock';
-import { Signatures, isEqual } from '../../foundation/platform/crypto';
-import { Realm } from '../../foundation/realm/realm';
+import { Clock, Realm, crypto, settings } from '../../kit';
 
 /** The parts of a link in a request. */
 export interface PresentedLink {
@@ -23,16 +20,16 @@ const QUERY = /^expires=(\d{1,12})&signature=([0-9a-f]{64})$/;
  */
 @Injectable()
 export class VerificationLinks {
-  private readonly signatures: Signatures;
+  private readonly signatures: crypto.Signatures;
 
   constructor(
     private readonly realm: Realm,
     private readonly clock: Clock,
-    @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
   ) {
     // Not the key of the tokens: with HS256, a service that only verifies tokens could sign links; with RS256 there is
     // no secret.
-    this.signatures = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:email-verification');
+    this.signatures = new crypto.Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:email-verification');
   }
 
   make(userId: string, email: string): string {
@@ -58,7 +55,7 @@ export class VerificationLinks {
 
   /** Whether the link was mailed to this address. */
   isFor({ hash }: PresentedLink, email: string): boolean {
-    return isEqual(hash, emailHash(email));
+    return crypto.isEqual(hash, emailHash(email));
   }
 
   private unsigned(id: string, hash: string, expires: string): string {

@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { AccountMails } from '../mail/account-mails';
-import { MailQueue } from '../mail/mail-queue';
-import type { Draft } from '../mail/mail-gate';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, identity, mailing } from '../../kit';
 import { VerificationLinks } from './verification-links';
-import { ProvedEmails } from '../../identity/users/proved-emails';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Sends mails with a link that verifies the email address of a user. */
 @Injectable()
 export class VerificationMails {
   constructor(
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
     private readonly links: VerificationLinks,
-    private readonly provedEmails: ProvedEmails,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
+    private readonly provedEmails: identity.ProvedEmails,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
     private readonly realm: Realm,
   ) {}
 
@@ -28,7 +23,7 @@ export class VerificationMails {
   }
 
   /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
-  async draftFor(userId: string): Promise<Draft<'emailVerification'> | null> {
+  async draftFor(userId: string): Promise<mailing.Draft<'emailVerification'> | null> {
     const account = await this.users.mailedUser(userId);
     // A user whose link was opened without a session can open another one with it.
     if (!account || (await this.provedEmails.isProved(account.user))) return null;

@@ -1,6 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { CreatesTable } from '../../foundation/realm/feature-data';
+import { data } from '../../kit';
 
 /**
  * A device on which a user has signed in. It grants nothing: a sign-in needs the same proofs on a known device. After the
@@ -61,7 +61,7 @@ export class KnownDevice {
 }
 
 /** Creates `svc_known_devices`. */
-export class CreateSvcKnownDevices1764300000000 extends CreatesTable {
+export class CreateSvcKnownDevices1764300000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_known_devices (

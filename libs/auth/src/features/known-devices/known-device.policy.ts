@@ -1,4 +1,4 @@
-import type { SignInDevice } from '../sessions/sessions.events';
+import type { session } from '../../kit';
 
 /** A device after a sign-in. */
 export interface SeenDevice {
@@ -12,7 +12,7 @@ export interface SeenDevice {
  * Decides what a sign-in on a device causes. Pure. The first device of a user is recorded without a mail: it is that of the
  * registration, or of the first sign-in after the feature was turned on.
  */
-export function deviceVerdict({ isNew, isMailDue }: SeenDevice): { device: SignInDevice; mails: boolean } {
+export function deviceVerdict({ isNew, isMailDue }: SeenDevice): { device: session.SignInDevice; mails: boolean } {
   return { device: isNew ? 'new' : 'known', mails: isMailDue };
 }
 

@@ -1,14 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { Clock } from '../../foundation/platform/clock';
-import { sha256 } from '../../foundation/platform/crypto';
-import { Database, isUuid } from '../../foundation/platform/database';
-import { isMissing } from '../../foundation/platform/pg-errors';
-import { callHost, valueIf } from '../../foundation/platform/deadline';
-import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
-import { Session } from '../sessions/session.entity';
+import { Clock, Realm, crypto, deadline, identity, pg, session } from '../../kit';
 import { KnownDevice } from './known-device.entity';
 import type { FoundReport, SeenDevice } from './known-device.policy';
 
@@ -68,13 +60,13 @@ const EXPIRED = `first_seen_at <= clock_timestamp() + $3::interval - $4::float8 
 /** Contains all queries of known devices, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
 export class KnownDeviceStore {
-  private readonly table = once(() => this.database.table(KnownDevice));
+  private readonly table = pg.once(() => this.database.table(KnownDevice));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
-    private readonly users: UserProvider,
+    private readonly users: identity.UserProvider,
   ) {}
 
   /**
@@ -87,7 +79,7 @@ export class KnownDeviceStore {
     const { mail: mails } = this.realm.options.knownDevices;
     const [seen] = await this.database.query<SeenDevice & { id: string }>(
       `WITH live AS MATERIALIZED (
-              SELECT clock_timestamp() + $7::interval AS now FROM ${this.database.table(Session)}
+              SELECT clock_timestamp() + $7::interval AS now FROM ${this.database.table(session.Session)}
                WHERE id = $5 AND guard = $2 AND revoked_at IS NULL FOR SHARE)
        INSERT INTO ${this.table()} AS d (id, guard, user_id, device_hash, session_id, user_agent, first_seen_at, last_seen_at, mail_due)
        SELECT $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::text, now, now,
@@ -98,7 +90,7 @@ export class KnownDeviceStore {
               first_seen_at = CASE WHEN d.mail_due THEN excluded.first_seen_at ELSE d.first_seen_at END,
               session_id = CASE WHEN d.mail_due THEN excluded.session_id ELSE d.session_id END
        RETURNING d.id, d.id = $1 AS "isNew", d.mail_due AS "isMailDue"`,
-      [id, this.realm.guard, userId, sha256(deviceId), familyId, userAgent, this.clock.offset, mails],
+      [id, this.realm.guard, userId, crypto.sha256(deviceId), familyId, userAgent, this.clock.offset, mails],
     );
     if (seen?.isNew && (seen.isMailDue || !mails)) await this.removeSurplus(userId);
     return seen ?? null;
@@ -130,7 +122,7 @@ export class KnownDeviceStore {
     const [linked] = await this.database.query<{ time: Date }>(
       `UPDATE ${this.table()} SET link_hash = $3 WHERE id = $1 AND guard = $2 AND mail_due
        RETURNING first_seen_at AS time`,
-      [id, this.realm.guard, sha256(token)],
+      [id, this.realm.guard, crypto.sha256(token)],
     );
     return linked?.time ?? null;
   }
@@ -147,7 +139,7 @@ export class KnownDeviceStore {
       `SELECT id, user_id AS "userId", session_id AS "familyId", reported_at IS NOT NULL AS "isReported",
               ${EXPIRED} AS "isExpired"
          FROM ${this.table()} WHERE guard = $1 AND link_hash = $2`,
-      [this.realm.guard, sha256(token), this.clock.offset, this.expireMinutes],
+      [this.realm.guard, crypto.sha256(token), this.clock.offset, this.expireMinutes],
     );
     return found ?? null;
   }
@@ -174,9 +166,9 @@ export class KnownDeviceStore {
            FROM ${this.table()}
           WHERE guard = $1 AND user_id = $2 AND device_hash IS NOT NULL
           ORDER BY last_seen_at DESC, id LIMIT ${MOST_DEVICES}`,
-        [this.realm.guard, userId, sha256(deviceId ?? '')],
+        [this.realm.guard, userId, crypto.sha256(deviceId ?? '')],
       )
-      .catch(valueIf(isMissing, []));
+      .catch(deadline.valueIf(pg.isMissing, []));
     return rows.map(({ id, firstSeenAt, lastSeenAt, user_agent, current }) => ({
       id,
       first_seen_at: firstSeenAt.toISOString(),
@@ -193,7 +185,7 @@ export class KnownDeviceStore {
 
   /** Forgets a device of the user. Any other id has no effect. */
   async forget(userId: string, id: string): Promise<void> {
-    if (!isUuid(id)) return;
+    if (!pg.isUuid(id)) return;
     await this.database.query(
       `UPDATE ${this.table()} SET device_hash = NULL, user_agent = NULL WHERE id = $1 AND guard = $2 AND user_id = $3`,
       [id, this.realm.guard, userId],
@@ -215,10 +207,10 @@ export class KnownDeviceStore {
    * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
    */
   prune(): Promise<number> {
-    return sweep(FIRST_ID, (after) => this.page(after), isMissing);
+    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
   }
 
-  private async page(after: string): Promise<SweptPage<string>> {
+  private async page(after: string): Promise<pg.SweptPage<string>> {
     const rows = await this.database.query<{ id: string; userId: string; isOld: boolean }>(
       `SELECT id, user_id AS "userId",
               last_seen_at <= clock_timestamp() + $3::interval - interval '${KNOWN_DAYS} days' AND EXISTS (
@@ -229,7 +221,9 @@ export class KnownDeviceStore {
     );
     const ids = [...new Set(rows.map(({ userId }) => userId))];
     // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
+    const existing = ids.length
+      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
+      : null;
     const gone = rows.filter(({ userId, isOld }) => isOld || (existing !== null && !existing.has(userId)));
     const deleted = await this.database.query(
       `DELETE FROM ${this.table()} WHERE id IN (

@@ -1,21 +1,23 @@
 import { Controller, Param, Req } from '@nestjs/common';
-import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, listed } from '../../request/routes/route';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { http, type identity, schema } from '../../kit';
 import type { ListedKnownDevice } from './known-device.store';
 import { KnownDevices } from './known-devices';
 import { ReportFailed, SignInReportBody, SignInReports } from './sign-in-report';
 
 /** The fields of a device in the list and in the export of an account. */
-export const DEVICE = { id: UUID, first_seen_at: TIME, last_seen_at: TIME, user_agent: orNull(TEXT) };
+export const DEVICE = {
+  id: schema.UUID,
+  first_seen_at: schema.TIME,
+  last_seen_at: schema.TIME,
+  user_agent: schema.orNull(schema.TEXT),
+};
 
-const LISTED = namedSchema(
+const LISTED = schema.namedSchema(
   'AuthKnownDevice',
-  record<ListedKnownDevice>({ ...DEVICE, current: of(FLAG, 'Whether it is the device of this request.') }),
+  schema.record<ListedKnownDevice>({
+    ...DEVICE,
+    current: schema.of(schema.FLAG, 'Whether it is the device of this request.'),
+  }),
 );
 
 @Controller()
@@ -25,31 +27,31 @@ export class KnownDevicesController {
     private readonly reports: SignInReports,
   ) {}
 
-  @Route('GET', 'devices', 'devices_list', {
+  @http.Route('GET', 'devices', 'devices_list', {
     summary: 'Lists the devices on which the caller has signed in',
-    gates: [RequireIfPinned('svc.sessions')],
+    gates: [http.RequireIfPinned('svc.sessions')],
     unlimited: 'it reads the devices of the caller',
-    answer: listed(LISTED),
+    answer: http.listed(LISTED),
     quiet: true,
   })
-  own(@CurrentCaller() { userId }: Caller, @Req() request: object): Promise<ListedKnownDevice[]> {
+  own(@http.CurrentCaller() { userId }: identity.Caller, @Req() request: object): Promise<ListedKnownDevice[]> {
     return this.devices.list(userId, request);
   }
 
   /** Forgets a device: the next sign-in on it is one on a new device. Ends no session. */
-  @Route('DELETE', 'devices/:svcKnownDevice', 'device_forget', {
+  @http.Route('DELETE', 'devices/:svcKnownDevice', 'device_forget', {
     summary: 'Forgets a device of the caller',
     note: 'Ends no session. An id that is unknown has no effect.',
-    parameters: { svcKnownDevice: of(UUID, 'The id of a known device.') },
-    gates: [RequireIfPinned('svc.sessions')],
+    parameters: { svcKnownDevice: schema.of(schema.UUID, 'The id of a known device.') },
+    gates: [http.RequireIfPinned('svc.sessions')],
     unlimited: 'it removes a row that a sign-in has added',
   })
-  forget(@CurrentCaller() { userId }: Caller, @Param('svcKnownDevice') id: string): Promise<void> {
+  forget(@http.CurrentCaller() { userId }: identity.Caller, @Param('svcKnownDevice') id: string): Promise<void> {
     return this.devices.forget(userId, id);
   }
 
   /** The link opens a page of the host, which posts the token. So a program that opens links in mails changes nothing. */
-  @Route('POST', 'sessions/report', 'sign_in_report', {
+  @http.Route('POST', 'sessions/report', 'sign_in_report', {
     summary: 'Ends all sessions with the token of the mail about a sign-in, and mails a reset link',
     note: 'Every link that is not accepted gets the same text. A link that is used again gets the same answer.',
     public: true,
@@ -58,7 +60,7 @@ export class KnownDevicesController {
     refusals: [ReportFailed],
     quiet: true,
   })
-  report(@RequestBody() { token }: SignInReportBody): Promise<void> {
+  report(@http.RequestBody() { token }: SignInReportBody): Promise<void> {
     return this.reports.report(token);
   }
 }
@@ -75,19 +77,19 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class KnownDeviceFlow extends Flow {
+export class KnownDeviceFlow extends http.Flow {
   /** As `GET /devices`: lists the devices, the last sign-in first. @throws Unauthenticated, InsufficientScope */
-  list(source: CallSource): Promise<ListedKnownDevice[]> {
+  list(source: http.CallSource): Promise<ListedKnownDevice[]> {
     return this.call(KnownDevicesController, 'own', source);
   }
 
   /** As `DELETE /devices/:id`. An unknown id has no effect. @throws Unauthenticated, InsufficientScope */
-  forget(id: string, source: CallSource): Promise<void> {
+  forget(id: string, source: http.CallSource): Promise<void> {
     return this.call(KnownDevicesController, 'forget', source, { svcKnownDevice: id });
   }
 
   /** As `POST /sessions/report`. @throws ReportFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
-  report(token: string, source: CallSource): Promise<void> {
+  report(token: string, source: http.CallSource): Promise<void> {
     return this.call(KnownDevicesController, 'report', source, { token });
   }
 }

@@ -1,9 +1,13 @@
-import type { GuardConfig } from '../../foundation/config/auth-config';
-import { mailedUrlErrors, urlFault } from '../../foundation/config/url-checks';
-import { EXAMPLE_CHANGE, EXAMPLE_LINK } from '../../foundation/ports/mail';
-import { listOf, record } from '../../foundation/platform/schema';
-import { type Feature, defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
+import {
+  data,
+  defineFeature,
+  mailedUrlErrors,
+  mailing,
+  type manifest,
+  schema,
+  type settings,
+  urlFault,
+} from '../../kit';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
@@ -12,7 +16,11 @@ import { KNOWN_DEVICES_OPTIONS } from './known-devices.options';
 import { SIGN_IN_REPORT_EVENTS, SignInReports } from './sign-in-report';
 
 /** Why the mails about new sign-ins cannot be sent, each text with the correction. */
-function mailErrorsOf(guard: GuardConfig, production: boolean, manifests: readonly Feature[]): string[] {
+function mailErrorsOf(
+  guard: settings.GuardConfig,
+  production: boolean,
+  manifests: readonly manifest.Feature[],
+): string[] {
   const { facts, decidedBy, knownDevices, mail, isDefault, nameOf } = guard;
   const off = `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
   const ofPage = urlFault(knownDevices.frontendUrl, { production });
@@ -35,12 +43,12 @@ function mailErrorsOf(guard: GuardConfig, production: boolean, manifests: readon
 }
 
 /** A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
-const configErrors: Feature['configErrors'] = ({ guards, routes }, production, _sources, manifests) => {
-  const mailing = guards.filter(
+const configErrors: manifest.Feature['configErrors'] = ({ guards, routes }, production, _sources, manifests) => {
+  const sending = guards.filter(
     ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (routes || mail.mailer),
   );
   // A guard that inherits the options would repeat the text.
-  return [...new Set(mailing.flatMap((guard) => mailErrorsOf(guard, production, manifests)))];
+  return [...new Set(sending.flatMap((guard) => mailErrorsOf(guard, production, manifests)))];
 };
 
 const reasons = {
@@ -62,8 +70,8 @@ export const knownDevices = defineFeature('knownDevices', {
     newSignIn: {
       class: 'security',
       example: {
-        ...EXAMPLE_LINK,
-        ...EXAMPLE_CHANGE,
+        ...mailing.EXAMPLE_LINK,
+        ...mailing.EXAMPLE_CHANGE,
         minutes: 1440,
         ip: '203.0.113.7',
         userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:146.0) Gecko/20100101 Firefox/146.0',
@@ -73,7 +81,7 @@ export const knownDevices = defineFeature('knownDevices', {
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
-  exported: { known_devices: listOf(record<ExportedDevice>(DEVICE)) },
+  exported: { known_devices: schema.listOf(schema.record<ExportedDevice>(DEVICE)) },
   capabilities: { knownDevices: KnownDeviceFlow },
   controllers: [KnownDevicesController],
   providers: [DeviceCookie, DeviceTokens, KnownDevices, SignInReports],
@@ -89,7 +97,7 @@ export const knownDevices = defineFeature('knownDevices', {
     entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],
     stores: [KnownDeviceStore],
     export: { known_devices: (services, userId) => services.get(KnownDeviceStore).export(userId) },
-    erase: [rowsOfUser(KnownDevice)],
+    erase: [data.rowsOfUser(KnownDevice)],
     prune: { knownDevices: { title: 'known devices', run: (services) => services.get(KnownDeviceStore).prune() } },
   },
 });

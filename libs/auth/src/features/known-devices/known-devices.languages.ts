@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { KNOWN_DEVICE_MESSAGES } from './known-devices.texts';
 
-export const knownDeviceLanguages: InEachLanguage<
-  WithMessages<keyof typeof KNOWN_DEVICE_MESSAGES> & WithMails<'newSignIn'>
+export const knownDeviceLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof KNOWN_DEVICE_MESSAGES> & texts.WithMails<'newSignIn'>
 > = {
   en: {
     messages: KNOWN_DEVICE_MESSAGES,

@@ -1,13 +1,4 @@
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  feature,
-  flag,
-  minutes,
-  publicBlock,
-  text,
-} from '../../foundation/config/option-table';
+import { option } from '../../kit';
 
 /** Recognition of devices. Needs `features.knownDevices`. */
 export interface KnownDeviceOptions {
@@ -41,15 +32,15 @@ export interface KnownDeviceOptions {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly knownDevices: WithDefaults<KnownDeviceOptions, 'frontendUrl'>;
+    readonly knownDevices: option.WithDefaults<KnownDeviceOptions, 'frontendUrl'>;
   }
 }
 
 export const KNOWN_DEVICES_OPTIONS = {
-  features: { knownDevices: feature({ default: false, env: 'FEATURE_KNOWN_DEVICES' }) },
-  knownDevices: publicBlock({
-    mail: flag({ env: 'KNOWN_DEVICES_MAIL', resolve: (given, { mail }) => given ?? Boolean(mail?.mailer) }),
-    frontendUrl: text({ env: 'KNOWN_DEVICES_URL' }),
-    expireMinutes: minutes(1, 30 * 24 * 60, { default: 10_080, env: 'KNOWN_DEVICES_EXPIRE' }),
-  } satisfies TableOf<KnownDeviceOptions>),
-} satisfies OptionTree;
+  features: { knownDevices: option.feature({ default: false, env: 'FEATURE_KNOWN_DEVICES' }) },
+  knownDevices: option.publicBlock({
+    mail: option.flag({ env: 'KNOWN_DEVICES_MAIL', resolve: (given, { mail }) => given ?? Boolean(mail?.mailer) }),
+    frontendUrl: option.text({ env: 'KNOWN_DEVICES_URL' }),
+    expireMinutes: option.minutes(1, 30 * 24 * 60, { default: 10_080, env: 'KNOWN_DEVICES_EXPIRE' }),
+  } satisfies option.TableOf<KnownDeviceOptions>),
+} satisfies option.OptionTree;

@@ -1,5 +1,4 @@
-import type { LinkMail } from '../../foundation/ports/mail';
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts, type mailing } from '../../kit';
 
 export const KNOWN_DEVICE_MESSAGES = {
   'auth.report_failed':
@@ -13,7 +12,7 @@ declare module '../../foundation/platform/messages' {
 export const knownDeviceText = featureTexts(KNOWN_DEVICE_MESSAGES);
 
 /** The data of a mail about a sign-in on a device that is new for the account. */
-export interface NewSignInMail extends LinkMail {
+export interface NewSignInMail extends mailing.LinkMail {
   /** Time of the sign-in. */
   time: Date;
   /** The address of the client; null if it is not known. */

@@ -1,17 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
-import { type Mail, withQuery } from '../../foundation/ports/mail';
-import { Realm } from '../../foundation/realm/realm';
-import { ProvedEmails } from '../../identity/users/proved-emails';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import type { ClientInfo } from '../../request/http/client-info';
-import { TokenCookie } from '../../request/http/cookies';
-import { AccountMails } from '../mail/account-mails';
-import type { Draft } from '../mail/mail-gate';
-import { MailQueue } from '../mail/mail-queue';
-import type { StoredSession } from '../sessions/new-sessions';
-import type { SessionAddition } from '../sessions/sign-in';
+import { Realm, crypto, http, identity, mailing, type session, settings } from '../../kit';
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 
@@ -34,7 +22,7 @@ const DEVICE_HEADER = 'X-Svc-Device';
 
 /** The cookie of a known device. It stays when a session ends. */
 @Injectable()
-export class DeviceCookie extends TokenCookie {
+export class DeviceCookie extends http.TokenCookie {
   static override readonly suffix = '.device';
   static readonly delivered = {
     property: 'deviceToken',
@@ -61,17 +49,17 @@ const PART = /^([0-9a-f]{64})\.([0-9a-f]{64})$/;
  */
 @Injectable()
 export class DeviceTokens {
-  private readonly signatures: Signatures;
+  private readonly signatures: crypto.Signatures;
 
   constructor(
     private readonly cookie: DeviceCookie,
     realm: Realm,
-    @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
+    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
   ) {
     const { secret, previousSecrets } = realm.options;
     // The roots of the refresh tokens: the first one signs, and all of them verify.
-    const roots = rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
-    this.signatures = new Signatures(roots, `svc:device:${realm.guard}`);
+    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    this.signatures = new crypto.Signatures(roots, `svc:device:${realm.guard}`);
   }
 
   /**
@@ -111,16 +99,16 @@ export class KnownDevices {
   constructor(
     private readonly store: KnownDeviceStore,
     private readonly tokens: DeviceTokens,
-    private readonly users: TimedUserProvider,
-    private readonly provedEmails: ProvedEmails,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
+    private readonly users: identity.TimedUserProvider,
+    private readonly provedEmails: identity.ProvedEmails,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
     private readonly realm: Realm,
   ) {}
 
-  async record({ userId, familyId, client, request }: StoredSession): Promise<SessionAddition> {
+  async record({ userId, familyId, client, request }: session.StoredSession): Promise<session.SessionAddition> {
     if (request === undefined) return {};
-    const deviceId = this.tokens.idOf(request, userId) ?? newSecret();
+    const deviceId = this.tokens.idOf(request, userId) ?? crypto.newSecret();
     const seen = await this.store.record({ userId, familyId, deviceId, userAgent: client.userAgent });
     if (!seen) return {};
     const { device, mails } = deviceVerdict(seen);
@@ -140,7 +128,11 @@ export class KnownDevices {
     return this.store.forget(userId, id);
   }
 
-  private async draftFor(id: string, userId: string, client: ClientInfo): Promise<Draft<'newSignIn'> | null> {
+  private async draftFor(
+    id: string,
+    userId: string,
+    client: http.ClientInfo,
+  ): Promise<mailing.Draft<'newSignIn'> | null> {
     // The address may have changed while the mail waited in the queue, and a deleted account gets no mail.
     const user = await this.users.findById(userId);
     // Several sign-ins may have queued it.
@@ -148,18 +140,23 @@ export class KnownDevices {
     const to = this.users.emailOf(user);
     const sent = (): Promise<void> => this.store.settleMail(id);
     if (!to) return sent().then(() => null);
-    const write = (): Promise<Mail | null> => this.write(id, user, to, client);
+    const write = (): Promise<mailing.Mail | null> => this.write(id, user, to, client);
     return { to, proof: await this.provedEmails.proofOf(user), once: id, write, sent };
   }
 
   /** The mail stays due until the mail server has accepted it. A further attempt replaces the link. */
-  private async write(id: string, user: object, to: string, { ip, userAgent }: ClientInfo): Promise<Mail | null> {
+  private async write(
+    id: string,
+    user: object,
+    to: string,
+    { ip, userAgent }: http.ClientInfo,
+  ): Promise<mailing.Mail | null> {
     const { guard, isDefault, knownDevices } = this.realm.options;
-    const token = newSecret();
+    const token = crypto.newSecret();
     const time = await this.store.link(id, token);
     if (time === null) return null;
     // The page has to know at which guard it reports. The URL is required at boot.
-    const url = withQuery(knownDevices.frontendUrl!, { token, ...(!isDefault && { guard }) });
+    const url = mailing.withQuery(knownDevices.frontendUrl!, { token, ...(!isDefault && { guard }) });
     const minutes = knownDevices.expireMinutes;
     return this.mails.write('newSignIn', { user, to, url, minutes, time, ip, userAgent });
   }

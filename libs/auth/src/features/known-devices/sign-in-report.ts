@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type LoggedEvents, ofSession } from '../../foundation/realm/log-events';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { RequiredText } from '../../request/http/request-body';
-import { PasswordReplacement } from '../login/password-replacement';
-import { Accounts } from '../sessions/accounts';
+import { Realm, errors, event, identity, input, session } from '../../kit';
 import { reportVerdict } from './known-device.policy';
 import { KnownDeviceStore } from './known-device.store';
 import { knownDeviceText } from './known-devices.texts';
@@ -32,12 +25,12 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-export const SIGN_IN_REPORT_EVENTS: LoggedEvents = {
-  'auth.sign_in.reported': { event: SignInReported, severity: 'warning', details: ofSession },
+export const SIGN_IN_REPORT_EVENTS: event.LoggedEvents = {
+  'auth.sign_in.reported': { event: SignInReported, severity: 'warning', details: event.ofSession },
 };
 
 /** The link in a mail about a sign-in is not valid, or has expired: 422. Nothing has ended. */
-export class ReportFailed extends AuthException {
+export class ReportFailed extends errors.AuthException {
   constructor() {
     super('report_failed', { status: 422, errors: { token: [knownDeviceText('auth.report_failed')] } });
   }
@@ -45,7 +38,7 @@ export class ReportFailed extends AuthException {
 
 /** Body of `POST /sessions/report`. */
 export class SignInReportBody {
-  @RequiredText()
+  @input.RequiredText()
   token!: string;
 }
 
@@ -57,11 +50,11 @@ export class SignInReportBody {
 export class SignInReports {
   constructor(
     private readonly devices: KnownDeviceStore,
-    private readonly accounts: Accounts,
-    private readonly users: TimedUserProvider,
-    private readonly events: AuthEvents,
+    private readonly accounts: session.Accounts,
+    private readonly users: identity.TimedUserProvider,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
-    private readonly passwords: PasswordReplacement,
+    private readonly passwords: session.PasswordReplacement,
   ) {}
 
   /**

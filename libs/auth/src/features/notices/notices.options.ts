@@ -1,6 +1,4 @@
-import { type OptionTree, value } from '../../foundation/config/option-table';
-import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { ChangeKind } from '../../foundation/ports/mail';
+import { type mailing, option, type settings } from '../../kit';
 
 declare module '../mail/mail.options' {
   interface MailOptions {
@@ -11,16 +9,16 @@ declare module '../mail/mail.options' {
      *
      * @default false
      */
-    notices?: readonly ChangeKind[] | boolean;
+    notices?: readonly mailing.ChangeKind[] | boolean;
   }
 }
 
 export const NOTICES_OPTIONS = {
-  mail: { notices: value<readonly ChangeKind[] | boolean>({ default: false }) },
-} satisfies OptionTree;
+  mail: { notices: option.value<readonly mailing.ChangeKind[] | boolean>({ default: false }) },
+} satisfies option.OptionTree;
 
 /** Whether changes of a kind are mailed. Without a kind, whether any are. */
-export function isMailed({ mail: { notices } }: GuardConfig, kind?: ChangeKind): boolean {
+export function isMailed({ mail: { notices } }: settings.GuardConfig, kind?: mailing.ChangeKind): boolean {
   if (typeof notices === 'boolean') return notices;
   return kind === undefined ? notices.length > 0 : notices.includes(kind);
 }

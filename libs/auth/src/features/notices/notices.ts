@@ -1,16 +1,6 @@
 import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Clock } from '../../foundation/platform/clock';
-import type { ChangeKind } from '../../foundation/ports/mail';
-import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
-import type { ChangeContext, ChangeSource, InformOwner } from '../../foundation/realm/informing';
-import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { ProvedEmails } from '../../identity/users/proved-emails';
-import type { Draft } from '../mail/mail-gate';
-import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/account-mails';
+import { Clock, Realm, event, identity, mailing, manifest } from '../../kit';
 import { isMailed } from './notices.options';
 
 /**
@@ -20,33 +10,33 @@ import { isMailed } from './notices.options';
 @Injectable()
 export class Notices implements OnModuleInit {
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly provedEmails: ProvedEmails,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
+    private readonly users: identity.TimedUserProvider,
+    private readonly provedEmails: identity.ProvedEmails,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
     private readonly clock: Clock,
-    private readonly events: AuthEvents,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
     private readonly moduleRef: ModuleRef,
-    @Inject(MANIFESTS) private readonly manifests: readonly Feature[],
+    @Inject(manifest.MANIFESTS) private readonly manifests: readonly manifest.Feature[],
   ) {}
 
   onModuleInit(): void {
     const { guard, options } = this.realm;
-    const on: ChangeContext['on'] = (event, listener) =>
-      void this.events.on(event, (emitted) => (emitted.guard === guard ? listener(emitted) : undefined));
-    const context: ChangeContext = { on, get: (service) => this.moduleRef.get(service as Type) };
+    const on: event.ChangeContext['on'] = (change, listener) =>
+      void this.events.on(change, (emitted) => (emitted.guard === guard ? listener(emitted) : undefined));
+    const context: event.ChangeContext = { on, get: (service) => this.moduleRef.get(service as Type) };
     for (const { flags, informs = {} } of this.manifests) {
       if (flags && !flags.some((flag) => options.features[flag])) continue;
-      for (const [kind, sources] of Object.entries(informs) as [ChangeKind, readonly ChangeSource[]][]) {
+      for (const [kind, sources] of Object.entries(informs) as [mailing.ChangeKind, readonly event.ChangeSource[]][]) {
         if (!isMailed(options, kind)) continue;
         for (const source of sources) source(context, (to, isTrue) => this.send(kind, to, isTrue));
       }
     }
   }
 
-  /** See {@link InformOwner}. */
-  private send(kind: ChangeKind, ...[to, isTrue = async () => true]: Parameters<InformOwner>): void {
+  /** See {@link event.InformOwner}. */
+  private send(kind: mailing.ChangeKind, ...[to, isTrue = async () => true]: Parameters<event.InformOwner>): void {
     const time = new Date(this.clock.now());
     this.queue.add(kind, async () => {
       if (typeof to === 'object') return this.draftTo(kind, to.user, time);
@@ -57,7 +47,11 @@ export class Notices implements OnModuleInit {
     });
   }
 
-  private async draftTo(kind: ChangeKind, user: object, time: Date): Promise<Draft<ChangeKind> | null> {
+  private async draftTo(
+    kind: mailing.ChangeKind,
+    user: object,
+    time: Date,
+  ): Promise<mailing.Draft<mailing.ChangeKind> | null> {
     const to = this.users.emailOf(user);
     if (!to) return null;
     return {

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { sha256 } from '../../foundation/platform/crypto';
-import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
+import { Realm, SecurityStore, crypto } from '../../kit';
 
 /** 128 bits, the minimum of WebAuthn Level 3 §13.4.3. */
 const CHALLENGE_BYTES = 16;
@@ -89,7 +87,7 @@ export class Ceremonies {
 
   /** The identifier is personal data, so only its digest is stored. */
   private accountValue({ challenge, userHandle }: AccountCeremony, identifier: string): string {
-    return JSON.stringify({ challenge, userHandle, guard: this.realm.guard, identifier: sha256(identifier) });
+    return JSON.stringify({ challenge, userHandle, guard: this.realm.guard, identifier: crypto.sha256(identifier) });
   }
 
   private get ofGuard(): string {

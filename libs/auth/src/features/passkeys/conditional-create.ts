@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import type { Caller } from '../../identity/tokens/caller';
-import { Confirmations } from '../step-up/confirmations';
+import { type identity, session } from '../../kit';
 import { PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyStore } from './passkey.store';
 import { PasskeyRefused } from './passkeys.errors';
@@ -15,19 +14,19 @@ import { PasskeyRefused } from './passkeys.errors';
 export class ConditionalCreate {
   constructor(
     private readonly enrolment: PasskeyEnrolment,
-    private readonly confirmations: Confirmations,
+    private readonly confirmations: session.Confirmations,
     private readonly store: PasskeyStore,
   ) {}
 
   /** @throws ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with a passkey */
-  async options(caller: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  async options(caller: identity.Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
     await this.confirmations.requirePasswordLogin(caller);
     if (await this.store.existsFor(caller.userId)) throw new PasskeyRefused('not_registered');
     return this.enrolment.begin(caller, 'conditional');
   }
 
   /** @throws ConfirmationRequired, PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
-  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+  async register(caller: identity.Caller, credential: unknown, name: string | null): Promise<void> {
     await this.confirmations.requirePasswordLogin(caller);
     await this.enrolment.complete(caller, credential, name, 'conditional');
   }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Encryption } from '../../foundation/platform/crypto';
-import { Realm } from '../../foundation/realm/realm';
+import { Realm, crypto } from '../../kit';
 
 /** The passkey and the user that a public key belongs to. */
 export interface KeyOwner {
@@ -15,7 +14,7 @@ export interface KeyOwner {
 @Injectable()
 export class EncryptedKeys {
   constructor(
-    private readonly encryption: Encryption,
+    private readonly encryption: crypto.Encryption,
     private readonly realm: Realm,
   ) {}
 

@@ -1,11 +1,6 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import { Injectable } from '@nestjs/common';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import type { SecondFactorMethod } from '../../foundation/ports/presenter';
-import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { OptionalObject, OptionalText } from '../../request/http/request-body';
-import { type FactorMatch, SecondFactor } from '../login-challenge/second-factor';
+import { Realm, event, type http, identity, input, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
@@ -24,9 +19,9 @@ export class PasskeyAssertions {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly verifier: AssertionVerifier,
-    private readonly events: AuthEvents,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
-    private readonly users: TimedUserProvider,
+    private readonly users: identity.TimedUserProvider,
   ) {}
 
   /** Starts a login ceremony. {@link verify} completes it. */
@@ -99,16 +94,16 @@ export class PasskeyAssertions {
 
 /** The response to a login ceremony, in the body of a challenge. */
 export class AssertionFields {
-  @OptionalText()
+  @input.OptionalText()
   ceremony_id: string | null = null;
 
-  @OptionalObject()
+  @input.OptionalObject()
   credential: object | null = null;
 }
 
 /** Verifies a passkey as the second factor of a password login. */
 @Injectable()
-export class PasskeyAsSecondFactor extends SecondFactor {
+export class PasskeyAsSecondFactor extends session.SecondFactor {
   constructor(
     private readonly assertions: PasskeyAssertions,
     private readonly store: PasskeyStore,
@@ -116,7 +111,7 @@ export class PasskeyAsSecondFactor extends SecondFactor {
     super();
   }
 
-  async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
+  async methodsOf(userId: string): Promise<http.SecondFactorMethod[] | null> {
     return (await this.isHeldBy(userId)) ? ['passkey'] : null;
   }
 
@@ -130,7 +125,7 @@ export class PasskeyAsSecondFactor extends SecondFactor {
   }
 
   /** @throws PasskeyRefused */
-  async match(userId: string, { ceremony_id: ceremonyId, credential }: AssertionFields): Promise<FactorMatch> {
+  async match(userId: string, { ceremony_id: ceremonyId, credential }: AssertionFields): Promise<session.FactorMatch> {
     const used = await this.assertions.verifyOf(userId, ceremonyId!, credential, 'not_verified');
     // The verification has consumed the ceremony.
     return {

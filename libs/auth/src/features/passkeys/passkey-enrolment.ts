@@ -1,22 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Unauthenticated } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import type { Caller } from '../../identity/tokens/caller';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { clip } from '../../request/http/client-info';
-import { FIELD_MAX } from '../../request/http/request-body';
-import { RequiredFactors } from '../login-challenge/required-factors';
-import { GuardFactors } from '../login-challenge/second-factor';
-import { Accounts, type TakenAccount } from '../sessions/accounts';
-import { Sessions } from '../sessions/sessions';
+import { Realm, deadline, errors, event, http, identity, input, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
 import { type NewPasskey, PasskeyStore } from './passkey.store';
-import { callHost } from '../../foundation/platform/deadline';
 import { removalVerdict } from './last-passkey.policy';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
@@ -25,10 +14,10 @@ import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 
 /** A user with passkeys, or one who sets up the first one. */
-type PasskeyHolder = Pick<Caller, 'userId' | 'user'>;
+type PasskeyHolder = Pick<identity.Caller, 'userId' | 'user'>;
 
 /** A session from which a passkey is added. */
-type AddingSession = Pick<Caller, 'userId' | 'familyId'>;
+type AddingSession = Pick<identity.Caller, 'userId' | 'familyId'>;
 
 /** Adds passkeys to the account of a user. */
 @Injectable()
@@ -38,10 +27,10 @@ export class PasskeyEnrolment {
     private readonly verifier: RegistrationVerifier,
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
-    private readonly accounts: Accounts,
-    private readonly factors: GuardFactors,
-    private readonly users: TimedUserProvider,
-    private readonly events: AuthEvents,
+    private readonly accounts: session.Accounts,
+    private readonly factors: session.GuardFactors,
+    private readonly users: identity.TimedUserProvider,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -69,7 +58,7 @@ export class PasskeyEnrolment {
    * @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime
    */
   async complete(
-    caller: Caller,
+    caller: identity.Caller,
     credential: unknown,
     name: string | null,
     kind: CreationKind = 'interactive',
@@ -86,7 +75,7 @@ export class PasskeyEnrolment {
     if (!found) throw new PasskeyRefused('not_registered');
     const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
     const { userHandle } = ceremony;
-    return { ...found, userId, userHandle, name: clip(name, FIELD_MAX), publicKey };
+    return { ...found, userId, userHandle, name: http.clip(name, input.FIELD_MAX), publicKey };
   }
 
   /**
@@ -98,14 +87,14 @@ export class PasskeyEnrolment {
    * @throws Unauthenticated when the session has ended in the meantime
    */
   async add(
-    session: AddingSession,
+    current: AddingSession,
     passkey: NewPasskey,
     most?: number,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     const { userId, credentialId } = passkey;
     await this.factors.endTrust(userId);
-    const stored = await this.accounts.exclusiveForSession(session, (sql) => this.store.add(sql, passkey, most));
+    const stored = await this.accounts.exclusiveForSession(current, (sql) => this.store.add(sql, passkey, most));
     if (!stored) return false;
     if (!this.store.checksUsers) await this.discardWithoutUser(userId, credentialId);
     if (!(await isAllowed())) {
@@ -123,7 +112,7 @@ export class PasskeyEnrolment {
   private async discardWithoutUser(userId: string, credentialId: string): Promise<void> {
     if (await this.users.findById(userId)) return;
     await this.store.remove(userId, credentialId);
-    throw new Unauthenticated(true).withReason('unknown_user', userId);
+    throw new errors.Unauthenticated(true).withReason('unknown_user', userId);
   }
 }
 
@@ -132,11 +121,11 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
-    private readonly requiredFactors: RequiredFactors,
-    private readonly sessions: Sessions,
-    private readonly accounts: Accounts,
-    private readonly users: TimedUserProvider,
-    private readonly events: AuthEvents,
+    private readonly requiredFactors: session.RequiredFactors,
+    private readonly sessions: session.Sessions,
+    private readonly accounts: session.Accounts,
+    private readonly users: identity.TimedUserProvider,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -152,7 +141,7 @@ export class PasskeyManagement {
 
   /** @throws PasskeyNotFound for an id that is not a passkey of the user */
   async rename(userId: string, id: string, name: string | null): Promise<void> {
-    const renamed = isCredentialId(id) && (await this.store.rename(userId, id, clip(name, FIELD_MAX)));
+    const renamed = isCredentialId(id) && (await this.store.rename(userId, id, http.clip(name, input.FIELD_MAX)));
     if (!renamed) throw new PasskeyNotFound();
   }
 
@@ -163,7 +152,7 @@ export class PasskeyManagement {
    * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
    * without a password (`passkeys.keepLast`)
    */
-  async remove(caller: Caller, id: string): Promise<void> {
+  async remove(caller: identity.Caller, id: string): Promise<void> {
     const { user, userId } = caller;
     if (!isCredentialId(id)) return;
     const keepsLast = await this.keepsLast(user);
@@ -183,7 +172,7 @@ export class PasskeyManagement {
   }
 
   /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
-  async removeAll({ userId, since }: TakenAccount): Promise<boolean> {
+  async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
     const ids = await this.accounts.exclusive(userId, (sql) => this.store.removeAllOf(sql, userId, since));
     for (const id of ids) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     return ids.length > 0;
@@ -203,7 +192,7 @@ export class PasskeyManagement {
     const { keepLast } = this.realm.options.passkeys;
     if (typeof keepLast !== 'function') return keepLast;
     // Only an explicit false releases the last passkey: a user who cannot sign in any more cannot correct an error.
-    return (await callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
+    return (await deadline.callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
   }
 }
 

@@ -1,6 +1,4 @@
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import type { RegistrationAnswer } from '../login/account-opening';
+import { http, type session } from '../../kit';
 import type { PasskeyList } from './passkey.entity';
 import {
   ConditionalCreateController,
@@ -57,12 +55,12 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class PasskeyFlow extends Flow {
+export class PasskeyFlow extends http.Flow {
   /**
    * As `POST /passkeys/login-options`: starts a ceremony for {@link login}, {@link confirm} or a login challenge. The options
    * are the JSON of `PublicKeyCredentialRequestOptions`.
    */
-  async loginOptions(source: CallSource): Promise<{ ceremonyId: string; options: object }> {
+  async loginOptions(source: http.CallSource): Promise<{ ceremonyId: string; options: object }> {
     const { ceremony_id: ceremonyId, options } = await this.call(PasskeyLoginController, 'options', source);
     return { ceremonyId, options };
   }
@@ -72,7 +70,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  login(answer: PasskeySignIn, source: CallSource): Promise<SessionTokens> {
+  login(answer: PasskeySignIn, source: http.CallSource): Promise<http.SessionTokens> {
     return this.call(PasskeyLoginController, 'attempt', source, answer);
   }
 
@@ -81,7 +79,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, PasskeyRefused, InsufficientScope, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
+  async confirm(answer: PasskeyAnswer, source: http.CallSource): Promise<string> {
     return (await this.call(ConfirmPasskeyController, 'confirm', source, answer)).confirmation_token;
   }
 
@@ -90,7 +88,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, StoreUnavailable
    */
-  registrationOptions(source: CallSource): Promise<object> {
+  registrationOptions(source: http.CallSource): Promise<object> {
     return this.call(PasskeyEnrolmentController, 'options', source);
   }
 
@@ -100,7 +98,7 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link registrationOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  register(credential: object, source: CallSource, name?: string): Promise<void> {
+  register(credential: object, source: http.CallSource, name?: string): Promise<void> {
     return this.call(PasskeyEnrolmentController, 'register', source, { credential, name });
   }
 
@@ -111,7 +109,7 @@ export class PasskeyFlow extends Flow {
    * @throws Unauthenticated; ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with
    * a passkey; StoreUnavailable
    */
-  conditionalOptions(source: CallSource): Promise<object> {
+  conditionalOptions(source: http.CallSource): Promise<object> {
     return this.call(ConditionalCreateController, 'options', source);
   }
 
@@ -121,17 +119,17 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link conditionalOptions}, as JSON
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  registerConditionally(credential: object, source: CallSource, name?: string): Promise<void> {
+  registerConditionally(credential: object, source: http.CallSource, name?: string): Promise<void> {
     return this.call(ConditionalCreateController, 'register', source, { credential, name });
   }
 
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
-  list(source: CallSource): Promise<PasskeyList> {
+  list(source: http.CallSource): Promise<PasskeyList> {
     return this.call(PasskeysController, 'list', source);
   }
 
   /** As `PATCH /passkeys/:id`; null removes the name. @throws Unauthenticated, ConfirmationRequired, PasskeyNotFound */
-  rename(id: string, name: string | null, source: CallSource): Promise<void> {
+  rename(id: string, name: string | null, source: http.CallSource): Promise<void> {
     return this.call(PasskeysController, 'rename', source, { name, svcPasskey: id });
   }
 
@@ -140,7 +138,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired, LastPasskey
    */
-  remove(id: string, source: CallSource): Promise<void> {
+  remove(id: string, source: http.CallSource): Promise<void> {
     return this.call(PasskeysController, 'remove', source, { svcPasskey: id });
   }
 
@@ -149,7 +147,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  enrolmentOptions(enrolmentToken: string, source: CallSource): Promise<object> {
+  enrolmentOptions(enrolmentToken: string, source: http.CallSource): Promise<object> {
     return this.call(RequiredPasskeyController, 'options', source, { enrolmentToken });
   }
 
@@ -160,7 +158,12 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link enrolmentOptions}, as JSON
    * @throws BadEnrolment, PasskeyRefused, UnverifiedLogin, SignInRefused, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  enrol(enrolmentToken: string, credential: object, source: CallSource, name?: string): Promise<SessionTokens> {
+  enrol(
+    enrolmentToken: string,
+    credential: object,
+    source: http.CallSource,
+    name?: string,
+  ): Promise<http.SessionTokens> {
     return this.call(RequiredPasskeyController, 'enrol', source, { enrolmentToken, credential, name });
   }
 
@@ -173,7 +176,7 @@ export class PasskeyFlow extends Flow {
    */
   async accountOptions(
     fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
+    source: http.CallSource,
   ): Promise<{ ceremonyId: string; options: object }> {
     const started = await this.call(PasskeyRegistrationController, 'options', source, { fields });
     return { ceremonyId: started.ceremony_id, options: started.options };
@@ -190,8 +193,8 @@ export class PasskeyFlow extends Flow {
   registerAccount(
     answer: PasskeyAnswer,
     fields: Readonly<Record<string, unknown>>,
-    source: CallSource,
-  ): Promise<RegistrationAnswer> {
+    source: http.CallSource,
+  ): Promise<session.RegistrationAnswer> {
     return this.call(PasskeyRegistrationController, 'register', source, { ...answer, fields });
   }
 }

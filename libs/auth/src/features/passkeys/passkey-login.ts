@@ -1,26 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import type { Caller } from '../../identity/tokens/caller';
-import { RequiredObject, RequiredText, rememberIn } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { userLock } from '../../request/lockout/lockout.store';
-import { AccountLockout } from '../../request/lockout/lockout';
-import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
-import { Confirmations } from '../step-up/confirmations';
+import { Realm, errors, type http, identity, input, locking, session } from '../../kit';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkeys.errors';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Signs a user in with a passkey (`POST /passkeys/login`). A passkey combines two factors, so no challenge follows. */
 @Injectable()
 export class PasskeyLogin {
   constructor(
     private readonly assertions: PasskeyAssertions,
-    private readonly users: TimedUserProvider,
-    private readonly unverified: UnverifiedBlock,
-    private readonly lockout: AccountLockout,
-    private readonly signIn: SignIn,
+    private readonly users: identity.TimedUserProvider,
+    private readonly unverified: session.UnverifiedBlock,
+    private readonly lockout: locking.AccountLockout,
+    private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
 
@@ -28,8 +19,11 @@ export class PasskeyLogin {
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused; Unauthenticated for a user that does not exist any more; ValidationFailed before
    * the ceremony is used
    */
-  async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
-    const remember = rememberIn(request, this.realm.options);
+  async attempt(
+    { ceremony_id: ceremonyId, credential }: AssertionRequest,
+    request: object,
+  ): Promise<http.SessionTokens> {
+    const remember = input.rememberIn(request, this.realm.options);
     let user = null as object | null;
     const admit = async (id: string): Promise<void> => {
       user = await this.users.findById(id);
@@ -40,12 +34,12 @@ export class PasskeyLogin {
     const passkey = await this.assertions.verify(ceremonyId, credential, admit);
     const { userId } = passkey;
     // The passkeys of a deleted user exist until they are pruned.
-    if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
+    if (!user) throw new errors.Unauthenticated(false).withReason('unknown_user', userId);
     const signIn = await this.signIn.admitTwoFactors({ user, userId });
-    await this.lockout.release([userLock('confirm', userId)]);
+    await this.lockout.release([locking.userLock('confirm', userId)]);
     const ending = { methods: ['webauthn'], request, remember, credentialId: passkey.credentialId };
     const tokens = await this.signIn.complete(signIn, ending, () => this.assertions.isCurrent(passkey));
-    if (!tokens) throw new Unauthenticated(false);
+    if (!tokens) throw new errors.Unauthenticated(false);
     return tokens;
   }
 }
@@ -58,30 +52,30 @@ export class PasskeyLogin {
 export class PasskeyConfirmation {
   constructor(
     private readonly assertions: PasskeyAssertions,
-    private readonly confirmations: Confirmations,
-    private readonly lockout: AccountLockout,
+    private readonly confirmations: session.Confirmations,
+    private readonly lockout: locking.AccountLockout,
     private readonly realm: Realm,
   ) {}
 
   /** @throws PasskeyRefused */
   async confirm(
-    caller: Caller,
+    caller: identity.Caller,
     { ceremony_id: ceremonyId, credential }: AssertionRequest,
   ): Promise<{ confirmation_token: string }> {
     const { features, facts } = this.realm.options;
     const isConcealed = features.passkeyRegistration && facts.concealsAccounts;
     const { userId } = caller;
     await this.assertions.verifyOf(userId, ceremonyId, credential, isConcealed ? 'not_verified' : 'not_yours');
-    await this.lockout.release([userLock('confirm', userId)]);
+    await this.lockout.release([locking.userLock('confirm', userId)]);
     return { confirmation_token: await this.confirmations.mint(caller) };
   }
 }
 
 /** The response to a login ceremony: the body of `POST /passkeys/login` and `POST /confirm-passkey`. */
 export class AssertionRequest {
-  @RequiredText()
+  @input.RequiredText()
   ceremony_id!: string;
 
-  @RequiredObject()
+  @input.RequiredObject()
   credential!: object;
 }

@@ -1,9 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isMissing } from '../../foundation/platform/pg-errors';
-import { callHost } from '../../foundation/platform/deadline';
-import { type SweptPage, sweep } from '../../foundation/platform/sweep';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import { UnverifiedBlock } from '../sessions/sign-in';
+import { deadline, identity, pg, session } from '../../kit';
 import { NO_USER, PasskeyStore } from './passkey.store';
 
 /** Number of passkeys that one step of the sweep reads. */
@@ -18,8 +14,8 @@ const PAGE = 250;
 export class PasskeyPruning {
   constructor(
     private readonly store: PasskeyStore,
-    private readonly users: UserProvider,
-    private readonly unverified: UnverifiedBlock,
+    private readonly users: identity.UserProvider,
+    private readonly unverified: session.UnverifiedBlock,
   ) {}
 
   /**
@@ -29,15 +25,17 @@ export class PasskeyPruning {
    * @throws StoreUnavailable if `UserProvider.existingIds` does not settle in time
    */
   prune(): Promise<number> {
-    return sweep('', (after) => this.page(after), isMissing);
+    return pg.sweep('', (after) => this.page(after), pg.isMissing);
   }
 
-  private async page(after: string): Promise<SweptPage<string>> {
+  private async page(after: string): Promise<pg.SweptPage<string>> {
     const page = await this.store.page(after, PAGE);
     const passkeys = page.filter(({ userId }) => userId !== NO_USER);
     const ids = [...new Set(passkeys.map(({ userId }) => userId))];
     // A provider that never settles must not hold the lock of the pruning.
-    const existing = ids.length ? await callHost('UserProvider.existingIds', () => this.users.existingIds(ids)) : null;
+    const existing = ids.length
+      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
+      : null;
     const outdated: string[] = [];
     for (const { id, userId, isUnused } of page) {
       const isOrphan = userId !== NO_USER && existing !== null && !existing.has(userId);
@@ -47,7 +45,7 @@ export class PasskeyPruning {
   }
 
   private async isConcealed(userId: string): Promise<boolean> {
-    const user = await callHost('UserProvider.findById', () => this.users.findById(userId));
+    const user = await deadline.callHost('UserProvider.findById', () => this.users.findById(userId));
     return user !== null && this.unverified.isConcealed(user);
   }
 }

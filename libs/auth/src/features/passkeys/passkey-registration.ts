@@ -1,18 +1,6 @@
 import { Controller, Injectable, Req } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import type { Schema } from '../../foundation/platform/schema';
-import { Realm, type RealmScope } from '../../foundation/realm/realm';
-import { keptAs } from '../../identity/users/identifiers';
-import { RequestBody } from '../../request/http/request-body';
-import { Route, tokenPair } from '../../request/routes/route';
-import {
-  type AccountCredential,
-  type AccountFields,
-  AccountOpening,
-  type RegistrationAnswer,
-  accountRoute,
-} from '../login/account-opening';
+import { Realm, type RealmScope, event, http, identity, type schema, session } from '../../kit';
 import { Ceremonies } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import { AssertionRequest } from './passkey-login';
@@ -28,12 +16,12 @@ import { RegistrationVerifier } from './webauthn/verify-registration';
 @Injectable()
 export class PasskeyRegistration {
   constructor(
-    private readonly opening: AccountOpening,
+    private readonly opening: session.AccountOpening,
     private readonly ceremonies: Ceremonies,
     private readonly verifier: RegistrationVerifier,
     private readonly keys: EncryptedKeys,
     private readonly store: PasskeyStore,
-    private readonly events: AuthEvents,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -48,7 +36,7 @@ export class PasskeyRegistration {
   }
 
   /** @throws ValidationFailed, without using the ceremony up; PasskeyRefused; and the errors of {@link AccountOpening.open} */
-  async register(answer: AssertionRequest, request: object): Promise<RegistrationAnswer> {
+  async register(answer: AssertionRequest, request: object): Promise<session.RegistrationAnswer> {
     const fields = await this.opening.read(request);
     return this.opening.open(fields, request, () => this.verified(answer, this.identifierIn(fields)));
   }
@@ -57,7 +45,7 @@ export class PasskeyRegistration {
   private async verified(
     { ceremony_id: ceremonyId, credential }: AssertionRequest,
     identifier: string,
-  ): Promise<AccountCredential> {
+  ): Promise<session.AccountCredential> {
     const ceremony = await this.ceremonies.takeAccount(ceremonyId, identifier);
     const found = ceremony && (await this.verifier.verify(credential, ceremony.challenge, 'account'));
     if (!found) throw new PasskeyRefused('not_registered');
@@ -65,7 +53,7 @@ export class PasskeyRegistration {
   }
 
   /** For a taken email that is concealed, the id is occupied: a later registration of it must not show that it is free. */
-  private passkeyOf(found: NewCredential, userHandle: string): AccountCredential {
+  private passkeyOf(found: NewCredential, userHandle: string): session.AccountCredential {
     const { credentialId } = found;
     const refusal = new PasskeyRefused('not_registered');
     const { guard, options } = this.realm;
@@ -87,20 +75,21 @@ export class PasskeyRegistration {
   }
 
   /** The identifier as it is stored; empty where `hooks.registerRules` leaves it out. */
-  private identifierIn(fields: AccountFields): string {
+  private identifierIn(fields: session.AccountFields): string {
     const { username } = this.realm.options;
     const identifier = fields[username];
-    return typeof identifier === 'string' ? keptAs(username, identifier) : '';
+    return typeof identifier === 'string' ? identity.keptAs(username, identifier) : '';
   }
 }
 
-const body = (scope: RealmScope, answer: Schema | null): Schema => scope.get(AccountOpening).bodyWith(answer);
+const body = (scope: RealmScope, answer: schema.Schema | null): schema.Schema =>
+  scope.get(session.AccountOpening).bodyWith(answer);
 
 @Controller('register/passkey')
 export class PasskeyRegistrationController {
   constructor(private readonly registration: PasskeyRegistration) {}
 
-  @Route('POST', 'options', 'register_passkey_options', {
+  @http.Route('POST', 'options', 'register_passkey_options', {
     summary: 'Begins to create an account with a passkey',
     public: true,
     limiter: 'svc-passkeys',
@@ -112,13 +101,13 @@ export class PasskeyRegistrationController {
     return this.registration.options(request);
   }
 
-  @Route('POST', '', 'register_passkey', {
-    ...accountRoute(tokenPair, () => new PasskeyRefused('not_registered')),
+  @http.Route('POST', '', 'register_passkey', {
+    ...http.accountRoute(http.tokenPair, () => new PasskeyRefused('not_registered')),
     summary: 'Creates an account with a passkey',
     note: 'Answers as `POST /register`, and never with a challenge.',
     body,
   })
-  register(@RequestBody() answer: AssertionRequest, @Req() request: object): Promise<RegistrationAnswer> {
+  register(@http.RequestBody() answer: AssertionRequest, @Req() request: object): Promise<session.RegistrationAnswer> {
     return this.registration.register(answer, request);
   }
 }

@@ -1,7 +1,7 @@
 import type { Usage } from './sign-count.policy';
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { CreatesTable } from '../../foundation/realm/feature-data';
+import { data } from '../../kit';
 
 /**
  * One passkey of one user (a credential record, WebAuthn Level 3 §4).
@@ -120,7 +120,7 @@ export interface NewCredential extends Usage {
 }
 
 /** Creates `svc_passkeys`. */
-export class CreateSvcPasskeys1764000000000 extends CreatesTable {
+export class CreateSvcPasskeys1764000000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_passkeys (

@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql } from '../../foundation/platform/database';
-import { valueIf } from '../../foundation/platform/deadline';
-import { isMissing } from '../../foundation/platform/pg-errors';
-import { once } from '../../foundation/platform/sweep';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import { Realm } from '../../foundation/realm/realm';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
+import { Clock, Realm, deadline, identity, pg } from '../../kit';
 import { type ExportedPasskey, type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 
@@ -48,13 +41,13 @@ const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupElig
 /** Contains all queries of passkeys, restricted to the realm's guard. */
 @Injectable()
 export class PasskeyStore {
-  private readonly table = once(() => this.database.table(Passkey));
+  private readonly table = pg.once(() => this.database.table(Passkey));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
-    private readonly users: UserProvider,
+    private readonly users: identity.UserProvider,
   ) {}
 
   /** Whether {@link add} stores nothing for a user that does not exist. Otherwise the caller has to check it afterwards. */
@@ -64,7 +57,7 @@ export class PasskeyStore {
 
   /** Null where the statement cannot know whether the user exists. */
   private get userExists(): string | null {
-    return this.users instanceof TypeormUserProvider ? this.users.existsLockedSql('$13') : null;
+    return this.users instanceof identity.TypeormUserProvider ? this.users.existsLockedSql('$13') : null;
   }
 
   /**
@@ -73,8 +66,8 @@ export class PasskeyStore {
    *
    * @param most maximum number of passkeys of the user; by default `passkeys.maxPerUser`
    */
-  async add(sql: Sql, passkey: NewPasskey, most = this.realm.options.passkeys.maxPerUser): Promise<boolean> {
-    if (this.users instanceof TypeormUserProvider) await this.users.readLocks(sql);
+  async add(sql: pg.Sql, passkey: NewPasskey, most = this.realm.options.passkeys.maxPerUser): Promise<boolean> {
+    if (this.users instanceof identity.TypeormUserProvider) await this.users.readLocks(sql);
     return this.insert(sql, passkey, this.realm.guard, most, this.userExists);
   }
 
@@ -82,12 +75,12 @@ export class PasskeyStore {
    * Occupies the id of a passkey in the caller's transaction, with the work of {@link add}. Returns false if the id exists.
    * The row is bound to no user and no guard, so no user can sign in with it.
    */
-  occupy(sql: Sql, passkey: NewPasskey): Promise<boolean> {
+  occupy(sql: pg.Sql, passkey: NewPasskey): Promise<boolean> {
     return this.insert(sql, { ...passkey, userId: NO_USER }, null, 1, null);
   }
 
   private async insert(
-    sql: Sql,
+    sql: pg.Sql,
     passkey: NewPasskey,
     guard: string | null,
     most: number,
@@ -132,7 +125,7 @@ export class PasskeyStore {
     });
   }
 
-  private async touch(sql: Sql, credentialId: string, { signCount, backedUp }: Usage): Promise<void> {
+  private async touch(sql: pg.Sql, credentialId: string, { signCount, backedUp }: Usage): Promise<void> {
     await sql(
       `UPDATE ${this.table()} SET sign_count = greatest(sign_count, $3::bigint), backed_up = $4,
               last_used_at = clock_timestamp() + $5::interval, updated_at = clock_timestamp() + $5::interval
@@ -153,7 +146,7 @@ export class PasskeyStore {
 
   /** For the export of the account. */
   async export(userId: string): Promise<ExportedPasskey[]> {
-    const stored = await this.list(userId).catch(valueIf(isMissing, []));
+    const stored = await this.list(userId).catch(deadline.valueIf(pg.isMissing, []));
     return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
   }
 
@@ -179,19 +172,19 @@ export class PasskeyStore {
   }
 
   /** Deletes a passkey of the user. Returns whether a row was deleted. */
-  async remove(userId: string, credentialId: string, sql: Sql = this.database.query): Promise<boolean> {
+  async remove(userId: string, credentialId: string, sql: pg.Sql = this.database.query): Promise<boolean> {
     const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
     return (await sql(statement, [credentialId, this.realm.guard, userId])).length > 0;
   }
 
   /** The ids of the user's passkeys, which are locked in the caller's transaction. */
-  async lockedIds(sql: Sql, userId: string): Promise<string[]> {
+  async lockedIds(sql: pg.Sql, userId: string): Promise<string[]> {
     const statement = `SELECT credential_id AS id FROM ${this.table()} WHERE guard = $1 AND user_id = $2 FOR UPDATE`;
     return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
   }
 
   /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to their ids. */
-  async removeAllOf(sql: Sql, userId: string, since?: Date): Promise<string[]> {
+  async removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
     const statement = `
       DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2${since ? ' AND created_at >= $3' : ''}
       RETURNING credential_id AS id`;

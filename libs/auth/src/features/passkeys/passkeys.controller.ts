@@ -1,19 +1,6 @@
 import { Controller, Inject, Injectable, Logger, type OnApplicationBootstrap, Param, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
-import { INTEGER, TEXT, listOf, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { FIELD_MAX, OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { Route, signInRefusal, tokenPair } from '../../request/routes/route';
-import { unverifiedRefusal } from '../login/login.controller';
-import { lastFactorRefusal } from '../login-challenge/required-factors';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { CONFIRMATION_BODY } from '../step-up/confirmations';
-import { RequireConfirmation } from '../step-up/require-confirmation';
-import { ConfirmationRequired } from '../step-up/step-up.errors';
+import { errors, http, type identity, input, schema, session, settings } from '../../kit';
 import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
@@ -25,65 +12,69 @@ import { CREDENTIAL_ID_MAX } from './webauthn/responses';
 
 /** Body of `PATCH /passkeys/:id`. Without a name, the name of the passkey is removed. */
 export class RenameRequest {
-  @OptionalText()
+  @input.OptionalText()
   name: string | null = null;
 }
 
-const PASSKEY = namedSchema(
+const PASSKEY = schema.namedSchema(
   'AuthPasskey',
-  record<ListedPasskey>({
-    id: TEXT,
-    name: orNull(TEXT),
-    last_used_at: orNull(of(INTEGER, 'Unix seconds.')),
+  schema.record<ListedPasskey>({
+    id: schema.TEXT,
+    name: schema.orNull(schema.TEXT),
+    last_used_at: schema.orNull(schema.of(schema.INTEGER, 'Unix seconds.')),
   }),
 );
 
-const notRegistered = (): AuthException => new PasskeyRefused('not_registered');
-const notVerified = (): AuthException => new PasskeyRefused('not_verified');
+const notRegistered = (): errors.AuthException => new PasskeyRefused('not_registered');
+const notVerified = (): errors.AuthException => new PasskeyRefused('not_verified');
 
-const PARAMETERS = { svcPasskey: of({ ...TEXT, maxLength: FIELD_MAX }, 'The id of a passkey.') };
+const PARAMETERS = { svcPasskey: schema.of({ ...schema.TEXT, maxLength: input.FIELD_MAX }, 'The id of a passkey.') };
 
 @Controller('passkeys')
 export class PasskeysController {
   constructor(private readonly passkeys: PasskeyManagement) {}
 
-  @Route('GET', '', 'passkeys_list', {
+  @http.Route('GET', '', 'passkeys_list', {
     summary: 'Lists the passkeys of the caller',
-    gates: [RequireIfPinned('svc.account')],
+    gates: [http.RequireIfPinned('svc.account')],
     unlimited: 'it reads the passkeys of the caller, which are limited in number',
-    answer: record<PasskeyList>({
-      passkeys: listOf(PASSKEY),
-      rp_id: TEXT,
-      user_handle: TEXT,
-      all_accepted_credential_ids: listOf(TEXT),
+    answer: schema.record<PasskeyList>({
+      passkeys: schema.listOf(PASSKEY),
+      rp_id: schema.TEXT,
+      user_handle: schema.TEXT,
+      all_accepted_credential_ids: schema.listOf(schema.TEXT),
     }),
     quiet: true,
   })
-  list(@CurrentCaller() { userId }: Caller) {
+  list(@http.CurrentCaller() { userId }: identity.Caller) {
     return this.passkeys.list(userId);
   }
 
-  @Route('PATCH', ':svcPasskey', 'passkey_rename', {
+  @http.Route('PATCH', ':svcPasskey', 'passkey_rename', {
     summary: 'Names a passkey',
     note: 'A passkey of another user is 404.',
     parameters: PARAMETERS,
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     unlimited: 'it changes one row of the caller',
     refusals: [PasskeyNotFound],
   })
-  rename(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string, @RequestBody() { name }: RenameRequest) {
+  rename(
+    @http.CurrentCaller() { userId }: identity.Caller,
+    @Param('svcPasskey') id: string,
+    @http.RequestBody() { name }: RenameRequest,
+  ) {
     return this.passkeys.rename(userId, id, name);
   }
 
-  @Route('DELETE', ':svcPasskey', 'passkey_delete', {
+  @http.Route('DELETE', ':svcPasskey', 'passkey_delete', {
     summary: 'Deletes a passkey',
     note: 'Answers 409 for the last passkey of a user without a password (`passkeys.keepLast`).',
     parameters: PARAMETERS,
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     unlimited: 'it removes a passkey of the caller, which has to be added again before',
-    refusals: [lastFactorRefusal, ({ passkeys }) => (passkeys.keepLast === false ? [] : new LastPasskey())],
+    refusals: [http.lastFactorRefusal, ({ passkeys }) => (passkeys.keepLast === false ? [] : new LastPasskey())],
   })
-  remove(@CurrentCaller() caller: Caller, @Param('svcPasskey') id: string): Promise<void> {
+  remove(@http.CurrentCaller() caller: identity.Caller, @Param('svcPasskey') id: string): Promise<void> {
     return this.passkeys.remove(caller, id);
   }
 }
@@ -108,7 +99,7 @@ export function paramLengthOf({ maxParamLength, routerOptions }: RouterLimits): 
 export class PasskeyPaths implements OnApplicationBootstrap {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -127,10 +118,10 @@ export class PasskeyPaths implements OnApplicationBootstrap {
 
 /** Body of `POST /passkeys`. */
 export class RegistrationRequest {
-  @RequiredObject()
+  @input.RequiredObject()
   credential!: object;
 
-  @OptionalText()
+  @input.OptionalText()
   name: string | null = null;
 }
 
@@ -138,24 +129,27 @@ export class RegistrationRequest {
 export class PasskeyEnrolmentController {
   constructor(private readonly enrolment: PasskeyEnrolment) {}
 
-  @Route('POST', 'registration-options', 'passkey_register_options', {
+  @http.Route('POST', 'registration-options', 'passkey_register_options', {
     summary: 'Begins to set up a passkey',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     limiter: 'svc-passkey-setup',
     answer: CREATION_OPTIONS,
     quiet: true,
   })
-  options(@CurrentCaller() caller: Caller) {
+  options(@http.CurrentCaller() caller: identity.Caller) {
     return this.enrolment.begin(caller);
   }
 
-  @Route('POST', '', 'passkey_register', {
+  @http.Route('POST', '', 'passkey_register', {
     summary: 'Stores a passkey',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     limiter: 'svc-passkey-setup',
-    refusals: [notRegistered, signInRefusal],
+    refusals: [notRegistered, http.signInRefusal],
   })
-  register(@CurrentCaller() caller: Caller, @RequestBody() { credential, name }: RegistrationRequest): Promise<void> {
+  register(
+    @http.CurrentCaller() caller: identity.Caller,
+    @http.RequestBody() { credential, name }: RegistrationRequest,
+  ): Promise<void> {
     return this.enrolment.complete(caller, credential, name);
   }
 }
@@ -164,25 +158,28 @@ export class PasskeyEnrolmentController {
 export class ConditionalCreateController {
   constructor(private readonly conditional: ConditionalCreate) {}
 
-  @Route('POST', 'conditional-options', 'passkey_conditional_options', {
+  @http.Route('POST', 'conditional-options', 'passkey_conditional_options', {
     summary: 'Begins to set up a first passkey that the browser creates without a question',
     note: 'Needs a login with the password to this session within `confirm.ttl` seconds, and a user without a passkey.',
     limiter: 'svc-passkey-setup',
     answer: CREATION_OPTIONS,
-    refusals: [({ confirm }) => new ConfirmationRequired(confirm, []), notRegistered],
+    refusals: [({ confirm }) => new session.ConfirmationRequired(confirm, []), notRegistered],
     quiet: true,
   })
-  options(@CurrentCaller() caller: Caller) {
+  options(@http.CurrentCaller() caller: identity.Caller) {
     return this.conditional.options(caller);
   }
 
-  @Route('POST', 'conditional', 'passkey_register_conditional', {
+  @http.Route('POST', 'conditional', 'passkey_register_conditional', {
     summary: 'Stores a first passkey that the browser created without a question',
     note: 'Needs the same login. Only the first passkey of a user is stored.',
     limiter: 'svc-passkey-setup',
-    refusals: [({ confirm }) => new ConfirmationRequired(confirm, []), notRegistered, signInRefusal],
+    refusals: [({ confirm }) => new session.ConfirmationRequired(confirm, []), notRegistered, http.signInRefusal],
   })
-  register(@CurrentCaller() caller: Caller, @RequestBody() { credential, name }: RegistrationRequest): Promise<void> {
+  register(
+    @http.CurrentCaller() caller: identity.Caller,
+    @http.RequestBody() { credential, name }: RegistrationRequest,
+  ): Promise<void> {
     return this.conditional.register(caller, credential, name);
   }
 }
@@ -195,7 +192,7 @@ export class PasskeyLoginController {
   ) {}
 
   /** Options of a login ceremony, also for step-up and for the second factor. The response identifies the user. */
-  @Route('POST', 'login-options', 'passkey_login_options', {
+  @http.Route('POST', 'login-options', 'passkey_login_options', {
     summary: 'Begins a sign-in, second step or confirmation with a passkey',
     public: true,
     limiter: 'svc-passkeys',
@@ -206,23 +203,23 @@ export class PasskeyLoginController {
     return this.assertions.start();
   }
 
-  @Route('POST', 'login', 'passkey_login', {
+  @http.Route('POST', 'login', 'passkey_login', {
     summary: 'Signs in with a passkey',
     note: 'Answers 401 if the user of the passkey no longer exists.',
     public: 'own-origin',
     limiter: 'svc-passkeys',
-    answer: tokenPair,
+    answer: http.tokenPair,
     refusals: [
       notVerified,
-      () => new Unauthenticated(false),
+      () => new errors.Unauthenticated(false),
       (options) =>
-        options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : unverifiedRefusal(options),
-      signInRefusal,
+        options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : http.unverifiedRefusal(options),
+      http.signInRefusal,
     ],
     remembers: true,
     presentedAs: 'login',
   })
-  attempt(@RequestBody() assertion: AssertionRequest, @Req() request: object): Promise<SessionTokens> {
+  attempt(@http.RequestBody() assertion: AssertionRequest, @Req() request: object): Promise<http.SessionTokens> {
     return this.login.attempt(assertion, request);
   }
 }
@@ -231,14 +228,14 @@ export class PasskeyLoginController {
 export class ConfirmPasskeyController {
   constructor(private readonly confirmation: PasskeyConfirmation) {}
 
-  @Route('POST', '', 'confirm_passkey', {
+  @http.Route('POST', '', 'confirm_passkey', {
     summary: 'Proves with a passkey that the user is there',
-    gates: [RequireIfPinned('svc.account')],
+    gates: [http.RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
-    answer: CONFIRMATION_BODY,
+    answer: http.CONFIRMATION_BODY,
     refusals: [notVerified, () => new PasskeyRefused('not_yours')],
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody() assertion: AssertionRequest) {
+  confirm(@http.CurrentCaller() caller: identity.Caller, @http.RequestBody() assertion: AssertionRequest) {
     return this.confirmation.confirm(caller, assertion);
   }
 }

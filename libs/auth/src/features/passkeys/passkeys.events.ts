@@ -1,4 +1,4 @@
-import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+import { event } from '../../kit';
 
 /**
  * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner. A registration of an account
@@ -66,11 +66,11 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-export const PASSKEY_EVENTS: LoggedEvents = {
-  'auth.passkey.cloned': { event: PasskeyCloneDetected, severity: 'warning', details: ofUser },
-  'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: ofUser },
-  'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: ofUser },
-  'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: ofUser },
+export const PASSKEY_EVENTS: event.LoggedEvents = {
+  'auth.passkey.cloned': { event: PasskeyCloneDetected, severity: 'warning', details: event.ofUser },
+  'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: event.ofUser },
+  'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: event.ofUser },
+  'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: event.ofUser },
 };
 
 declare module '../sessions/sessions.events' {

@@ -1,13 +1,5 @@
 import { PasskeyFlow } from './passkey-flow';
-import { CHANGE_MAIL } from '../../foundation/ports/mail';
-import { informOn, userIdOf } from '../../foundation/realm/informing';
-import { endChallenges } from '../../identity/tokens/purpose-tokens';
-import { INTEGER, TEXT, listOf, of, orNull, record } from '../../foundation/platform/schema';
-import { defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { perClient, perUser } from '../../request/throttling/limiters';
-import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
+import { data, defineFeature, event, identity, limiter, mailing, schema, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { ConditionalCreate } from './conditional-create';
@@ -55,17 +47,24 @@ export const passkeys = defineFeature('passkeys', {
   languages: () => (require('./passkeys.languages') as typeof import('./passkeys.languages')).passkeyLanguages,
   options: PASSKEYS_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
-  mails: { passkeyAdded: CHANGE_MAIL, passkeyRemoved: CHANGE_MAIL },
-  informs: { passkeyAdded: [informOn(PasskeyAdded, userIdOf)], passkeyRemoved: [informOn(PasskeyRemoved, userIdOf)] },
+  mails: { passkeyAdded: mailing.CHANGE_MAIL, passkeyRemoved: mailing.CHANGE_MAIL },
+  informs: {
+    passkeyAdded: [event.informOn(PasskeyAdded, event.userIdOf)],
+    passkeyRemoved: [event.informOn(PasskeyRemoved, event.userIdOf)],
+  },
   events: PASSKEY_EVENTS,
   limits: {
-    'svc-passkeys': perClient(({ passkeys: limit }) => limit),
-    'svc-passkey-setup': perUser(({ passkeys: limit }) => limit),
+    'svc-passkeys': limiter.perClient(({ passkeys: limit }) => limit),
+    'svc-passkey-setup': limiter.perUser(({ passkeys: limit }) => limit),
   },
   configErrors: (config) => [...relyingPartyErrors(config), ...verificationErrors(config)],
   exported: {
-    passkeys: listOf(
-      record({ credential_id: TEXT, name: orNull(TEXT), last_used_at: orNull(of(INTEGER, 'Unix seconds.')) }),
+    passkeys: schema.listOf(
+      schema.record({
+        credential_id: schema.TEXT,
+        name: schema.orNull(schema.TEXT),
+        last_used_at: schema.orNull(schema.of(schema.INTEGER, 'Unix seconds.')),
+      }),
     ),
   },
   capabilities: { passkeys: PasskeyFlow },
@@ -90,7 +89,7 @@ export const passkeys = defineFeature('passkeys', {
     PasskeyPaths,
     PasskeyAsSecondFactor,
   ],
-  fields: [{ to: TwoFactorChallengeRequest, from: AssertionFields }],
+  fields: [{ to: session.TwoFactorChallengeRequest, from: AssertionFields }],
   factor: {
     service: PasskeyAsSecondFactor,
     amr: 'webauthn',
@@ -101,12 +100,15 @@ export const passkeys = defineFeature('passkeys', {
     confirmsAlone: { method: 'passkey', refusal: () => new PasskeyConfirmationRequired() },
     verifiesUser: (options) => options.passkeys.userVerification === 'required',
   },
-  on: { endAll: endChallenges, takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken) },
+  on: {
+    endAll: identity.endChallenges,
+    takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken),
+  },
   data: {
     entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],
     stores: [PasskeyStore, PasskeyPruning],
     export: { passkeys: (services, userId) => services.get(PasskeyStore).export(userId) },
-    erase: [rowsOfUser(Passkey)],
+    erase: [data.rowsOfUser(Passkey)],
     prune: { passkeys: { title: 'passkeys', run: (services) => services.get(PasskeyPruning).prune() } },
   },
 });
@@ -127,7 +129,7 @@ export const passkeyRegistration = defineFeature('passkeyRegistration', {
   userErrors: (users, { guard, features, hooks }) => [
     features.passkeyRegistration &&
       !hooks.register &&
-      users instanceof TypeormUserProvider &&
+      users instanceof identity.TypeormUserProvider &&
       !users.allowsNoPassword &&
       `features.passkeyRegistration creates accounts without a password, but the users of the guard "${guard}" need one. ` +
         'Make the column passwordHash nullable, in the entity and by a migration.',

@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { PASSKEY_MESSAGES } from './passkeys.texts';
 
-export const passkeyLanguages: InEachLanguage<
-  WithMessages<keyof typeof PASSKEY_MESSAGES> & WithMails<'passkeyAdded' | 'passkeyRemoved'>
+export const passkeyLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof PASSKEY_MESSAGES> & texts.WithMails<'passkeyAdded' | 'passkeyRemoved'>
 > = {
   en: {
     messages: PASSKEY_MESSAGES,

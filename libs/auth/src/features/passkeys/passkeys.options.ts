@@ -1,18 +1,4 @@
-import { appName } from '../../foundation/config/core-options';
-import {
-  DAY,
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  count,
-  feature,
-  flag,
-  list,
-  publicBlock,
-  rateLimit,
-  seconds,
-  text,
-} from '../../foundation/config/option-table';
+import { appName, option } from '../../kit';
 
 /** Passkeys (WebAuthn Level 3). Needs `features.passkeys`. */
 export interface PasskeyOptions {
@@ -100,37 +86,41 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly passkeys: WithDefaults<PasskeyOptions, 'rpId'>;
+    readonly passkeys: option.WithDefaults<PasskeyOptions, 'rpId'>;
   }
 }
 
 export const PASSKEYS_OPTIONS = {
-  features: { passkeys: feature({ default: false, env: 'FEATURE_PASSKEYS', defaultGuardOnly: true }) },
-  rateLimits: { passkeys: rateLimit('PASSKEY', { maxAttempts: 30, decaySeconds: 60 }) },
-  passkeys: publicBlock({
-    rpName: text({ env: 'PASSKEY_RP_NAME', resolve: (name, options) => name?.trim() || appName(options) }),
-    rpId: text({ env: 'PASSKEY_RP_ID' }),
-    origins: list({ default: [], env: 'PASSKEY_ORIGINS' }),
-    challengeTtl: seconds(1, DAY, { default: 120, env: 'PASSKEY_CHALLENGE_TTL' }),
-    userVerification: text({ default: 'required', env: 'PASSKEY_UV' }),
-    required: flag({ default: false, env: 'PASSKEY_REQUIRED', or: 'function' }),
-    maxPerUser: count(1, 1000, { default: 50, env: 'PASSKEY_MAX_PER_USER' }),
-    keepLast: flag({
+  features: { passkeys: option.feature({ default: false, env: 'FEATURE_PASSKEYS', defaultGuardOnly: true }) },
+  rateLimits: { passkeys: option.rateLimit('PASSKEY', { maxAttempts: 30, decaySeconds: 60 }) },
+  passkeys: option.publicBlock({
+    rpName: option.text({ env: 'PASSKEY_RP_NAME', resolve: (name, options) => name?.trim() || appName(options) }),
+    rpId: option.text({ env: 'PASSKEY_RP_ID' }),
+    origins: option.list({ default: [], env: 'PASSKEY_ORIGINS' }),
+    challengeTtl: option.seconds(1, option.DAY, { default: 120, env: 'PASSKEY_CHALLENGE_TTL' }),
+    userVerification: option.text({ default: 'required', env: 'PASSKEY_UV' }),
+    required: option.flag({ default: false, env: 'PASSKEY_REQUIRED', or: 'function' }),
+    maxPerUser: option.count(1, 1000, { default: 50, env: 'PASSKEY_MAX_PER_USER' }),
+    keepLast: option.flag({
       env: 'PASSKEY_KEEP_LAST',
       or: 'function',
       resolve: (given, { features }) => given ?? features?.passkeyRegistration ?? false,
     }),
-  } satisfies TableOf<PasskeyOptions>),
-} satisfies OptionTree;
+  } satisfies option.TableOf<PasskeyOptions>),
+} satisfies option.OptionTree;
 
 export const CONDITIONAL_CREATE_OPTIONS = {
   features: {
-    conditionalCreate: feature({ default: false, env: 'FEATURE_CONDITIONAL_CREATE', defaultGuardOnly: true }),
+    conditionalCreate: option.feature({ default: false, env: 'FEATURE_CONDITIONAL_CREATE', defaultGuardOnly: true }),
   },
-} satisfies OptionTree;
+} satisfies option.OptionTree;
 
 export const PASSKEY_REGISTRATION_OPTIONS = {
   features: {
-    passkeyRegistration: feature({ default: false, env: 'FEATURE_PASSKEY_REGISTRATION', defaultGuardOnly: true }),
+    passkeyRegistration: option.feature({
+      default: false,
+      env: 'FEATURE_PASSKEY_REGISTRATION',
+      defaultGuardOnly: true,
+    }),
   },
-} satisfies OptionTree;
+} satisfies option.OptionTree;

@@ -1,4 +1,4 @@
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts } from '../../kit';
 
 export const PASSKEY_MESSAGES = {
   'auth.passkey_not_verified': 'The passkey could not be verified.',

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import type { settings } from '../../kit';
 
 const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discouraged'];
 
@@ -7,14 +7,14 @@ const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discour
  * Returns the configuration errors of passkeys, each with its correction. Browsers refuse most of them only when a user
  * starts a ceremony, and a passkey of a wrong relying party can never be used with the right one.
  */
-export function relyingPartyErrors({ guards }: AuthConfig): string[] {
+export function relyingPartyErrors({ guards }: settings.AuthConfig): string[] {
   // Extra guards have no passkeys.
   return guards
     .filter(({ isDefault }) => isDefault)
     .flatMap((guard) => (guard.features.passkeys ? errorsOfGuard(guard) : withoutPasskeys(guard)));
 }
 
-function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
+function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: settings.GuardConfig): string[] {
   return [
     !rpId
       ? 'features.passkeys needs passkeys.rpId (SVC_PASSKEY_RP_ID). Set it to the domain that passkeys belong to, such as example.com.'
@@ -28,7 +28,7 @@ function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: GuardC
 }
 
 /** Why an application must not start: it would take a passkey for two factors that is only one. */
-export function verificationErrors({ guards }: AuthConfig): string[] {
+export function verificationErrors({ guards }: settings.AuthConfig): string[] {
   return guards.flatMap(({ isDefault, features, passkeys, nameOf, twoFactor, confirm }) => {
     if (!isDefault || !features.passkeys || passkeys.userVerification === 'required') return [];
     const cure = 'Set passkeys.userVerification (SVC_PASSKEY_UV) to required.';
@@ -41,7 +41,7 @@ export function verificationErrors({ guards }: AuthConfig): string[] {
   });
 }
 
-const withoutPasskeys = ({ passkeys: { required } }: GuardConfig): string[] =>
+const withoutPasskeys = ({ passkeys: { required } }: settings.GuardConfig): string[] =>
   required
     ? [
         'passkeys.required is set, but features.passkeys is off, so it has no effect. Set features.passkeys to true, or remove passkeys.required.',

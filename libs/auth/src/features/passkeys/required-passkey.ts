@@ -1,32 +1,22 @@
 import { Controller, Req } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
-import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { Route, tokenPair } from '../../request/routes/route';
-import {
-  EnrolmentRequest,
-  type EnrolmentSession,
-  LoginEnrolments,
-  enrolmentRefusals,
-} from '../login-challenge/login-enrolments';
-import { GuardFactors } from '../login-challenge/second-factor';
+import { errors, http, input, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { PasskeyEnrolment } from './passkey-enrolment';
 import { CREATION_OPTIONS } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
 
 /** Body of `POST /two-factor-enrolment/passkey`. */
-export class PasskeyEnrolmentRequest extends EnrolmentRequest {
-  @RequiredObject()
+export class PasskeyEnrolmentRequest extends session.EnrolmentRequest {
+  @input.RequiredObject()
   credential!: object;
 
-  @OptionalText()
+  @input.OptionalText()
   name: string | null = null;
 }
 
 /** The session of the enrolment has ended: the enrolment is closed. */
 function falseIfEnded(error: unknown): false {
-  if (error instanceof Unauthenticated) return false;
+  if (error instanceof errors.Unauthenticated) return false;
   throw error;
 }
 
@@ -34,42 +24,42 @@ function falseIfEnded(error: unknown): false {
 @Controller('two-factor-enrolment')
 export class RequiredPasskeyController {
   constructor(
-    private readonly enrolments: LoginEnrolments,
+    private readonly enrolments: session.LoginEnrolments,
     private readonly passkeys: PasskeyEnrolment,
-    private readonly factors: GuardFactors,
+    private readonly factors: session.GuardFactors,
   ) {}
 
-  @Route('POST', 'passkey-options', 'enrolment_passkey_options', {
+  @http.Route('POST', 'passkey-options', 'enrolment_passkey_options', {
     summary: 'Begins to set up a passkey during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: CREATION_OPTIONS,
-    refusals: [enrolmentRefusals],
+    refusals: [http.enrolmentRefusals],
     quiet: true,
   })
-  async options(@RequestBody() { enrolment_token: token }: EnrolmentRequest) {
+  async options(@http.RequestBody() { enrolment_token: token }: session.EnrolmentRequest) {
     return this.passkeys.begin(await this.enrolments.open(token));
   }
 
-  @Route('POST', 'passkey', 'enrolment_passkey', {
+  @http.Route('POST', 'passkey', 'enrolment_passkey', {
     summary: 'Completes a sign-in with a new passkey',
     public: 'own-origin',
     limiter: 'svc-2fa',
-    answer: tokenPair,
-    refusals: [enrolmentRefusals, () => new PasskeyRefused('not_registered')],
+    answer: http.tokenPair,
+    refusals: [http.enrolmentRefusals, () => new PasskeyRefused('not_registered')],
     presentedAs: 'login',
   })
   async enrol(
-    @RequestBody() { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
+    @http.RequestBody() { enrolment_token: token, credential, name }: PasskeyEnrolmentRequest,
     @Req() request: object,
-  ): Promise<SessionTokens> {
+  ): Promise<http.SessionTokens> {
     const enrolment = await this.enrolments.open(token);
     const { userId } = enrolment;
     const passkey = await this.passkeys.verified(userId, 'interactive', credential, name);
     // The database stores it only as the first passkey. Other factors are looked for afterwards, as each enrolment does.
     const isOnly = async (): Promise<boolean> => !(await this.factors.isHeldBy(userId, PasskeyAsSecondFactor));
-    const store = (session: EnrolmentSession): Promise<boolean> =>
-      this.passkeys.add(session, passkey, 1, isOnly).catch(falseIfEnded);
+    const store = (current: session.EnrolmentSession): Promise<boolean> =>
+      this.passkeys.add(current, passkey, 1, isOnly).catch(falseIfEnded);
     return this.enrolments.complete(enrolment, 'webauthn', request, store, passkey.credentialId);
   }
 }

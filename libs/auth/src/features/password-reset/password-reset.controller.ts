@@ -1,8 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { HasherBusy } from '../../identity/password/hash-queue';
-import { RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route } from '../../request/routes/route';
+import { http, identity } from '../../kit';
 import { ForgotPasswordRequest, PasswordResets, ResetFailed, ResetLinks, ResetPasswordRequest } from './password-reset';
 
 @Controller()
@@ -12,27 +9,27 @@ export class PasswordResetController {
     private readonly resets: PasswordResets,
   ) {}
 
-  @Route('POST', 'forgot-password', 'password_forgot', {
+  @http.Route('POST', 'forgot-password', 'password_forgot', {
     summary: 'Mails a link to reset the password',
     note: 'Gives the same answer whether the account exists or not.',
     public: true,
     limiter: 'svc-password-reset',
     done: 'password-reset-link-sent',
-    refusals: [HasherBusy],
+    refusals: [identity.HasherBusy],
   })
-  request(@RequestBody() { email }: ForgotPasswordRequest): Promise<void> {
+  request(@http.RequestBody() { email }: ForgotPasswordRequest): Promise<void> {
     return this.links.request(email);
   }
 
-  @Route('POST', 'reset-password', 'password_reset', {
+  @http.Route('POST', 'reset-password', 'password_reset', {
     summary: 'Sets a new password with a mailed token',
     note: 'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
     public: true,
     limiter: 'svc-password-reset',
     done: 'password-reset',
-    refusals: [ResetFailed, HasherBusy],
+    refusals: [ResetFailed, identity.HasherBusy],
   })
-  reset(@RequestBody() body: ResetPasswordRequest): Promise<void> {
+  reset(@http.RequestBody() body: ResetPasswordRequest): Promise<void> {
     return this.resets.reset(body);
   }
 }
@@ -56,18 +53,18 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class PasswordResetFlow extends Flow {
+export class PasswordResetFlow extends http.Flow {
   /**
    * As `POST /forgot-password`: mails a link if the address has an account. The result does not show whether it has.
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without `frontendUrl` or mailer
    */
-  request(email: string, source: CallSource): Promise<void> {
+  request(email: string, source: http.CallSource): Promise<void> {
     return this.call(PasswordResetController, 'request', source, { email });
   }
 
   /** As `POST /reset-password`. @throws ResetFailed, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable */
-  reset(input: ResetInput, source: CallSource): Promise<void> {
+  reset(input: ResetInput, source: http.CallSource): Promise<void> {
     const values = { ...input, passwordConfirmation: input?.password };
     return this.call(PasswordResetController, 'reset', source, values);
   }

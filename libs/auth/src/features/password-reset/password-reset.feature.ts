@@ -1,19 +1,12 @@
-import { sharedColumn } from '../../identity/users/provider-checks';
-import type { AuthConfig } from '../../foundation/config/auth-config';
-import { EXAMPLE_LINK } from '../../foundation/ports/mail';
-import { informOn } from '../../foundation/realm/informing';
-import { defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
-import { perClient } from '../../request/throttling/limiters';
+import { data, defineFeature, event, identity, limiter, mailing, session, type settings } from '../../kit';
 import { CreateSvcPasswordResets1764100000000, PasswordResetToken } from './reset-token.entity';
 import { PasswordResetController, PasswordResetFlow } from './password-reset.controller';
 import { ResetTokenPruning, ResetTokenStore } from './reset-token.store';
-import { PasswordReset } from '../login/password-replacement';
 import { PasswordResets, RESET_HOOKS, ResetLinks } from './password-reset';
 import { PASSWORD_RESET_OPTIONS } from './password-reset.options';
 
 /** A broker must be declared: a typing error in its name would give its links the default validity. */
-function brokerErrors({ guards }: AuthConfig): string[] {
+function brokerErrors({ guards }: settings.AuthConfig): string[] {
   const errors = guards.flatMap(({ features, passwordReset: { broker, brokers }, nameOf }) => {
     if (!features.passwordReset || broker === null || Object.hasOwn(brokers, broker)) return [];
     const names = Object.keys(brokers).filter(Boolean);
@@ -40,13 +33,13 @@ export const passwordReset = defineFeature('passwordReset', {
     (require('./password-reset.languages') as typeof import('./password-reset.languages')).passwordResetLanguages,
   options: PASSWORD_RESET_OPTIONS,
   userErrors: (users, { features }) => [
-    features.passwordReset && sharedColumn(users, 'email', 'features.passwordReset'),
+    features.passwordReset && identity.sharedColumn(users, 'email', 'features.passwordReset'),
   ],
   needsMailer: true,
-  mails: { passwordReset: { class: 'requested', example: EXAMPLE_LINK } },
-  informs: { passwordChanged: [informOn(PasswordReset, ({ user }, users) => users.idOf(user))] },
+  mails: { passwordReset: { class: 'requested', example: mailing.EXAMPLE_LINK } },
+  informs: { passwordChanged: [event.informOn(session.PasswordReset, ({ user }, users) => users.idOf(user))] },
   limits: {
-    'svc-password-reset': perClient(({ passwordReset: limit }) => limit),
+    'svc-password-reset': limiter.perClient(({ passwordReset: limit }) => limit),
   },
   configErrors: brokerErrors,
   writesUsers: () => 'UPDATE',
@@ -59,7 +52,7 @@ export const passwordReset = defineFeature('passwordReset', {
   data: {
     entities: [{ entity: PasswordResetToken, migration: CreateSvcPasswordResets1764100000000 }],
     stores: [ResetTokenStore, ResetTokenPruning],
-    erase: [rowsOfUser(PasswordResetToken)],
+    erase: [data.rowsOfUser(PasswordResetToken)],
     prune: {
       resetTokens: {
         title: 'reset tokens',

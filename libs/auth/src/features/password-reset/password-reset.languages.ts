@@ -1,8 +1,8 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { PASSWORD_RESET_MESSAGES } from './password-reset.texts';
 
-export const passwordResetLanguages: InEachLanguage<
-  WithMessages<keyof typeof PASSWORD_RESET_MESSAGES> & WithMails<'passwordReset'>
+export const passwordResetLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof PASSWORD_RESET_MESSAGES> & texts.WithMails<'passwordReset'>
 > = {
   en: {
     messages: PASSWORD_RESET_MESSAGES,

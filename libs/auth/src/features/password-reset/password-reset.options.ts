@@ -1,19 +1,4 @@
-import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import {
-  DAY,
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  feature,
-  flag,
-  minutes,
-  publicBlock,
-  rateLimit,
-  resolveTree,
-  seconds,
-  text,
-  value,
-} from '../../foundation/config/option-table';
+import { type AuthModuleOptions, option } from '../../kit';
 
 /** How long reset links are valid, and how often they are mailed. */
 export interface ResetBrokerOptions {
@@ -88,9 +73,9 @@ declare module '../../foundation/config/auth-options' {
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
     /** `expireMinutes` and `throttleSeconds` are those of the selected broker. */
-    readonly passwordReset: WithDefaults<Omit<PasswordResetOptions, 'brokers'>, 'frontendUrl'> & {
+    readonly passwordReset: option.WithDefaults<Omit<PasswordResetOptions, 'brokers'>, 'frontendUrl'> & {
       /** All brokers by name. The name of the default broker is empty. */
-      readonly brokers: Readonly<Record<string, WithDefaults<ResetBrokerOptions>>>;
+      readonly brokers: Readonly<Record<string, option.WithDefaults<ResetBrokerOptions>>>;
     };
   }
 }
@@ -99,17 +84,17 @@ declare module '../../foundation/config/auth-config' {
 export const LONGEST_RESET = 7 * 24 * 60;
 
 const BROKER = {
-  expireMinutes: minutes(1, LONGEST_RESET, { default: 60, env: 'RESET_EXPIRE' }),
-  throttleSeconds: seconds(0, DAY, { default: 60, env: 'RESET_THROTTLE' }),
-} satisfies TableOf<ResetBrokerOptions>;
+  expireMinutes: option.minutes(1, LONGEST_RESET, { default: 60, env: 'RESET_EXPIRE' }),
+  throttleSeconds: option.seconds(0, option.DAY, { default: 60, env: 'RESET_THROTTLE' }),
+} satisfies option.TableOf<ResetBrokerOptions>;
 
-type Brokers = Readonly<Record<string, WithDefaults<ResetBrokerOptions>>>;
+type Brokers = Readonly<Record<string, option.WithDefaults<ResetBrokerOptions>>>;
 
 /** The brokers by name, each with the values of `passwordReset` itself where it has none. */
 function brokersOf(options: AuthModuleOptions): Brokers {
   const { brokers = {}, ...own } = options.passwordReset ?? {};
-  const resolved = (given: ResetBrokerOptions | null, fallback: TableOf<ResetBrokerOptions>) =>
-    resolveTree(fallback, given, options) as unknown as WithDefaults<ResetBrokerOptions>;
+  const resolved = (given: ResetBrokerOptions | null, fallback: option.TableOf<ResetBrokerOptions>) =>
+    option.resolveTree(fallback, given, options) as unknown as option.WithDefaults<ResetBrokerOptions>;
   const common = resolved(own, BROKER);
   const inherited = {
     expireMinutes: { ...BROKER.expireMinutes, default: common.expireMinutes },
@@ -120,26 +105,26 @@ function brokersOf(options: AuthModuleOptions): Brokers {
 }
 
 /** The selected broker. `configErrors` of the feature refuses a name without an entry. */
-function selectedOf(options: AuthModuleOptions): WithDefaults<ResetBrokerOptions> {
+function selectedOf(options: AuthModuleOptions): option.WithDefaults<ResetBrokerOptions> {
   const brokers = brokersOf(options);
   const name = options.passwordReset?.broker?.trim() ?? '';
   return Object.hasOwn(brokers, name) ? brokers[name]! : brokers['']!;
 }
 
 export const PASSWORD_RESET_OPTIONS = {
-  features: { passwordReset: feature({ default: false, env: 'FEATURE_PASSWORD_RESET' }) },
-  rateLimits: { passwordReset: rateLimit('RESET', { maxAttempts: 6, decaySeconds: 60 }) },
-  passwordReset: publicBlock({
-    frontendUrl: text({
+  features: { passwordReset: option.feature({ default: false, env: 'FEATURE_PASSWORD_RESET' }) },
+  rateLimits: { passwordReset: option.rateLimit('RESET', { maxAttempts: 6, decaySeconds: 60 }) },
+  passwordReset: option.publicBlock({
+    frontendUrl: option.text({
       env: 'RESET_URL',
       mailedUrl: {
         cure: 'Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.',
       },
     }),
-    revokeSessions: flag({ default: true, env: 'RESET_REVOKE_SESSIONS' }),
+    revokeSessions: option.flag({ default: true, env: 'RESET_REVOKE_SESSIONS' }),
     expireMinutes: { ...BROKER.expireMinutes, resolve: (_, options) => selectedOf(options).expireMinutes },
     throttleSeconds: { ...BROKER.throttleSeconds, resolve: (_, options) => selectedOf(options).throttleSeconds },
-    broker: text({ env: 'RESET_BROKER', or: null, resolve: (name) => name?.trim() || null }),
-    brokers: value({ entries: BROKER, resolve: (_, options) => brokersOf(options) }),
-  } satisfies TableOf<PasswordResetOptions>),
-} satisfies OptionTree;
+    broker: option.text({ env: 'RESET_BROKER', or: null, resolve: (name) => name?.trim() || null }),
+    brokers: option.value({ entries: BROKER, resolve: (_, options) => brokersOf(options) }),
+  } satisfies option.TableOf<PasswordResetOptions>),
+} satisfies option.OptionTree;

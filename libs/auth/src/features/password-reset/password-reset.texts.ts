@@ -1,4 +1,4 @@
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts } from '../../kit';
 
 export const PASSWORD_RESET_MESSAGES = {
   'auth.reset_failed': 'This link to reset the password is not valid any more. Please ask for a new one.',

@@ -1,25 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { type Mail, withQuery } from '../../foundation/ports/mail';
-import { type MailedAccount, TimedUserProvider } from '../../identity/users/timed-user-provider';
-import type { HookPoints } from '../../foundation/realm/feature';
-import { Realm } from '../../foundation/realm/realm';
-import { PasswordHasher } from '../../identity/password/password-hasher';
-import { PasswordRules } from '../../identity/password/password-rules';
-import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/http/request-body';
-import { AccountRecovery, PasswordReplacement, PasswordReset } from '../login/password-replacement';
-import type { Draft } from '../mail/mail-gate';
-import { MailQueue } from '../mail/mail-queue';
-import { AccountMails } from '../mail/account-mails';
+import { Realm, crypto, deadline, errors, event, identity, input, mailing, type manifest, session } from '../../kit';
 import { ResetTokenStore, claimOf } from './reset-token.store';
-import { AuthException } from '../../foundation/platform/errors';
 import { passwordResetText } from './password-reset.texts';
 
 /** A consumed token and its account. */
 interface Redeemed {
-  readonly account: MailedAccount;
+  readonly account: identity.MailedAccount;
   /** The stored password hash that the token is bound to; null for none. */
   readonly digest: string | null;
   /**
@@ -35,13 +21,13 @@ interface Redeemed {
 @Injectable()
 export class PasswordResets {
   constructor(
-    private readonly rules: PasswordRules,
-    private readonly hasher: PasswordHasher,
+    private readonly rules: identity.PasswordRules,
+    private readonly hasher: identity.PasswordHasher,
     private readonly tokens: ResetTokenStore,
-    private readonly users: TimedUserProvider,
-    private readonly replacement: PasswordReplacement,
-    private readonly recovery: AccountRecovery,
-    private readonly events: AuthEvents,
+    private readonly users: identity.TimedUserProvider,
+    private readonly replacement: session.PasswordReplacement,
+    private readonly recovery: session.AccountRecovery,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -52,7 +38,7 @@ export class PasswordResets {
     const digest = await this.hasher.hash(body.password);
     const redeemed = await this.redeem(body.email, body.token);
     if (!redeemed || !(await this.replace(redeemed, body.password, digest))) throw new ResetFailed();
-    this.events.emit(new PasswordReset(redeemed.account.user, this.realm.guard));
+    this.events.emit(new session.PasswordReset(redeemed.account.user, this.realm.guard));
   }
 
   /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
@@ -78,7 +64,7 @@ export class PasswordResets {
     const { userId, identifier, email } = account;
     const { revokeSessions } = this.realm.options.passwordReset;
     // The identifier is known only here, and only a client with a valid token gets this error.
-    const reopen = (): Promise<void> => bestEffort('restoring a reset link', () => restore());
+    const reopen = (): Promise<void> => deadline.bestEffort('restoring a reset link', () => restore());
     const fault = this.rules.faultOfNames(password, [identifier]);
     if (fault) {
       await reopen();
@@ -102,9 +88,9 @@ export class PasswordResets {
 export class ResetLinks {
   constructor(
     private readonly tokens: ResetTokenStore,
-    private readonly users: TimedUserProvider,
-    private readonly queue: MailQueue,
-    private readonly mails: AccountMails,
+    private readonly users: identity.TimedUserProvider,
+    private readonly queue: mailing.MailQueue,
+    private readonly mails: mailing.AccountMails,
     private readonly realm: Realm,
   ) {}
 
@@ -122,21 +108,21 @@ export class ResetLinks {
   }
 
   /** Also for an address without an account: work for accounts only would show in the time of the next response. */
-  private async draftFor(address: string, isOwners: boolean): Promise<Draft<'passwordReset'>> {
+  private async draftFor(address: string, isOwners: boolean): Promise<mailing.Draft<'passwordReset'>> {
     const account = await this.users.mailedAccount(address);
-    const token = newSecret();
+    const token = crypto.newSecret();
     let isIssued = false;
-    const write = async (): Promise<Mail | null> => {
+    const write = async (): Promise<mailing.Mail | null> => {
       isIssued = await this.issue(address, account, token);
       if (!account || !isIssued) return null;
       const { user, email } = account;
       // The URL is required at boot. The `Host` header of the request is not used.
       const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
-      const url = withQuery(frontendUrl!, { token, email });
+      const url = mailing.withQuery(frontendUrl!, { token, email });
       return this.mails.write('passwordReset', { user, to: email, url, minutes });
     };
     const failed = async (): Promise<unknown> =>
-      account && isIssued && this.tokens.recordFailedMail(account.userId, sha256(token));
+      account && isIssued && this.tokens.recordFailedMail(account.userId, crypto.sha256(token));
     return { to: account?.email ?? address, isOwners, write, failed };
   }
 
@@ -145,7 +131,7 @@ export class ResetLinks {
    * pause after the latest is not over, or if the user was deleted. Runs the same statements for an address without an
    * account: the time of a request that is sent at once afterwards would show whether there is one.
    */
-  private async issue(address: string, account: MailedAccount | null, token: string): Promise<boolean> {
+  private async issue(address: string, account: identity.MailedAccount | null, token: string): Promise<boolean> {
     const owner = account ?? { userId: '', email: address };
     const digest = await this.users.passwordHashOfMailed(account);
     const isIssued = await this.tokens.issue(claimOf(owner, token, digest), account !== null);
@@ -159,27 +145,27 @@ export class ResetLinks {
 
 /** Body of `POST /forgot-password`. */
 export class ForgotPasswordRequest {
-  @RequiredEmail()
+  @input.RequiredEmail()
   email!: string;
 }
 
 /** Body of `POST /reset-password`. */
-export class ResetPasswordRequest extends NewPasswordRequest {
-  @RequiredText()
+export class ResetPasswordRequest extends input.NewPasswordRequest {
+  @input.RequiredText()
   token!: string;
 
-  @RequiredEmail()
+  @input.RequiredEmail()
   email!: string;
 }
 
 /** The password cannot be reset: 422, with the same body for an unknown address and an invalid, expired or used token. */
-export class ResetFailed extends AuthException {
+export class ResetFailed extends errors.AuthException {
   constructor() {
     super('reset_failed', { status: 422, errors: { email: [passwordResetText('auth.reset_failed')] } });
   }
 }
 
-export const RESET_HOOKS: HookPoints = {
+export const RESET_HOOKS: manifest.HookPoints = {
   passwordRenewed: (services, hash) => services.get(ResetTokenStore).renew(hash),
   passwordReplaced: (services, { userId, digest }) => services.get(ResetTokenStore).removeAll(userId, { digest }),
   emailReplaced: (services, userId, kept) => services.get(ResetTokenStore).removeAll(userId, kept),

@@ -1,6 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { CreatesTable } from '../../foundation/realm/feature-data';
+import { data } from '../../kit';
 
 declare module '../../foundation/realm/feature-data' {
   interface Pruned {
@@ -59,7 +59,7 @@ export class PasswordResetToken {
 }
 
 /** Creates `svc_password_resets`. */
-export class CreateSvcPasswordResets1764100000000 extends CreatesTable {
+export class CreateSvcPasswordResets1764100000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_password_resets (

@@ -1,17 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
+import { Clock, Realm, crypto, identity, pg, type session, settings } from '../../kit';
 import { LONGEST_RESET } from './password-reset.options';
-import { Clock } from '../../foundation/platform/clock';
-import { Database } from '../../foundation/platform/database';
-import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
-import { Realm } from '../../foundation/realm/realm';
-import type { RenewedHash } from '../login/login';
-import type { KeptLinks } from '../login/password-replacement';
 import { PasswordResetToken } from './reset-token.entity';
-import { sha256 } from '../../foundation/platform/crypto';
-import { UserProvider } from '../../foundation/ports/user-provider';
-import type { MailedAccount } from '../../identity/users/timed-user-provider';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 
 /** Identifies a token. */
 export interface ResetClaim {
@@ -23,7 +13,7 @@ export interface ResetClaim {
 }
 
 /** The fingerprint of a password hash; null for a user without a password. */
-const fingerprintOf = (digest: string | null): string => sha256(JSON.stringify(digest));
+const fingerprintOf = (digest: string | null): string => crypto.sha256(JSON.stringify(digest));
 
 /** Prefix of the hash of a consumed token: the hash of no token has it. */
 const USED = 'used:';
@@ -42,13 +32,13 @@ const LIVE_TOKENS = 3;
  */
 @Injectable()
 export class ResetTokenStore {
-  private readonly table = once(() => this.database.table(PasswordResetToken));
+  private readonly table = pg.once(() => this.database.table(PasswordResetToken));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
-    private readonly users: UserProvider,
+    private readonly users: identity.UserProvider,
   ) {}
 
   /**
@@ -59,7 +49,7 @@ export class ResetTokenStore {
    * @param hasUser false to run the statement without effect
    */
   async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim, hasUser: boolean): Promise<boolean> {
-    if (this.users instanceof TypeormUserProvider) await this.users.readLocks(this.database.query);
+    if (this.users instanceof identity.TypeormUserProvider) await this.users.readLocks(this.database.query);
     const { throttleSeconds, expireMinutes } = this.options;
     const isUsable = (token: string): string =>
       `(${token}.email_hash = $4 AND ${token}.password_fingerprint = $9 AND NOT ${token}.undelivered
@@ -136,7 +126,7 @@ export class ResetTokenStore {
   }
 
   /** Binds the tokens of a user to the renewed hash of the same password. */
-  async renew({ userId, former, renewed }: RenewedHash): Promise<void> {
+  async renew({ userId, former, renewed }: session.RenewedHash): Promise<void> {
     const statement = `UPDATE ${this.table()} SET password_fingerprint = $4
                         WHERE guard = $1 AND user_id = $2 AND password_fingerprint = $3`;
     const values = [this.realm.guard, userId, fingerprintOf(former), fingerprintOf(renewed)];
@@ -148,8 +138,10 @@ export class ResetTokenStore {
    *
    * @param kept the password hash whose tokens remain, of one address or of all: the deletion may be repeated after the response
    */
-  async removeAll(userId: string, kept?: KeptLinks): Promise<void> {
-    const [fingerprint, address] = kept ? [fingerprintOf(kept.digest), kept.email && sha256(kept.email)] : [null, null];
+  async removeAll(userId: string, kept?: session.KeptLinks): Promise<void> {
+    const [fingerprint, address] = kept
+      ? [fingerprintOf(kept.digest), kept.email && crypto.sha256(kept.email)]
+      : [null, null];
     await this.database.query(
       `DELETE FROM ${this.table()}
         WHERE guard = $1 AND user_id = $2
@@ -166,14 +158,14 @@ export class ResetTokenStore {
   /** SQL of whether the user whose id is `parameter` exists; null where the statement cannot know it. */
   private exists(parameter: string): string | null {
     const { users } = this;
-    return users instanceof TypeormUserProvider ? users.existsLockedSql(parameter) : null;
+    return users instanceof identity.TypeormUserProvider ? users.existsLockedSql(parameter) : null;
   }
 
   private owner(userId: string): [guard: string, broker: string, userId: string] {
     return [this.realm.guard, this.options.broker ?? '', userId];
   }
 
-  private get options(): GuardConfig['passwordReset'] {
+  private get options(): settings.GuardConfig['passwordReset'] {
     return this.realm.options.passwordReset;
   }
 }
@@ -202,7 +194,7 @@ export interface KeptTokens {
  * A row is kept until its link has expired and its pause is over. An unknown guard or broker may belong to another
  * application on the same tables, so its rows are kept for the maximum validity of a link.
  */
-export function keptTokens(guards: readonly Pick<GuardConfig, 'guard' | 'passwordReset'>[]): KeptTokens {
+export function keptTokens(guards: readonly Pick<settings.GuardConfig, 'guard' | 'passwordReset'>[]): KeptTokens {
   const known = guards.flatMap(({ guard, passwordReset: { brokers } }) =>
     Object.entries(brokers).map(([broker, { expireMinutes, throttleSeconds }]) => ({
       guard,
@@ -219,25 +211,25 @@ export function keptTokens(guards: readonly Pick<GuardConfig, 'guard' | 'passwor
  */
 @Injectable()
 export class ResetTokenPruning {
-  private readonly table = once(() => this.database.table(PasswordResetToken));
+  private readonly table = pg.once(() => this.database.table(PasswordResetToken));
 
   constructor(
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly clock: Clock,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {}
 
   /** Deletes the rows, and resolves to the number of deleted rows; 0 when the table does not exist. */
   prune(): Promise<number> {
     const kept = keptTokens(this.config.guards);
-    return sweep<RowKey>({ guard: '', broker: '', userId: '', slot: 0 }, (after) => this.page(after, kept));
+    return pg.sweep<RowKey>({ guard: '', broker: '', userId: '', slot: 0 }, (after) => this.page(after, kept));
   }
 
   /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
   private async page(
     { guard, broker, userId, slot }: RowKey,
     { known, others }: KeptTokens,
-  ): Promise<SweptPage<RowKey>> {
+  ): Promise<pg.SweptPage<RowKey>> {
     const key = 'guard, broker, user_id, slot';
     const statement = `
       WITH page AS MATERIALIZED (
@@ -252,19 +244,19 @@ export class ResetTokenPruning {
              (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id, 'slot', slot)
                 FROM page ORDER BY (${key}) DESC LIMIT 1) AS next`;
     const values = [guard, broker, userId, this.clock.offset, JSON.stringify(known), others, slot];
-    const [swept] = await this.database.query<SweptPage<RowKey>>(statement, values);
+    const [swept] = await this.database.query<pg.SweptPage<RowKey>>(statement, values);
     return swept!;
   }
 }
 
 /** @param digest the password hash that the token is bound to; null for a user without a password */
 export const claimOf = (
-  { userId, email }: Pick<MailedAccount, 'userId' | 'email'>,
+  { userId, email }: Pick<identity.MailedAccount, 'userId' | 'email'>,
   token: string,
   digest: string | null,
 ): ResetClaim => ({
   userId,
-  emailHash: sha256(email),
-  tokenHash: sha256(token),
+  emailHash: crypto.sha256(email),
+  tokenHash: crypto.sha256(token),
   fingerprint: fingerprintOf(digest),
 });

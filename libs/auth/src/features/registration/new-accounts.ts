@@ -1,19 +1,18 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../../foundation/platform/database';
-import { isUnstorable } from '../../foundation/platform/pg-errors';
-import { callHost, isUnavailable } from '../../foundation/platform/deadline';
-import { AuthConfigError, ValidationFailed } from '../../foundation/platform/errors';
-import type { Text } from '../../foundation/platform/messages';
-import type { NewAccount } from '../../foundation/ports/user-provider';
-import { PasswordHasher } from '../../identity/password/password-hasher';
-import type { HookPoints } from '../../foundation/realm/feature';
-import type { GuardServices } from '../../foundation/realm/feature-data';
-import { Realm, RealmScope } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
-import { foldedIdentifier } from '../../identity/users/identifiers';
-import { named } from '../../request/http/request-body';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { type AccountCredential, type AccountFields, IdentifierTaken } from '../login/account-opening';
+import {
+  Realm,
+  RealmScope,
+  SecurityStore,
+  type Text,
+  type data,
+  deadline,
+  errors,
+  identity,
+  input,
+  type manifest,
+  pg,
+  session,
+} from '../../kit';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -21,7 +20,7 @@ declare module '../../foundation/realm/feature' {
      * The id of the user for whom an email is held, so that no other account is created with it; null for none. While it is on, an
      * email belongs to one account.
      */
-    readonly identifierHeld?: (services: GuardServices, email: string) => Promise<string | null>;
+    readonly identifierHeld?: (services: data.GuardServices, email: string) => Promise<string | null>;
   }
 }
 
@@ -42,10 +41,10 @@ export class NewAccounts {
   private readonly logger = new Logger('Auth');
 
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly hasher: PasswordHasher,
+    private readonly users: identity.TimedUserProvider,
+    private readonly hasher: identity.PasswordHasher,
     private readonly store: SecurityStore,
-    private readonly database: Database,
+    private readonly database: pg.Database,
     private readonly realm: Realm,
     private readonly scope: RealmScope,
   ) {}
@@ -59,19 +58,19 @@ export class NewAccounts {
    * column of the users cannot contain a value; StoreUnavailable if `hooks.register` does not settle in time: it may still
    * create the account
    */
-  async create(fields: AccountFields, credential?: AccountCredential): Promise<CreatedAccount> {
+  async create(fields: session.AccountFields, credential?: session.AccountCredential): Promise<CreatedAccount> {
     const { hooks, username } = this.realm.options;
-    if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
+    if (await this.ownerOf(fields)) throw new session.IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
     const email = this.holders.length > 0 && username !== 'email' ? fields.email : null;
-    if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new IdentifierTaken('email');
+    if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new session.IdentifierTaken('email');
     const held = await this.heldIn(fields);
-    if (held) throw new IdentifierTaken(held.field);
+    if (held) throw new session.IdentifierTaken(held.field);
     const created = await (hooks.register
       ? this.createByHook(fields, credential).then((user) => ({ user, digest: undefined }))
       : this.createInternally(fields, credential));
     const { user, digest } = created;
-    if (!user) throw new IdentifierTaken(username);
+    if (!user) throw new session.IdentifierTaken(username);
     return { user: withoutHash(user), digest };
   }
 
@@ -83,8 +82,8 @@ export class NewAccounts {
    * @returns the new user or the owner of the identifier; neither if the account could not be created
    */
   async createOrFind(
-    fields: AccountFields,
-    credential?: AccountCredential,
+    fields: session.AccountFields,
+    credential?: session.AccountCredential,
   ): Promise<{ created?: object; owner?: object }> {
     const account = await this.accountOf(fields, credential);
     const owner = await this.ownerOf(fields);
@@ -100,7 +99,7 @@ export class NewAccounts {
       // Null: a concurrent request has taken the identifier.
       return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
     } catch (error) {
-      if (isUnavailable(error) || error === credential?.refusal) throw error;
+      if (deadline.isUnavailable(error) || error === credential?.refusal) throw error;
       this.logger.error(
         'an account could not be created; the client got the answer of a success',
         (error as Error)?.stack,
@@ -109,17 +108,17 @@ export class NewAccounts {
     }
   }
 
-  private async ownerOf(fields: AccountFields): Promise<object | null> {
+  private async ownerOf(fields: session.AccountFields): Promise<object | null> {
     const identifier = fields[this.realm.options.username];
     return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
   }
 
-  private get holders(): NonNullable<HookPoints['identifierHeld']>[] {
+  private get holders(): NonNullable<manifest.HookPoints['identifierHeld']>[] {
     return this.scope.hooks('identifierHeld');
   }
 
   /** The field with an email that is held for another account. Null for none. */
-  private async heldIn(fields: AccountFields): Promise<{ field: string; userId: string } | null> {
+  private async heldIn(fields: session.AccountFields): Promise<{ field: string; userId: string } | null> {
     for (const field of new Set([this.realm.options.username, 'email'])) {
       const email = fields[field];
       if (typeof email !== 'string') continue;
@@ -132,19 +131,19 @@ export class NewAccounts {
   }
 
   private async createInternally(
-    fields: AccountFields,
-    credential?: AccountCredential,
+    fields: session.AccountFields,
+    credential?: session.AccountCredential,
   ): Promise<{ user: object | null; digest: string | null }> {
     const account = await this.accountOf(fields, credential);
     try {
       const user = await (credential ? this.createWithCredential(account, credential) : this.users.create(account));
       return { user, digest: account.passwordHash };
     } catch (error) {
-      if (!isUnstorable(error)) throw error;
+      if (!pg.isUnstorable(error)) throw error;
       // PostgreSQL does not name the column.
-      const invalid = (field: string): Text[] => [{ key: 'validation.invalid', params: { field: named(field) } }];
+      const invalid = (field: string): Text[] => [{ key: 'validation.invalid', params: { field: input.named(field) } }];
       const stored = ['name', this.realm.options.username];
-      throw new ValidationFailed(Object.fromEntries(stored.map((field) => [field, invalid(field)])));
+      throw new errors.ValidationFailed(Object.fromEntries(stored.map((field) => [field, invalid(field)])));
     }
   }
 
@@ -153,8 +152,8 @@ export class NewAccounts {
    * then null is returned
    */
   private async createWithCredential(
-    account: NewAccount,
-    credential: AccountCredential,
+    account: identity.NewAccount,
+    credential: session.AccountCredential,
     takenBy: string | null = null,
   ): Promise<object | null> {
     const id = await this.database.transaction(async (sql, manager) => {
@@ -169,11 +168,14 @@ export class NewAccounts {
     return id === null ? null : user;
   }
 
-  private async accountOf(fields: AccountFields, credential?: AccountCredential): Promise<NewAccount> {
+  private async accountOf(
+    fields: session.AccountFields,
+    credential?: session.AccountCredential,
+  ): Promise<identity.NewAccount> {
     const { name, [this.realm.options.username]: identifier, password } = fields;
     const hasSecret = credential !== undefined || typeof password === 'string';
     if (typeof name !== 'string' || typeof identifier !== 'string' || !hasSecret) {
-      throw new AuthConfigError(
+      throw new errors.AuthConfigError(
         `hooks.registerRules leaves out name, ${this.realm.options.username} or password, which are needed to create ` +
           'an account. Add them, or create the account in hooks.register.',
       );
@@ -182,17 +184,20 @@ export class NewAccounts {
     return { name, identifier, passwordHash };
   }
 
-  private async createByHook(fields: AccountFields, credential?: AccountCredential): Promise<object | null> {
+  private async createByHook(
+    fields: session.AccountFields,
+    credential?: session.AccountCredential,
+  ): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
-    const created = await callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
+    const created = await deadline.callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
     if (!created) return null;
     const user = await this.newUser(this.users.idOf(created), fields, mark);
     if (user) {
       if (credential) await this.database.transaction((sql) => credential.store(sql, this.users.idOf(user)));
       return user;
     }
-    throw new AuthConfigError(
+    throw new errors.AuthConfigError(
       'hooks.register returned a user that it did not create with the submitted identifier. The client would be signed ' +
         'in as that user. Return a new user, or null if the identifier is taken.',
     );
@@ -203,7 +208,7 @@ export class NewAccounts {
    * is not the result of another registration. All three checks are needed: the hook may return a user that a concurrent
    * registration created, or may give the identifier to an existing user.
    */
-  private async newUser(id: string, fields: AccountFields, mark: string): Promise<object | null> {
+  private async newUser(id: string, fields: session.AccountFields, mark: string): Promise<object | null> {
     const user = await this.users.findById(id);
     if (!user || !this.hasIdentifier(user, fields[this.realm.options.username])) return null;
     if (!(await this.users.wasCreatedSince(id, mark))) return null;
@@ -215,7 +220,7 @@ export class NewAccounts {
   private hasIdentifier(user: object, submitted: unknown): boolean {
     if (typeof submitted !== 'string') return true;
     const identifier = this.users.identifierOf(user);
-    return identifier !== null && foldedIdentifier(identifier) === foldedIdentifier(submitted);
+    return identifier !== null && identity.foldedIdentifier(identifier) === identity.foldedIdentifier(submitted);
   }
 }
 

@@ -1,13 +1,7 @@
 import type { Type, ValidationError } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import type { GuardConfig } from '../../foundation/config/auth-config';
+import { type Text, deadline, http, identity, input, peer, type settings } from '../../kit';
 import type { RegistrationField, RegistrationRules } from './registration-rules';
-import { callHost } from '../../foundation/platform/deadline';
-import type { Text } from '../../foundation/platform/messages';
-import { optionalPeer } from '../../foundation/platform/optional-peer';
-import { keptAs } from '../../identity/users/identifiers';
-import { fieldFault, FIELD_MAX, hasInvisible, named, ownField, trimmed } from '../../request/http/request-body';
-import { partsOf, textsOf, withoutUnreadable } from '../../request/http/validation-pipe';
 
 type ClassValidator = typeof import('class-validator');
 type Texts = Record<string, (Text | string)[]>;
@@ -31,7 +25,7 @@ export class RegistrationClass {
 
   /** Undefined if class-validator is not installed. */
   static of(type: Type<object>): RegistrationClass | undefined {
-    const validator = optionalPeer<ClassValidator>('class-validator');
+    const validator = peer.optionalPeer<ClassValidator>('class-validator');
     return validator && new RegistrationClass(type, validator);
   }
 
@@ -52,19 +46,19 @@ export class RegistrationClass {
    * @param names the fields that are read and validated
    * @throws ValidationFailed for a body that class-transformer cannot convert
    */
-  async read(body: unknown, names: readonly string[], options: GuardConfig): Promise<Accepted> {
-    const own = names.map((name) => [name, keptField(name, ownField(body, name))] as const);
+  async read(body: unknown, names: readonly string[], options: settings.GuardConfig): Promise<Accepted> {
+    const own = names.map((name) => [name, keptField(name, input.ownField(body, name))] as const);
     const values = Object.fromEntries(own.filter(([, value]) => value !== null));
-    return withoutUnreadable(values, true, async () => {
+    return http.withoutUnreadable(values, true, async () => {
       const fields = plainToInstance(this.type, trimmedParts(values)) as Record<string, unknown>;
-      const errors = await callHost('a check of registration.rules', () =>
+      const errors = await deadline.callHost('a check of registration.rules', () =>
         this.validator.validate(fields, { whitelist: true }),
       );
       // A transformation of the host does not change the form in which an identifier is stored.
       for (const name of names) if (Object.hasOwn(fields, name)) fields[name] = keptField(name, fields[name]);
       const known = errors.filter(({ property }) => names.includes(property)).map(asMissing);
       const nul = Object.fromEntries(pathsWithNul(fields, []).map((path) => [path, invalid(path)]));
-      return { errors: { ...textsOf(known), ...nul, ...storedFaults(fields, names, options) }, fields };
+      return { errors: { ...http.textsOf(known), ...nul, ...storedFaults(fields, names, options) }, fields };
     });
   }
 
@@ -107,15 +101,16 @@ export class RegistrationClass {
 /** The kinds of rules of class-validator that accept a missing value. */
 const PASSING = new Set(['nestedValidation', 'whitelistValidation']);
 
-const keptField = (name: string, value: unknown): unknown => (typeof value === 'string' ? keptAs(name, value) : value);
+const keptField = (name: string, value: unknown): unknown =>
+  typeof value === 'string' ? identity.keptAs(name, value) : value;
 
-/** The values with the texts of objects and lists trimmed. {@link withoutUnreadable} has bounded the levels. */
+/** The values with the texts of objects and lists trimmed. {@link http.withoutUnreadable} has bounded the levels. */
 function trimmedParts(values: unknown, level = 0): unknown {
-  if (Array.isArray(values)) return values.map((item) => trimmedParts(trimmed(item) ?? null, level + 1));
-  const parts = partsOf(values);
+  if (Array.isArray(values)) return values.map((item) => trimmedParts(input.trimmed(item) ?? null, level + 1));
+  const parts = http.partsOf(values);
   if (!parts.length) return values;
   // The fields themselves are trimmed, except passwords.
-  const read = parts.map(([name, part]) => [name, level === 0 ? part : (trimmed(part) ?? null)] as const);
+  const read = parts.map(([name, part]) => [name, level === 0 ? part : (input.trimmed(part) ?? null)] as const);
   const present = read.filter(([, part]) => part !== null);
   return Object.fromEntries(present.map(([name, part]) => [name, trimmedParts(part, level + 1)]));
 }
@@ -137,21 +132,21 @@ function pathsWithNul(value: unknown, path: readonly string[]): string[] {
   return isRead ? Object.entries(value).flatMap(([key, part]) => pathsWithNul(part, [...path, key])) : [];
 }
 
-const invalid = (path: string): Text[] => [{ key: 'validation.invalid', params: { field: named(path) } }];
+const invalid = (path: string): Text[] => [{ key: 'validation.invalid', params: { field: input.named(path) } }];
 
 /** The faults of the fields that the library reads: they are texts of at most 255 characters, whatever the class accepts. */
 function storedFaults(
   fields: Record<string, unknown>,
   names: readonly string[],
-  { username, hooks }: GuardConfig,
+  { username, hooks }: settings.GuardConfig,
 ): Record<string, Text[]> {
   const stored = [username, 'password', ...(hooks.register ? [] : ['name'])].filter((name) => names.includes(name));
   return Object.fromEntries(
     stored.flatMap((name): [string, Text[]][] => {
       const value = fields[name] ?? null;
-      const fault = fieldFault(value === '' ? null : value, {}, name === 'password');
-      if (fault) return [[name, [{ key: fault, params: { field: named(name), max: FIELD_MAX } }]]];
-      return name === username && hasInvisible(value as string) ? [[name, invalid(name)]] : [];
+      const fault = input.fieldFault(value === '' ? null : value, {}, name === 'password');
+      if (fault) return [[name, [{ key: fault, params: { field: input.named(name), max: input.FIELD_MAX } }]]];
+      return name === username && input.hasInvisible(value as string) ? [[name, invalid(name)]] : [];
     }),
   );
 }

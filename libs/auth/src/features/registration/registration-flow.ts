@@ -1,5 +1,4 @@
-import { type CallSource, Flow } from '../../request/http/server-call';
-import type { RegistrationAnswer } from '../login/account-opening';
+import { http, type session } from '../../kit';
 import { RegisterController } from './registration.controller';
 
 declare module '../../request/http/server-call' {
@@ -14,7 +13,7 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class RegistrationFlow extends Flow {
+export class RegistrationFlow extends http.Flow {
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
    * the new password would. With `registration.concealExisting`, the result is the same whether or not the email has an
@@ -24,7 +23,7 @@ export class RegistrationFlow extends Flow {
    * omitted
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+  register(fields: Readonly<Record<string, unknown>>, source: http.CallSource): Promise<session.RegistrationAnswer> {
     const confirmed = { password_confirmation: fields?.password, ...fields };
     return this.call(RegisterController, 'register', source, { fields: confirmed });
   }

@@ -1,10 +1,5 @@
 import { RegistrationFlow } from './registration-flow';
-import type { UserProvider } from '../../foundation/ports/user-provider';
-import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
-import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import { defineFeature } from '../../foundation/realm/feature';
-import { perClient } from '../../request/throttling/limiters';
-import { AccountOpening } from '../login/account-opening';
+import { defineFeature, identity, limiter, session, type settings } from '../../kit';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
@@ -13,7 +8,7 @@ import { RegistrationForm } from './registration-form';
 import { REGISTRATION_OPTIONS } from './registration.options';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
-function concealmentErrors({ guards }: AuthConfig): string[] {
+function concealmentErrors({ guards }: settings.AuthConfig): string[] {
   return (
     guards
       // Extra guards inherit the option. They have server calls only, which check it: see `userErrors`.
@@ -38,11 +33,11 @@ function concealmentErrors({ guards }: AuthConfig): string[] {
 }
 
 /** Why `registration.rules` cannot be used, each with the correction. */
-function rulesErrors({ guards }: AuthConfig): string[] {
+function rulesErrors({ guards }: settings.AuthConfig): string[] {
   return guards.filter(({ isDefault }) => isDefault).flatMap(ruleErrorsOf);
 }
 
-function ruleErrorsOf({ registration: { rules }, features, hooks, username, nameOf }: GuardConfig): string[] {
+function ruleErrorsOf({ registration: { rules }, features, hooks, username, nameOf }: settings.GuardConfig): string[] {
   if (rules === undefined || !features.registration) return [];
   const option = nameOf('registration.rules');
   if (typeof rules !== 'function') return [`${option} must be a class with the decorators of class-validator.`];
@@ -64,15 +59,15 @@ function ruleErrorsOf({ registration: { rules }, features, hooks, username, name
   ];
 }
 
-function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): (string | false)[] {
   const { features, hooks } = guard;
   if (!features.registration) return [];
   const ofHook = [
     !users.datesAccounts() &&
       "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
-        `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince', guard)}.`,
-    !overrides(users, 'identifierOf') &&
-      `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf', guard)}.`,
+        `Without an entity: ${identity.implement('datesAccounts, currentMark and wasCreatedSince', guard)}.`,
+    !identity.overrides(users, 'identifierOf') &&
+      `hooks.register must return a user with the identifier that was submitted. ${identity.implement('identifierOf', guard)}.`,
   ];
   const unaided = [
     !users.createsAccounts() &&
@@ -82,19 +77,19 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
   return [
     concealed(users, guard),
     ...(hooks.register ? ofHook : unaided),
-    sharedColumn(users, 'identifier', 'features.registration'),
+    identity.sharedColumn(users, 'identifier', 'features.registration'),
   ];
 }
 
 /** Why a registration at this guard would not conceal which accounts exist. */
-function concealed(users: UserProvider, options: GuardConfig): string | false {
+function concealed(users: identity.UserProvider, options: settings.GuardConfig): string | false {
   const { guard, facts, decidedBy, nameOf } = options;
   const option = nameOf('registration.concealExisting');
   if (!facts.concealsAccounts) return false;
   if (!facts.blocksUnverified)
     return `${option} needs ${decidedBy.blocksUnverified} at the guard "${guard}". Set both options at this guard, or neither.`;
   return (
-    !overrides(users, 'imitateCreation') &&
+    !identity.overrides(users, 'imitateCreation') &&
     `${option} needs the same work for an email with and without an account. Implement imitateCreation in the UserProvider ` +
       `of the guard "${guard}": it does the work of create for an account that exists, and changes nothing.`
   );
@@ -115,12 +110,12 @@ export const registration = defineFeature('registration', {
   checkedWith: ['accountCreated'],
   limits: {
     // By client only: a count by identifier would let an attacker prevent the registration of an address.
-    'svc-register': perClient(({ registration: limit }) => limit),
+    'svc-register': limiter.perClient(({ registration: limit }) => limit),
   },
   configErrors: (config) => [...concealmentErrors(config), ...rulesErrors(config)],
   writesUsers: ({ hooks }) => !hooks.register && 'INSERT',
   waits: { registration: { row: '`POST /register`', inARow: 10, longest: 3 } },
   capabilities: { registration: RegistrationFlow },
   defaultGuardControllers: [RegisterController],
-  providers: [NewAccounts, FirstLogin, Registration, { provide: AccountOpening, useExisting: Registration }],
+  providers: [NewAccounts, FirstLogin, Registration, { provide: session.AccountOpening, useExisting: Registration }],
 });

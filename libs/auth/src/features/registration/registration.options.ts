@@ -1,15 +1,5 @@
 import type { Type } from '@nestjs/common';
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  feature,
-  flag,
-  publicBlock,
-  rateLimit,
-  value,
-} from '../../foundation/config/option-table';
-import type { GuardConfig } from '../../foundation/config/auth-config';
+import { option, type settings } from '../../kit';
 import type { RegistrationRules } from './registration-rules';
 
 /** Registration. Needs `features.registration`. */
@@ -74,30 +64,30 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly registration: WithDefaults<RegistrationOptions, 'rules'>;
+    readonly registration: option.WithDefaults<RegistrationOptions, 'rules'>;
   }
 }
 
 declare module '../../foundation/config/public-config' {
   interface PublicGuardConfig {
     /** `rules` is a class, so it is not listed. */
-    readonly registration: Shown<Omit<GuardConfig['registration'], 'rules'>>;
+    readonly registration: Shown<Omit<settings.GuardConfig['registration'], 'rules'>>;
   }
 }
 
 export const REGISTRATION_OPTIONS = {
-  features: { registration: feature({ default: false, env: 'FEATURE_REGISTRATION' }) },
-  rateLimits: { registration: rateLimit('REGISTER', { maxAttempts: 10, decaySeconds: 60 }) },
-  hooks: { register: value(), registerRules: value() },
+  features: { registration: option.feature({ default: false, env: 'FEATURE_REGISTRATION' }) },
+  rateLimits: { registration: option.rateLimit('REGISTER', { maxAttempts: 10, decaySeconds: 60 }) },
+  hooks: { register: option.value(), registerRules: option.value() },
   registration: {
-    ...publicBlock({
-      login: flag({ default: true, env: 'REGISTER_LOGIN' }),
+    ...option.publicBlock({
+      login: option.flag({ default: true, env: 'REGISTER_LOGIN' }),
       // It also changes the login, so it has no effect where there is no registration.
-      concealExisting: flag({
+      concealExisting: option.flag({
         env: 'REGISTER_CONCEAL_EXISTING',
         resolve: (given, { features }) => Boolean(given && features?.registration),
       }),
     }),
-    rules: value(),
-  } satisfies TableOf<RegistrationOptions>,
-} satisfies OptionTree;
+    rules: option.value(),
+  } satisfies option.TableOf<RegistrationOptions>,
+} satisfies option.OptionTree;

@@ -1,28 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { isInconclusive } from '../../foundation/platform/deadline';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import type { GuardServices } from '../../foundation/realm/feature-data';
-import type { Schema } from '../../foundation/platform/schema';
-import { Realm, RealmScope } from '../../foundation/realm/realm';
-import { rememberIn } from '../../request/http/request-body';
-import { ExistingAccountMails } from '../mail/account-mails';
-import type { LoginAnswer } from '../login/login';
-import { SignIn, UnverifiedBlock } from '../sessions/sign-in';
 import {
-  type AccountCredential,
-  type AccountFields,
-  AccountOpening,
-  type RegistrationAnswer,
-  type RegistrationReceived,
-} from '../login/account-opening';
+  Realm,
+  RealmScope,
+  type data,
+  deadline,
+  event,
+  identity,
+  input,
+  mailing,
+  type schema,
+  session,
+} from '../../kit';
 import { type CreatedAccount, NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
     /** Runs after an account was created, before its user is signed in. */
-    readonly accountCreated?: (services: GuardServices, user: object) => void;
+    readonly accountCreated?: (services: data.GuardServices, user: object) => void;
   }
 }
 
@@ -30,9 +25,9 @@ declare module '../../foundation/realm/feature' {
 @Injectable()
 export class FirstLogin {
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly unverified: UnverifiedBlock,
-    private readonly signIn: SignIn,
+    private readonly users: identity.TimedUserProvider,
+    private readonly unverified: session.UnverifiedBlock,
+    private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
 
@@ -44,8 +39,8 @@ export class FirstLogin {
     account: CreatedAccount,
     request: object,
     remember: boolean,
-    credential?: AccountCredential,
-  ): Promise<RegistrationAnswer> {
+    credential?: session.AccountCredential,
+  ): Promise<session.RegistrationAnswer> {
     const requires_verification = this.unverified.isBlocked(account.user);
     const withoutSession = { registered: true, requires_verification } as const;
     if (!this.realm.options.registration.login) return withoutSession;
@@ -54,7 +49,7 @@ export class FirstLogin {
     } catch (error) {
       // The account is stored: a repeated request would find its identifier taken, but a login is possible. The email may have to
       // be verified first, and a host may let new accounts wait for an approval.
-      if (isInconclusive(error)) return withoutSession;
+      if (deadline.isInconclusive(error)) return withoutSession;
       throw error;
     }
   }
@@ -64,8 +59,8 @@ export class FirstLogin {
     { user, digest: created }: CreatedAccount,
     request: object,
     remember: boolean,
-    credential?: AccountCredential,
-  ): Promise<LoginAnswer | null> {
+    credential?: session.AccountCredential,
+  ): Promise<session.LoginAnswer | null> {
     const userId = this.users.idOf(user);
     const digest = created === undefined ? await this.users.passwordHashOf(userId) : created;
     const signIn = credential
@@ -96,13 +91,13 @@ export class Registered {
 
 /** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()
-export class Registration extends AccountOpening {
+export class Registration extends session.AccountOpening {
   constructor(
     private readonly form: RegistrationForm,
     private readonly accounts: NewAccounts,
-    private readonly existingAccountMails: ExistingAccountMails,
-    private readonly events: AuthEvents,
-    private readonly users: TimedUserProvider,
+    private readonly existingAccountMails: mailing.ExistingAccountMails,
+    private readonly events: event.AuthEvents,
+    private readonly users: identity.TimedUserProvider,
     private readonly firstLogin: FirstLogin,
     private readonly scope: RealmScope,
   ) {
@@ -110,27 +105,27 @@ export class Registration extends AccountOpening {
   }
 
   /** @throws ValidationFailed; IdentifierTaken without `registration.concealExisting` */
-  async register(request: object): Promise<RegistrationAnswer> {
+  async register(request: object): Promise<session.RegistrationAnswer> {
     return this.open(await this.form.read(request), request);
   }
 
-  read(request: object): Promise<AccountFields> {
+  read(request: object): Promise<session.AccountFields> {
     return this.form.read(request, false);
   }
 
-  bodyWith(proof: Schema | null): Schema {
+  bodyWith(proof: schema.Schema | null): schema.Schema {
     return this.form.bodyWith(proof);
   }
 
   /** As {@link AccountOpening.open}, also without a credential. */
   async open(
-    fields: AccountFields,
+    fields: session.AccountFields,
     request: object,
-    verify?: () => Promise<AccountCredential>,
-  ): Promise<RegistrationAnswer> {
+    verify?: () => Promise<session.AccountCredential>,
+  ): Promise<session.RegistrationAnswer> {
     const { concealExisting } = this.scope.realm.options.registration;
     // Before the account exists and a proof is used, so that the client can repeat a refused request.
-    const remember = concealExisting || rememberIn(request, this.scope.realm.options);
+    const remember = concealExisting || input.rememberIn(request, this.scope.realm.options);
     const credential = await verify?.();
     if (concealExisting) return this.receive(fields, credential);
     const account = await this.accounts.create(fields, credential);
@@ -139,14 +134,17 @@ export class Registration extends AccountOpening {
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */
-  private async receive(fields: AccountFields, credential?: AccountCredential): Promise<RegistrationReceived> {
+  private async receive(
+    fields: session.AccountFields,
+    credential?: session.AccountCredential,
+  ): Promise<session.RegistrationReceived> {
     const { created, owner } = await this.accounts.createOrFind(fields, credential);
     if (created) this.welcome(created, credential);
     if (owner) this.existingAccountMails.send(owner);
     return { status: 'registration-received' };
   }
 
-  private welcome(user: object, credential?: AccountCredential): void {
+  private welcome(user: object, credential?: session.AccountCredential): void {
     this.events.emit(new Registered(user));
     credential?.announce(this.users.idOf(user));
     for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);

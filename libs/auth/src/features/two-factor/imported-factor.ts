@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ValidationFailed } from '../../foundation/platform/errors';
-import type { Text } from '../../foundation/platform/messages';
-import { PasswordCheck } from '../../identity/password/password-check';
+import { type Text, errors, identity } from '../../kit';
 import { importedColumn } from './recovery-codes';
 import { Totp } from './totp';
 import { twoFactorText } from './two-factor.texts';
@@ -52,19 +50,19 @@ export interface UsableFactor {
 export class FactorImports {
   constructor(
     private readonly totp: Totp,
-    private readonly passwords: PasswordCheck,
+    private readonly passwords: identity.PasswordCheck,
   ) {}
 
   /** @throws ValidationFailed under `secret`, `recovery_code_hashes` or `confirmed_at`. It contains none of the values */
   validated(factor: ImportedFactor): UsableFactor {
-    if (typeof factor !== 'object' || factor === null) throw new ValidationFailed({ secret: [UNUSABLE] });
+    if (typeof factor !== 'object' || factor === null) throw new errors.ValidationFailed({ secret: [UNUSABLE] });
     const { recoveryCodeHashes, confirmedAt } = factor;
     const hashes: unknown = recoveryCodeHashes ?? [];
     const secret = importedSecret(factor, (bytes) => this.totp.encoded(bytes));
-    if (secret === null || !this.totp.isUsable(secret)) throw new ValidationFailed({ secret: [UNUSABLE] });
+    if (secret === null || !this.totp.isUsable(secret)) throw new errors.ValidationFailed({ secret: [UNUSABLE] });
     if (!Array.isArray(hashes) || hashes.length > MOST_IMPORTED) throw invalid('recovery_code_hashes');
     const refused = hashes.flatMap((hash, i) => (typeof hash === 'string' && this.passwords.accepts(hash) ? [] : [i]));
-    if (refused.length > 0) throw new ValidationFailed(Object.fromEntries(refused.map(unusableHash)));
+    if (refused.length > 0) throw new errors.ValidationFailed(Object.fromEntries(refused.map(unusableHash)));
     if (confirmedAt && !(confirmedAt instanceof Date && confirmedAt.getTime() >= 0)) throw invalid('confirmed_at');
     return { secret, recoveryCodes: importedColumn(hashes), confirmedAt: confirmedAt ?? null };
   }
@@ -80,8 +78,10 @@ const unusableHash = (index: number): [string, Text[]] => [
   [twoFactorText('auth.unusable_hash')],
 ];
 
-const invalid = (field: string): ValidationFailed =>
-  new ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field: field.replaceAll('_', ' ') } }] });
+const invalid = (field: string): errors.ValidationFailed =>
+  new errors.ValidationFailed({
+    [field]: [{ key: 'validation.invalid', params: { field: field.replaceAll('_', ' ') } }],
+  });
 
 /**
  * The secret of a factor in base32; null if it cannot be read, or if its codes are not those that the library checks:

@@ -1,6 +1,4 @@
-import { AuthConfigError } from '../../foundation/platform/errors';
-import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
-import { once } from '../../foundation/platform/sweep';
+import { errors, peer, pg } from '../../kit';
 
 // A separate file, which no public type needs: the declarations of the package must not name an optional peer.
 type Otplib = Pick<
@@ -13,7 +11,8 @@ type Otplib = Pick<
  *
  * @throws AuthConfigError immediately when the peer is not installed
  */
-export function otpLibrary(isInstalled: (name: string) => boolean = hasPeer): () => Otplib {
-  if (!isInstalled('otplib')) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
-  return once(() => optionalPeer<Otplib>('otplib')!);
+export function otpLibrary(isInstalled: (name: string) => boolean = peer.hasPeer): () => Otplib {
+  if (!isInstalled('otplib'))
+    throw new errors.AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
+  return pg.once(() => peer.optionalPeer<Otplib>('otplib')!);
 }

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
-import { Realm } from '../../foundation/realm/realm';
-import { PasswordCheck } from '../../identity/password/password-check';
-import { PasswordHasher } from '../../identity/password/password-hasher';
+import { Realm, identity } from '../../kit';
 
 /** Two groups of ten letters and digits: about 119 bits. */
 export const RECOVERY_CODE = /^[A-Za-z0-9]{10}-[A-Za-z0-9]{10}$/;
@@ -63,8 +61,8 @@ export interface RecoveryCodeSet {
 @Injectable()
 export class RecoveryCodes {
   constructor(
-    private readonly hasher: PasswordHasher,
-    private readonly passwords: PasswordCheck,
+    private readonly hasher: identity.PasswordHasher,
+    private readonly passwords: identity.PasswordCheck,
     private readonly realm: Realm,
   ) {}
 

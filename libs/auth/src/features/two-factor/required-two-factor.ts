@@ -1,25 +1,12 @@
 import { Controller, Req } from '@nestjs/common';
-import { TEXT, listOf, record } from '../../foundation/platform/schema';
-import { HasherBusy } from '../../identity/password/hash-queue';
-import { OptionalText, RequestBody } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, lockRefusal, tokenPair } from '../../request/routes/route';
-import { TooManyFailures } from '../../request/throttling/throttling.errors';
-import {
-  BadEnrolment,
-  EnrolmentRequest,
-  LoginEnrolments,
-  enrolmentRefusals,
-} from '../login-challenge/login-enrolments';
-import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
+import { http, identity, input, schema, session } from '../../kit';
 import { TwoFactorCodes } from './stored-factors';
 import { type Enrolment, TwoFactor } from './two-factor';
 import { AlreadyEnrolled } from './two-factor.errors';
 
 /** Body of `POST /two-factor-enrolment/confirm`. A missing code is treated as a wrong code. */
-export class ConfirmEnrolmentRequest extends EnrolmentRequest {
-  @OptionalText()
+export class ConfirmEnrolmentRequest extends session.EnrolmentRequest {
+  @input.OptionalText()
   code: string | null = null;
 }
 
@@ -29,7 +16,10 @@ export interface EnrolmentBody {
   recovery_codes: string[];
 }
 
-export const ENROLMENT_BODY = record<EnrolmentBody>({ otpauth_uri: TEXT, recovery_codes: listOf(TEXT) });
+export const ENROLMENT_BODY = schema.record<EnrolmentBody>({
+  otpauth_uri: schema.TEXT,
+  recovery_codes: schema.listOf(schema.TEXT),
+});
 
 export const bodyOfEnrolment = ({ otpauthUri, recoveryCodes }: Enrolment): EnrolmentBody => ({
   otpauth_uri: otpauthUri,
@@ -45,36 +35,44 @@ export const enrolmentIn = ({ otpauth_uri: otpauthUri, recovery_codes: recoveryC
 @Controller('two-factor-enrolment')
 export class RequiredTwoFactorController {
   constructor(
-    private readonly enrolments: LoginEnrolments,
+    private readonly enrolments: session.LoginEnrolments,
     private readonly twoFactor: TwoFactor,
-    private readonly factors: GuardFactors,
+    private readonly factors: session.GuardFactors,
   ) {}
 
-  @Route('POST', '', 'enrolment_start', {
+  @http.Route('POST', '', 'enrolment_start', {
     summary: 'Begins to set up an authenticator during a sign-in',
     public: true,
     limiter: 'svc-2fa',
     answer: ENROLMENT_BODY,
-    refusals: [enrolmentRefusals, HasherBusy],
+    refusals: [http.enrolmentRefusals, identity.HasherBusy],
   })
-  async start(@RequestBody() { enrolment_token: token }: EnrolmentRequest): Promise<EnrolmentBody> {
+  async start(@http.RequestBody() { enrolment_token: token }: session.EnrolmentRequest): Promise<EnrolmentBody> {
     const { user, isOpen } = await this.enrolments.open(token);
     try {
-      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new BadEnrolment()));
+      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new session.BadEnrolment()));
     } catch (error) {
-      throw error instanceof AlreadyEnrolled ? new BadEnrolment() : error;
+      throw error instanceof AlreadyEnrolled ? new session.BadEnrolment() : error;
     }
   }
 
-  @Route('POST', 'confirm', 'enrolment_confirm', {
+  @http.Route('POST', 'confirm', 'enrolment_confirm', {
     summary: 'Completes a sign-in with the first code of a new authenticator',
     public: 'own-origin',
     limiter: 'svc-2fa',
-    answer: tokenPair,
-    refusals: [enrolmentRefusals, WrongCode, () => new TooManyFailures('code', 60), lockRefusal('code')],
+    answer: http.tokenPair,
+    refusals: [
+      http.enrolmentRefusals,
+      session.WrongCode,
+      () => new http.TooManyFailures('code', 60),
+      http.lockRefusal('code'),
+    ],
     presentedAs: 'login',
   })
-  async confirm(@RequestBody() body: ConfirmEnrolmentRequest, @Req() request: object): Promise<SessionTokens> {
+  async confirm(
+    @http.RequestBody() body: ConfirmEnrolmentRequest,
+    @Req() request: object,
+  ): Promise<http.SessionTokens> {
     const enrolment = await this.enrolments.open(body.enrolment_token);
     const { userId } = enrolment;
     const match = await this.factors.attempt(userId, { isGuessable: true }, () =>
@@ -100,13 +98,13 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class RequiredEnrolmentFlow extends Flow {
+export class RequiredEnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor-enrolment`.
    *
    * @throws BadEnrolment, UnverifiedLogin, SignInRefused, HasherBusy, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  async start(enrolmentToken: string, source: CallSource): Promise<Enrolment> {
+  async start(enrolmentToken: string, source: http.CallSource): Promise<Enrolment> {
     return enrolmentIn(await this.call(RequiredTwoFactorController, 'start', source, { enrolmentToken }));
   }
 
@@ -116,7 +114,7 @@ export class RequiredEnrolmentFlow extends Flow {
    * @throws BadEnrolment, WrongCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
    * ValidationFailed, StoreUnavailable
    */
-  confirm(enrolmentToken: string, code: string, source: CallSource): Promise<SessionTokens> {
+  confirm(enrolmentToken: string, code: string, source: http.CallSource): Promise<http.SessionTokens> {
     return this.call(RequiredTwoFactorController, 'confirm', source, { enrolmentToken, code });
   }
 }

@@ -1,15 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { idText } from '../../identity/users/identifiers';
-import { Encryption } from '../../foundation/platform/crypto';
-import type { ExportedData } from '../../foundation/realm/feature-data';
-import { Realm } from '../../foundation/realm/realm';
-import type { SecondFactorMethod } from '../../foundation/ports/presenter';
-import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { OptionalText } from '../../request/http/request-body';
-import { type FactorMatch, SecondFactor } from '../login-challenge/second-factor';
+import { Realm, crypto, type data, errors, event, type http, identity, input, session } from '../../kit';
 import { RecoveryCodes, without } from './recovery-codes';
 import { Totp, UsedCodes } from './totp';
 import { NO_SECOND_FACTOR } from './two-factor-columns';
@@ -27,26 +17,26 @@ export class SecondFactors {
   private readonly unusable = new Set<string>();
 
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly encryption: Encryption,
-    private readonly events: AuthEvents,
+    private readonly users: identity.TimedUserProvider,
+    private readonly encryption: crypto.Encryption,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {
     if (users.storesSecondFactors()) return;
-    throw new AuthConfigError(
+    throw new errors.AuthConfigError(
       `features.twoFactor is on, but the users of the guard "${realm.guard}" store no second factor. Extend ` +
         'withTwoFactorColumns(withAuthColumns()) and run addTwoFactorColumns(), or implement ' +
         'storesSecondFactors, secondFactorOf and replaceSecondFactor in your UserProvider.',
     );
   }
 
-  async read(userId: string): Promise<StoredSecondFactor> {
+  async read(userId: string): Promise<identity.StoredSecondFactor> {
     return (await this.stored(userId)) ?? NO_SECOND_FACTOR;
   }
 
   /** The factor of a user whom code of the host may have named. */
-  private async stored(userId: string): Promise<StoredSecondFactor | null> {
-    return this.users.secondFactorOf(idText(userId, 'userId'));
+  private async stored(userId: string): Promise<identity.StoredSecondFactor | null> {
+    return this.users.secondFactorOf(identity.idText(userId, 'userId'));
   }
 
   /**
@@ -59,8 +49,8 @@ export class SecondFactors {
    */
   async change(
     userId: string,
-    change: (current: StoredSecondFactor) => StoredSecondFactor | null,
-  ): Promise<StoredSecondFactor | null> {
+    change: (current: identity.StoredSecondFactor) => identity.StoredSecondFactor | null,
+  ): Promise<identity.StoredSecondFactor | null> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const current = await this.stored(userId);
       // Also ends the loop for a user that does not exist.
@@ -70,7 +60,7 @@ export class SecondFactors {
       if (!isEnabled(next) || next.secret !== current.secret) this.unusable.delete(userId);
       return next;
     }
-    throw new StoreUnavailable('The user store');
+    throw new errors.StoreUnavailable('The user store');
   }
 
   /**
@@ -95,7 +85,7 @@ export class SecondFactors {
   }
 
   /** Returns the TOTP secret in base32; null if there is none or it cannot be decrypted. */
-  secretOf(userId: string, { secret }: StoredSecondFactor): string | null {
+  secretOf(userId: string, { secret }: identity.StoredSecondFactor): string | null {
     return (secret && this.encryption.decrypt(secret, contextOf(userId))?.toString()) || null;
   }
 }
@@ -104,13 +94,16 @@ export class SecondFactors {
  * Whether the login requires the factor. The date alone decides: a confirmed factor whose secret is missing or cannot be
  * read is not switched off, but accepts no code.
  */
-export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => (confirmedAt ?? null) !== null;
+export const isEnabled = ({ confirmedAt }: identity.StoredSecondFactor): boolean => (confirmedAt ?? null) !== null;
 
 // Without the guard, because guards that share a user table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;
 
 /** The second factor in the export of an account. */
-export async function exportedFactor(users: TimedUserProvider, userId: string): Promise<ExportedData['two_factor']> {
+export async function exportedFactor(
+  users: identity.TimedUserProvider,
+  userId: string,
+): Promise<data.ExportedData['two_factor']> {
   const factor = users.storesSecondFactors() ? await users.secondFactorOf(userId) : null;
   const confirmedAt = factor?.confirmedAt ?? null;
   return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
@@ -118,28 +111,28 @@ export async function exportedFactor(users: TimedUserProvider, userId: string): 
 
 /** The fields with a code, in bodies that contain a second factor. */
 export class CodeFields {
-  @OptionalText()
+  @input.OptionalText()
   code: string | null = null;
 
-  @OptionalText()
+  @input.OptionalText()
   recovery_code: string | null = null;
 }
 
 /** Checks TOTP codes and recovery codes of the realm's users. */
 @Injectable()
-export class TwoFactorCodes extends SecondFactor {
+export class TwoFactorCodes extends session.SecondFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly totp: Totp,
     private readonly usedCodes: UsedCodes,
     private readonly recoveryCodes: RecoveryCodes,
-    private readonly events: AuthEvents,
+    private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {
     super();
   }
 
-  async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
+  async methodsOf(userId: string): Promise<http.SecondFactorMethod[] | null> {
     const factor = await this.factors.read(userId);
     if (!isEnabled(factor)) return null;
     const secret = this.factors.secretOf(userId, factor);
@@ -154,7 +147,7 @@ export class TwoFactorCodes extends SecondFactor {
     return isEnabled(factor) ? (factor.secret ?? '') : null;
   }
 
-  async match(userId: string, { code, recovery_code: recoveryCode }: CodeFields): Promise<FactorMatch | null> {
+  async match(userId: string, { code, recovery_code: recoveryCode }: CodeFields): Promise<session.FactorMatch | null> {
     const factor = await this.factors.read(userId);
     if (!isEnabled(factor)) return null;
     if (recoveryCode !== null) {

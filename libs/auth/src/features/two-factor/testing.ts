@@ -3,10 +3,7 @@ import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { Auth } from '../../auth';
 import { otpLibrary } from './otp-library';
-import { Clock } from '../../foundation/platform/clock';
-import { Unauthenticated } from '../../foundation/platform/errors';
-import { type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
-import { Realms } from '../../foundation/realm/realm';
+import { Clock, Realms, errors, identity } from '../../kit';
 import {
   type AddedUser,
   type Check,
@@ -85,8 +82,8 @@ export async function enrolTwoFactor(
   const { guard: name, options } = scope.realm;
   const { twoFactor } = app.get(Auth, { strict: false }).guard(name);
   const clock = app.get(Clock, { strict: false });
-  const account = await scope.get(UserProvider).findById(String(user));
-  if (!account) throw new Unauthenticated(false);
+  const account = await scope.get(identity.UserProvider).findById(String(user));
+  if (!account) throw new errors.Unauthenticated(false);
   const { otpauthUri, recoveryCodes } = await twoFactor.enrol(account);
   const code = (ahead = 0): string => totpCode(otpauthUri, clock, ahead);
   const confirm = (): Promise<void> => twoFactor.confirm(String(user), code(options.twoFactor.window > 0 ? -1 : 0));
@@ -98,7 +95,7 @@ export async function enrolTwoFactor(
 /** A date with milliseconds, in the past. */
 const newDate = (): Date => new Date(1_790_000_000_000 + Math.floor(Math.random() * 1e9));
 
-export const newFactor = (): StoredSecondFactor => ({
+export const newFactor = (): identity.StoredSecondFactor => ({
   secret: `v1.secret-${randomUUID()}-é`.padEnd(128, 'x'),
   // As many as the library stores: a column with a limit cuts them off or refuses them.
   recoveryCodes: JSON.stringify(Array.from({ length: MOST_CODES }, newHash)),
@@ -106,19 +103,24 @@ export const newFactor = (): StoredSecondFactor => ({
 });
 
 /** Compares dates by milliseconds: a database can store a higher precision. */
-const plainFactor = (factor: StoredSecondFactor | null) =>
+const plainFactor = (factor: identity.StoredSecondFactor | null) =>
   factor && { ...factor, confirmedAt: factor.confirmedAt && new Date(factor.confirmedAt).getTime() };
 
 /** Fails if a user has another second factor. */
-async function hasFactor({ users }: ContractKit, id: string, factor: StoredSecondFactor, why?: string): Promise<void> {
+async function hasFactor(
+  { users }: ContractKit,
+  id: string,
+  factor: identity.StoredSecondFactor,
+  why?: string,
+): Promise<void> {
   assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(factor), why);
 }
 
 /** Whether the library takes two states for one. */
-const isSameFactor = (a: StoredSecondFactor, b: StoredSecondFactor): boolean =>
+const isSameFactor = (a: identity.StoredSecondFactor, b: identity.StoredSecondFactor): boolean =>
   a.secret === b.secret && a.recoveryCodes === b.recoveryCodes && !a.confirmedAt === !b.confirmedAt;
 
-async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor: StoredSecondFactor }> {
+async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor: identity.StoredSecondFactor }> {
   const user = await kit.add();
   const factor = newFactor();
   const isStored = await kit.users.replaceSecondFactor(user.id, NO_SECOND_FACTOR, factor);
@@ -155,7 +157,7 @@ export const SECOND_FACTOR_CHECKS: readonly Check[] = [
   when(storesFactors, 'replaceSecondFactor stores nothing if another state than `current` is stored', async (kit) => {
     const { user, factor } = await storedFactor(kit);
     const pending = { ...factor, confirmedAt: null };
-    const others: Partial<StoredSecondFactor>[] = [
+    const others: Partial<identity.StoredSecondFactor>[] = [
       { secret: 'v1.other' },
       { secret: null },
       { recoveryCodes: '[]' },
@@ -163,7 +165,7 @@ export const SECOND_FACTOR_CHECKS: readonly Check[] = [
       { confirmedAt: null },
       NO_SECOND_FACTOR,
     ];
-    let current: StoredSecondFactor = factor;
+    let current: identity.StoredSecondFactor = factor;
     // A factor that was removed, or is enrolled again, must not be enabled by a request that has read the former one.
     for (const stored of [factor, pending, NO_SECOND_FACTOR]) {
       if (stored !== current) assert.equal(await kit.users.replaceSecondFactor(user.id, current, stored), true);

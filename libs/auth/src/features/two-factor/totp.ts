@@ -1,10 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../foundation/platform/clock';
-import { sha256 } from '../../foundation/platform/crypto';
-import { once } from '../../foundation/platform/sweep';
-import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore } from '../../foundation/security-store/security-store';
-import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
+import { Clock, Realm, SecurityStore, crypto, identity, pg } from '../../kit';
 import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;
@@ -26,7 +21,7 @@ export interface TotpMatch {
 @Injectable()
 export class Totp {
   private readonly library = otpLibrary();
-  private readonly guardrails = once(() => this.library().createGuardrails({ MIN_SECRET_BYTES }));
+  private readonly guardrails = pg.once(() => this.library().createGuardrails({ MIN_SECRET_BYTES }));
 
   constructor(
     private readonly clock: Clock,
@@ -107,9 +102,9 @@ export class UsedCodes {
    */
   async claim({ secret, code, step }: TotpMatch): Promise<boolean> {
     // A node whose clock is behind accepts a code for longer.
-    const lifetime = this.totp.codeLifetime + CLOCK_MARGIN;
-    if (!(await this.store.advance(`svc:2fa:step:${sha256(secret)}`, step, lifetime))) return false;
+    const lifetime = this.totp.codeLifetime + identity.CLOCK_MARGIN;
+    if (!(await this.store.advance(`svc:2fa:step:${crypto.sha256(secret)}`, step, lifetime))) return false;
     // Two time steps may have the same code. It is also accepted only once.
-    return this.store.add(`svc:2fa:used:${sha256(`${secret}|${code}`)}`, 'true', lifetime);
+    return this.store.add(`svc:2fa:used:${crypto.sha256(`${secret}|${code}`)}`, 'true', lifetime);
   }
 }

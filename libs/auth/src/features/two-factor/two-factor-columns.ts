@@ -1,8 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { quotedPath } from '../../foundation/platform/database';
-import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
-import { type Constructor, shownBy, withTokenMethods } from '../../identity/users/columns';
+import { identity, pg } from '../../kit';
 
 declare module '../../foundation/ports/user-provider' {
   /**
@@ -20,7 +18,11 @@ declare module '../../foundation/ports/user-provider' {
 }
 
 /** The state of a user without a second factor. */
-export const NO_SECOND_FACTOR: Readonly<StoredSecondFactor> = { secret: null, recoveryCodes: null, confirmedAt: null };
+export const NO_SECOND_FACTOR: Readonly<identity.StoredSecondFactor> = {
+  secret: null,
+  recoveryCodes: null,
+  confirmedAt: null,
+};
 
 /**
  * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
@@ -32,8 +34,8 @@ export const NO_SECOND_FACTOR: Readonly<StoredSecondFactor> = { secret: null, re
  * export class User extends withTwoFactorColumns(withAuthColumns()) {}
  * @publicApi
  */
-export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
-  abstract class TwoFactorColumns extends withTokenMethods(base) {
+export function withTwoFactorColumns<Base extends identity.Constructor>(base: Base) {
+  abstract class TwoFactorColumns extends identity.withTokenMethods(base) {
     /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
     @Exclude()
     @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
@@ -49,7 +51,11 @@ export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
 
     /** The fields for JSON, without the secret and the recovery codes. */
     toJSON(): object {
-      const { twoFactorSecret: _secret, twoFactorRecoveryCodes: _codes, ...shown } = shownBy(base, this) as this;
+      const {
+        twoFactorSecret: _secret,
+        twoFactorRecoveryCodes: _codes,
+        ...shown
+      } = identity.shownBy(base, this) as this;
       return shown;
     }
   }
@@ -76,7 +82,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * @publicApi
  */
 export function addTwoFactorColumns(table: string, timestamp: number): new () => MigrationInterface {
-  const altered = `ALTER TABLE ${quotedPath(table)}`;
+  const altered = `ALTER TABLE ${pg.quotedPath(table)}`;
   return class implements MigrationInterface {
     readonly name = `AddTwoFactorColumns_${table}_${timestamp}`;
 

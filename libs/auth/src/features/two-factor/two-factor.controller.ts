@@ -1,17 +1,5 @@
 import { Controller, Injectable } from '@nestjs/common';
-import { HasherBusy } from '../../identity/password/hash-queue';
-import { INTEGER, TEXT, listOf, record } from '../../foundation/platform/schema';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { OptionalText, RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, signInRefusal } from '../../request/routes/route';
-import { WrongCode } from '../login-challenge/second-factor';
-import { RequiredFactors, lastFactorRefusal } from '../login-challenge/required-factors';
-import { Sessions } from '../sessions/sessions';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { RequireConfirmation } from '../step-up/require-confirmation';
+import { http, identity, input, schema, session } from '../../kit';
 import { type EnrolmentBody, ENROLMENT_BODY, bodyOfEnrolment, enrolmentIn } from './required-two-factor';
 import { TwoFactorCodes } from './stored-factors';
 import { type Enrolment, TwoFactor } from './two-factor';
@@ -46,31 +34,31 @@ declare module '../step-up/confirm-password.controller' {
 export class OwnTwoFactor {
   constructor(
     private readonly twoFactor: TwoFactor,
-    private readonly sessions: Sessions,
-    private readonly standings: AccountStandings,
-    private readonly requiredFactors: RequiredFactors,
+    private readonly sessions: session.Sessions,
+    private readonly standings: identity.AccountStandings,
+    private readonly requiredFactors: session.RequiredFactors,
   ) {}
 
   /** @throws SignInRefused; and the errors of {@link TwoFactor.enrol} */
-  async enrol(caller: Caller): Promise<Enrolment> {
+  async enrol(caller: identity.Caller): Promise<Enrolment> {
     await this.standings.refuse(caller.userId);
     return this.twoFactor.enrol(caller.user, () => this.sessions.isAlive(caller.familyId));
   }
 
   /** @throws SignInRefused, before the code is used; and the errors of {@link TwoFactor.confirm} */
-  async confirm({ userId, familyId }: Caller, code: string): Promise<void> {
+  async confirm({ userId, familyId }: identity.Caller, code: string): Promise<void> {
     await this.standings.refuse(userId);
     await this.twoFactor.confirm(userId, code, () => this.sessions.isAlive(familyId));
   }
 
   /** @throws SignInRefused; and the errors of {@link TwoFactor.replaceRecoveryCodes} */
-  async replaceRecoveryCodes({ userId, familyId }: Caller): Promise<string[]> {
+  async replaceRecoveryCodes({ userId, familyId }: identity.Caller): Promise<string[]> {
     await this.standings.refuse(userId);
     return this.twoFactor.replaceRecoveryCodes(userId, () => this.sessions.isAlive(familyId));
   }
 
   /** An operator calls {@link TwoFactor.disable}. @throws SecondFactorRequired for the last factor of a user who must have one */
-  remove(caller: Caller): Promise<void> {
+  remove(caller: identity.Caller): Promise<void> {
     const { userId } = caller;
     // A pending factor is none yet.
     const isNone = async (): Promise<boolean> => !(await this.twoFactor.isEnabled(userId));
@@ -80,7 +68,7 @@ export class OwnTwoFactor {
 
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
-  @OptionalText()
+  @input.OptionalText()
   code: string | null = null;
 }
 
@@ -88,36 +76,39 @@ export class ConfirmTwoFactorRequest {
 export class TwoFactorController {
   constructor(private readonly twoFactor: OwnTwoFactor) {}
 
-  @Route('POST', '', 'two_factor_enrol', {
+  @http.Route('POST', '', 'two_factor_enrol', {
     summary: 'Begins to set up an authenticator',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     limiter: 'svc-2fa-setup',
     answer: ENROLMENT_BODY,
-    refusals: [AlreadyEnrolled, HasherBusy, signInRefusal],
+    refusals: [AlreadyEnrolled, identity.HasherBusy, http.signInRefusal],
   })
-  async enrol(@CurrentCaller() caller: Caller): Promise<EnrolmentBody> {
+  async enrol(@http.CurrentCaller() caller: identity.Caller): Promise<EnrolmentBody> {
     return bodyOfEnrolment(await this.twoFactor.enrol(caller));
   }
 
-  @Route('POST', 'confirm', 'two_factor_confirm', {
+  @http.Route('POST', 'confirm', 'two_factor_confirm', {
     summary: 'Switches the second factor on with a first code',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     limiter: 'svc-2fa-confirm',
-    refusals: [WrongCode, signInRefusal],
+    refusals: [session.WrongCode, http.signInRefusal],
     quiet: true,
   })
-  confirm(@CurrentCaller() caller: Caller, @RequestBody() { code }: ConfirmTwoFactorRequest): Promise<void> {
+  confirm(
+    @http.CurrentCaller() caller: identity.Caller,
+    @http.RequestBody() { code }: ConfirmTwoFactorRequest,
+  ): Promise<void> {
     return this.twoFactor.confirm(caller, code ?? '');
   }
 
-  @Route('DELETE', '', 'two_factor_disable', {
+  @http.Route('DELETE', '', 'two_factor_disable', {
     summary: 'Switches the second factor off',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     unlimited: 'it removes the factor of the caller, which has to be set up again before',
-    refusals: [lastFactorRefusal],
+    refusals: [http.lastFactorRefusal],
     quiet: true,
   })
-  disable(@CurrentCaller() caller: Caller): Promise<void> {
+  disable(@http.CurrentCaller() caller: identity.Caller): Promise<void> {
     return this.twoFactor.remove(caller);
   }
 }
@@ -129,25 +120,25 @@ export class RecoveryCodesController {
     private readonly own: OwnTwoFactor,
   ) {}
 
-  @Route('GET', '', 'recovery_codes_count', {
+  @http.Route('GET', '', 'recovery_codes_count', {
     summary: 'How many recovery codes are left',
-    gates: [RequireIfPinned('svc.account')],
+    gates: [http.RequireIfPinned('svc.account')],
     unlimited: 'it reads one row',
-    answer: record<{ remaining: number; total: number }>({ remaining: INTEGER, total: INTEGER }),
+    answer: schema.record<{ remaining: number; total: number }>({ remaining: schema.INTEGER, total: schema.INTEGER }),
     quiet: true,
   })
-  count(@CurrentCaller() { userId }: Caller): Promise<{ remaining: number; total: number }> {
+  count(@http.CurrentCaller() { userId }: identity.Caller): Promise<{ remaining: number; total: number }> {
     return this.twoFactor.recoveryCodeCount(userId);
   }
 
-  @Route('POST', '', 'recovery_codes_renew', {
+  @http.Route('POST', '', 'recovery_codes_renew', {
     summary: 'Replaces the recovery codes',
-    gates: [RequireConfirmation()],
+    gates: [http.RequireConfirmation()],
     limiter: 'svc-2fa-setup',
-    answer: record<{ recovery_codes: string[] }>({ recovery_codes: listOf(TEXT) }),
-    refusals: [NotEnrolled, HasherBusy, signInRefusal],
+    answer: schema.record<{ recovery_codes: string[] }>({ recovery_codes: schema.listOf(schema.TEXT) }),
+    refusals: [NotEnrolled, identity.HasherBusy, http.signInRefusal],
   })
-  async replace(@CurrentCaller() caller: Caller): Promise<{ recovery_codes: string[] }> {
+  async replace(@http.CurrentCaller() caller: identity.Caller): Promise<{ recovery_codes: string[] }> {
     return { recovery_codes: await this.own.replaceRecoveryCodes(caller) };
   }
 }
@@ -170,13 +161,13 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class EnrolmentFlow extends Flow {
+export class EnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, AlreadyEnrolled, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  async start(source: CallSource): Promise<Enrolment> {
+  async start(source: http.CallSource): Promise<Enrolment> {
     return enrolmentIn(await this.call(TwoFactorController, 'enrol', source));
   }
 
@@ -185,17 +176,17 @@ export class EnrolmentFlow extends Flow {
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
    */
-  confirm(code: string, source: CallSource): Promise<void> {
+  confirm(code: string, source: http.CallSource): Promise<void> {
     return this.call(TwoFactorController, 'confirm', source, { code });
   }
 
   /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired, SecondFactorRequired */
-  disable(source: CallSource): Promise<void> {
+  disable(source: http.CallSource): Promise<void> {
     return this.call(TwoFactorController, 'disable', source);
   }
 
   /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */
-  recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
+  recoveryCodes(source: http.CallSource): Promise<{ remaining: number; total: number }> {
     return this.call(RecoveryCodesController, 'count', source);
   }
 
@@ -204,7 +195,7 @@ export class EnrolmentFlow extends Flow {
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, NotEnrolled, TooManyRequests, HasherBusy
    */
-  async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
+  async replaceRecoveryCodes(source: http.CallSource): Promise<string[]> {
     return (await this.call(RecoveryCodesController, 'replace', source)).recovery_codes;
   }
 }

@@ -1,4 +1,4 @@
-import { type LoggedEvents, ofUser } from '../../foundation/realm/log-events';
+import { event } from '../../kit';
 
 /**
  * A user confirmed a second factor, or the host imported one. The login requires it from now on.
@@ -76,10 +76,10 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-export const TWO_FACTOR_EVENTS: LoggedEvents = {
-  'auth.two_factor.enabled': { event: TwoFactorEnabled, severity: 'info', details: ofUser },
-  'auth.two_factor.disabled': { event: TwoFactorDisabled, severity: 'info', details: ofUser },
-  'auth.two_factor.unusable': { event: TwoFactorUnusable, severity: 'warning', details: ofUser },
-  'auth.recovery_code.used': { event: RecoveryCodeUsed, severity: 'info', details: ofUser },
-  'auth.recovery_codes.replaced': { event: RecoveryCodesReplaced, severity: 'info', details: ofUser },
+export const TWO_FACTOR_EVENTS: event.LoggedEvents = {
+  'auth.two_factor.enabled': { event: TwoFactorEnabled, severity: 'info', details: event.ofUser },
+  'auth.two_factor.disabled': { event: TwoFactorDisabled, severity: 'info', details: event.ofUser },
+  'auth.two_factor.unusable': { event: TwoFactorUnusable, severity: 'warning', details: event.ofUser },
+  'auth.recovery_code.used': { event: RecoveryCodeUsed, severity: 'info', details: event.ofUser },
+  'auth.recovery_codes.replaced': { event: RecoveryCodesReplaced, severity: 'info', details: event.ofUser },
 };

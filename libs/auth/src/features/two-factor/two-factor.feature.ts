@@ -1,12 +1,4 @@
-import { CHANGE_MAIL } from '../../foundation/ports/mail';
-import { informOn, userIdOf } from '../../foundation/realm/informing';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { endChallenges } from '../../identity/tokens/purpose-tokens';
-import { FLAG, TIME, orNull, record } from '../../foundation/platform/schema';
-import { defineFeature } from '../../foundation/realm/feature';
-import { perClientAndUser, perUser, twice } from '../../request/throttling/limiters';
-import { TwoFactorChallengeRequest } from '../login-challenge/challenge';
-import { ConfirmPasswordRequest } from '../step-up/password-confirmation';
+import { defineFeature, event, identity, limiter, mailing, schema, session } from '../../kit';
 import { FactorImports } from './imported-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RequiredEnrolmentFlow, RequiredTwoFactorController } from './required-two-factor';
@@ -33,29 +25,33 @@ export const twoFactor = defineFeature('twoFactor', {
   writesUsers: () => 'UPDATE',
   reasons,
   languages: () => (require('./two-factor.languages') as typeof import('./two-factor.languages')).twoFactorLanguages,
-  exported: { two_factor: record({ enabled: FLAG, confirmed_at: orNull(TIME) }) },
+  exported: { two_factor: schema.record({ enabled: schema.FLAG, confirmed_at: schema.orNull(schema.TIME) }) },
   options: TWO_FACTOR_OPTIONS,
   needsEncryptionKey: 'its secrets are encrypted at rest',
-  mails: { twoFactorEnabled: CHANGE_MAIL, twoFactorDisabled: CHANGE_MAIL, recoveryCodesReplaced: CHANGE_MAIL },
+  mails: {
+    twoFactorEnabled: mailing.CHANGE_MAIL,
+    twoFactorDisabled: mailing.CHANGE_MAIL,
+    recoveryCodesReplaced: mailing.CHANGE_MAIL,
+  },
   informs: {
     // An import moves many users at once, and changes nothing for them.
-    twoFactorEnabled: [informOn(TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId))],
-    twoFactorDisabled: [informOn(TwoFactorDisabled, userIdOf)],
-    recoveryCodesReplaced: [informOn(RecoveryCodesReplaced, userIdOf)],
+    twoFactorEnabled: [event.informOn(TwoFactorEnabled, ({ userId, imported }) => (imported ? null : userId))],
+    twoFactorDisabled: [event.informOn(TwoFactorDisabled, event.userIdOf)],
+    recoveryCodesReplaced: [event.informOn(RecoveryCodesReplaced, event.userIdOf)],
   },
   events: TWO_FACTOR_EVENTS,
   limits: {
     // By client, too: each request computes a hash for each recovery code, and a client may have many accounts.
-    'svc-2fa-setup': perClientAndUser(twice(({ twoFactor: limit }) => limit)),
-    'svc-2fa-confirm': perUser(twice(({ twoFactor: limit }) => limit)),
+    'svc-2fa-setup': limiter.perClientAndUser(limiter.twice(({ twoFactor: limit }) => limit)),
+    'svc-2fa-confirm': limiter.perUser(limiter.twice(({ twoFactor: limit }) => limit)),
   },
   capabilities: { requiredEnrolment: RequiredEnrolmentFlow, enrolment: EnrolmentFlow, twoFactor: TwoFactor },
   controllers: [RequiredTwoFactorController],
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [Totp, UsedCodes, SecondFactors, RecoveryCodes, FactorImports, TwoFactor, OwnTwoFactor, TwoFactorCodes],
   fields: [
-    { to: TwoFactorChallengeRequest, from: CodeFields },
-    { to: ConfirmPasswordRequest, from: CodeFields },
+    { to: session.TwoFactorChallengeRequest, from: CodeFields },
+    { to: session.ConfirmPasswordRequest, from: CodeFields },
   ],
   factor: {
     service: TwoFactorCodes,
@@ -69,7 +65,7 @@ export const twoFactor = defineFeature('twoFactor', {
     ],
   },
   on: {
-    endAll: endChallenges,
+    endAll: identity.endChallenges,
     takeover: removeFactor,
     hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
   },
@@ -82,6 +78,6 @@ export const twoFactor = defineFeature('twoFactor', {
     // The secret is in the table of the users.
     entities: [],
     addedAt: 1764050000000,
-    export: { two_factor: (services, userId) => exportedFactor(services.get(TimedUserProvider), userId) },
+    export: { two_factor: (services, userId) => exportedFactor(services.get(identity.TimedUserProvider), userId) },
   },
 });

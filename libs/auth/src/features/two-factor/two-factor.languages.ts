@@ -1,9 +1,9 @@
-import type { InEachLanguage, WithMails, WithMessages } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 import { TWO_FACTOR_MESSAGES } from './two-factor.texts';
 
-export const twoFactorLanguages: InEachLanguage<
-  WithMessages<keyof typeof TWO_FACTOR_MESSAGES> &
-    WithMails<'twoFactorEnabled' | 'twoFactorDisabled' | 'recoveryCodesReplaced'>
+export const twoFactorLanguages: texts.InEachLanguage<
+  texts.WithMessages<keyof typeof TWO_FACTOR_MESSAGES> &
+    texts.WithMails<'twoFactorEnabled' | 'twoFactorDisabled' | 'recoveryCodesReplaced'>
 > = {
   en: {
     messages: TWO_FACTOR_MESSAGES,

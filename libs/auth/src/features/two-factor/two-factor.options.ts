@@ -1,18 +1,7 @@
-import { appName } from '../../foundation/config/core-options';
-import {
-  type OptionTree,
-  type TableOf,
-  type WithDefaults,
-  count,
-  feature,
-  publicBlock,
-  rateLimit,
-  text,
-} from '../../foundation/config/option-table';
-import type { LoginChallengeOptions } from '../login-challenge/challenge.options';
+import { appName, option, type session } from '../../kit';
 
 /** TOTP second factor. Needs `features.twoFactor`. */
-export interface TwoFactorOptions extends LoginChallengeOptions {
+export interface TwoFactorOptions extends session.LoginChallengeOptions {
   /**
    * Issuer shown by authenticator apps.
    *
@@ -53,17 +42,17 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface PublicOptions {
-    readonly twoFactor: WithDefaults<TwoFactorOptions>;
+    readonly twoFactor: option.WithDefaults<TwoFactorOptions>;
   }
 }
 
 export const TWO_FACTOR_OPTIONS = {
-  features: { twoFactor: feature({ default: false, env: 'FEATURE_TWO_FACTOR' }) },
-  rateLimits: { twoFactor: rateLimit('2FA', { maxAttempts: 5, decaySeconds: 60 }) },
-  twoFactor: publicBlock({
-    issuer: text({ env: '2FA_ISSUER', resolve: (issuer, options) => issuer?.trim() || appName(options) }),
+  features: { twoFactor: option.feature({ default: false, env: 'FEATURE_TWO_FACTOR' }) },
+  rateLimits: { twoFactor: option.rateLimit('2FA', { maxAttempts: 5, decaySeconds: 60 }) },
+  twoFactor: option.publicBlock({
+    issuer: option.text({ env: '2FA_ISSUER', resolve: (issuer, options) => issuer?.trim() || appName(options) }),
     // RFC 6238 §5.2 recommends one step at most. A larger window gives an observed code, and a guess, more time.
-    window: count(0, 1, { default: 1, env: '2FA_WINDOW' }),
-    recoveryCodes: count(1, 100, { default: 8, env: '2FA_RECOVERY_CODES' }),
-  } satisfies TableOf<Omit<TwoFactorOptions, keyof LoginChallengeOptions>>),
-} satisfies OptionTree;
+    window: option.count(0, 1, { default: 1, env: '2FA_WINDOW' }),
+    recoveryCodes: option.count(1, 100, { default: 8, env: '2FA_RECOVERY_CODES' }),
+  } satisfies option.TableOf<Omit<TwoFactorOptions, keyof session.LoginChallengeOptions>>),
+} satisfies option.OptionTree;

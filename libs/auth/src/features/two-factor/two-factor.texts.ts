@@ -1,4 +1,4 @@
-import { featureTexts } from '../../foundation/platform/messages';
+import { featureTexts } from '../../kit';
 
 export const TWO_FACTOR_MESSAGES = {
   'auth.already_enrolled': 'Two-factor authentication is already enabled.',

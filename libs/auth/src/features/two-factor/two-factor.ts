@@ -1,14 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { bestEffort } from '../../foundation/platform/deadline';
-import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
-import { idText } from '../../identity/users/identifiers';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Clock } from '../../foundation/platform/clock';
-import type { GuardServices } from '../../foundation/realm/feature-data';
-import { Realm } from '../../foundation/realm/realm';
-import { GuardFactors, WrongCode } from '../login-challenge/second-factor';
-import { type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
-import type { TakenAccount } from '../sessions/accounts';
+import { Clock, Realm, type data, deadline, errors, event, identity, session } from '../../kit';
 import { NO_SECOND_FACTOR } from './two-factor-columns';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
@@ -41,7 +32,7 @@ export interface PendingMatch {
   enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
 
-const sessionEnded = (userId: string): Error => new Unauthenticated(true).withReason('revoked_token', userId);
+const sessionEnded = (userId: string): Error => new errors.Unauthenticated(true).withReason('revoked_token', userId);
 
 /**
  * Manages the second factor of users. Its states are: none → pending (secret and codes are stored) → enabled (a code has
@@ -59,9 +50,9 @@ export class TwoFactor {
     private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
     private readonly imports: FactorImports,
-    private readonly guardFactors: GuardFactors,
-    private readonly users: UserProvider,
-    private readonly events: AuthEvents,
+    private readonly guardFactors: session.GuardFactors,
+    private readonly users: identity.UserProvider,
+    private readonly events: event.AuthEvents,
     private readonly clock: Clock,
     private readonly realm: Realm,
   ) {}
@@ -102,9 +93,9 @@ export class TwoFactor {
    */
   async confirm(userId: string, code: string, isAllowed: () => Promise<boolean> = async () => true): Promise<void> {
     const match = await this.matchPending(userId, code);
-    if (!match) throw new WrongCode();
+    if (!match) throw new session.WrongCode();
     if (await match.enable(isAllowed)) return;
-    throw (await isAllowed()) ? new WrongCode() : sessionEnded(userId);
+    throw (await isAllowed()) ? new session.WrongCode() : sessionEnded(userId);
   }
 
   /** Checks a code of the pending second factor without consuming it. Null for a wrong code. @internal */
@@ -119,7 +110,7 @@ export class TwoFactor {
 
   private async enable(
     userId: string,
-    { secret }: StoredSecondFactor,
+    { secret }: identity.StoredSecondFactor,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     await this.guardFactors.endTrust(userId);
@@ -137,10 +128,10 @@ export class TwoFactor {
       isKept = await isAllowed();
     } finally {
       // After an error the factor is pending again, so that the user can repeat the request with another code.
-      const undone = (current: StoredSecondFactor): StoredSecondFactor | null =>
+      const undone = (current: identity.StoredSecondFactor): identity.StoredSecondFactor | null =>
         current.secret !== secret ? null : isKept === false ? NO_SECOND_FACTOR : { ...current, confirmedAt: null };
       if (!isKept)
-        await bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone), 0);
+        await deadline.bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone), 0);
     }
     if (!isKept) return false;
     this.events.emit(new TwoFactorEnabled(userId, this.realm.guard, false));
@@ -163,7 +154,7 @@ export class TwoFactor {
     imported: ImportedFactor,
     { replace = false }: { replace?: boolean } = {},
   ): Promise<boolean> {
-    const id = idText(userId, 'userId');
+    const id = identity.idText(userId, 'userId');
     const { secret, recoveryCodes, confirmedAt } = this.imports.validated(imported);
     const next = {
       secret: this.factors.encrypted(id, secret),
@@ -179,7 +170,8 @@ export class TwoFactor {
     });
     if (!stored && found.enabled === 'same') return false;
     if (!stored && found.enabled === 'other') throw new AlreadyEnrolled();
-    if (!stored) throw new ValidationFailed({ user_id: [{ key: 'validation.invalid', params: { field: 'user id' } }] });
+    if (!stored)
+      throw new errors.ValidationFailed({ user_id: [{ key: 'validation.invalid', params: { field: 'user id' } }] });
     this.events.emit(new TwoFactorEnabled(id, this.realm.guard, true));
     return true;
   }
@@ -224,9 +216,10 @@ export class TwoFactor {
     try {
       isKept = await isAllowed();
     } finally {
-      const restored = (current: StoredSecondFactor): StoredSecondFactor | null =>
+      const restored = (current: identity.StoredSecondFactor): identity.StoredSecondFactor | null =>
         current.recoveryCodes === column ? { ...current, recoveryCodes: former } : null;
-      if (!isKept) await bestEffort('restoring recovery codes', () => this.factors.change(userId, restored), 0);
+      if (!isKept)
+        await deadline.bestEffort('restoring recovery codes', () => this.factors.change(userId, restored), 0);
     }
     if (!isKept) throw sessionEnded(userId);
     this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
@@ -238,7 +231,10 @@ export class TwoFactor {
  * The hook `takeover`: removes the factor of the user, also one whose enrolment is pending. A concurrent enrolment stores its
  * factor first and then checks its session, which has ended.
  */
-export async function removeFactor(services: GuardServices, { userId, since }: TakenAccount): Promise<boolean> {
+export async function removeFactor(
+  services: data.GuardServices,
+  { userId, since }: session.TakenAccount,
+): Promise<boolean> {
   if (since) {
     const { confirmedAt } = await services.get(SecondFactors).read(userId);
     if (confirmedAt && confirmedAt < since) return false;

@@ -1,26 +1,23 @@
 import { Controller, Req } from '@nestjs/common';
-import type { Caller } from '../../identity/tokens/caller';
-import { CurrentCaller } from '../../request/gates/authenticated';
-import { RequestBody } from '../../request/http/request-body';
-import { type CallSource, Flow } from '../../request/http/server-call';
-import { Route, signInRefusal } from '../../request/routes/route';
-import { IdentifierTaken } from '../login/account-opening';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
-import { RequireConfirmation } from '../step-up/require-confirmation';
+import { http, type identity, session } from '../../kit';
 import { UsernameChange, UsernameChangeBody } from './username-change';
 
 @Controller('username')
 export class UsernameController {
   constructor(private readonly username: UsernameChange) {}
 
-  @Route('POST', '', 'username_change', {
+  @http.Route('POST', '', 'username_change', {
     summary: 'Changes the identifier, where it is not the email',
-    gates: [RequireIfPinned('svc.account'), RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     limiter: 'svc-username-change',
     done: 'username-changed',
-    refusals: [({ username }) => new IdentifierTaken(username), signInRefusal],
+    refusals: [({ username }) => new session.IdentifierTaken(username), http.signInRefusal],
   })
-  change(@CurrentCaller() caller: Caller, @RequestBody() { identifier }: UsernameChangeBody, @Req() request: object) {
+  change(
+    @http.CurrentCaller() caller: identity.Caller,
+    @http.RequestBody() { identifier }: UsernameChangeBody,
+    @Req() request: object,
+  ) {
     return this.username.change(caller, identifier, request);
   }
 }
@@ -37,14 +34,14 @@ declare module '../../request/http/server-call' {
  *
  * @publicApi
  */
-export class UsernameChangeFlow extends Flow {
+export class UsernameChangeFlow extends http.Flow {
   /**
    * As `POST /username`: replaces the identifier of the caller.
    *
    * @throws Unauthenticated, SignInRefused, ConfirmationRequired, IdentifierTaken, ValidationFailed, InsufficientScope, TooManyRequests,
    * StoreUnavailable; AuthConfigError where the identifier is the email
    */
-  change(username: string, source: CallSource): Promise<void> {
+  change(username: string, source: http.CallSource): Promise<void> {
     return this.call(UsernameController, 'change', source, { identifier: username });
   }
 }

@@ -1,12 +1,4 @@
-import type { GuardConfig } from '../../foundation/config/auth-config';
-import { type OptionTree, feature, rateLimit } from '../../foundation/config/option-table';
-import type { UserProvider } from '../../foundation/ports/user-provider';
-import { implement, overrides, sharedColumn } from '../../identity/users/provider-checks';
-import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { CHANGE_MAIL } from '../../foundation/ports/mail';
-import { informOn, userIdOf } from '../../foundation/realm/informing';
-import { defineFeature } from '../../foundation/realm/feature';
-import { perClientAndUser } from '../../request/throttling/limiters';
+import { defineFeature, event, identity, limiter, mailing, option, type settings } from '../../kit';
 import { UsernameChangeFlow, UsernameController } from './username-change.controller';
 import { UsernameChanged, UsernameChange } from './username-change';
 
@@ -23,15 +15,16 @@ declare module '../../foundation/config/auth-options' {
 }
 
 const USERNAME_CHANGE_OPTIONS = {
-  features: { usernameChange: feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) },
-  rateLimits: { usernameChange: rateLimit('USERNAME_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
-} satisfies OptionTree;
+  features: { usernameChange: option.feature({ default: false, env: 'FEATURE_USERNAME_CHANGE' }) },
+  rateLimits: { usernameChange: option.rateLimit('USERNAME_CHANGE', { maxAttempts: 10, decaySeconds: 3600 }) },
+} satisfies option.OptionTree;
 
 /** Why the identifier of the users cannot be changed without a mail to its owner. */
-function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[] {
+function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): (string | false)[] {
   const { features, username, decidedBy } = guard;
   if (!features.usernameChange) return [];
-  const isEmail = users instanceof TypeormUserProvider ? users.isIdentifiedByEmail : !overrides(users, 'emailOf');
+  const isEmail =
+    users instanceof identity.TypeormUserProvider ? users.isIdentifiedByEmail : !identity.overrides(users, 'emailOf');
   if (username === 'email' || isEmail)
     return [
       `features.usernameChange is on, but the ${username} of the users of the guard "${guard.guard}" is their email, which is ` +
@@ -40,9 +33,9 @@ function userErrors(users: UserProvider, guard: GuardConfig): (string | false)[]
     ];
   return [
     users.changesIdentifiers()
-      ? sharedColumn(users, 'identifier', 'features.usernameChange')
+      ? identity.sharedColumn(users, 'identifier', 'features.usernameChange')
       : `features.usernameChange is on, but the users of the guard "${guard.guard}" cannot get another ${username}. ` +
-        `${implement('changesIdentifiers and changeIdentifier', guard)}, or turn the feature off.`,
+        `${identity.implement('changesIdentifiers and changeIdentifier', guard)}, or turn the feature off.`,
   ];
 }
 
@@ -54,11 +47,11 @@ export const usernameChange = defineFeature('usernameChange', {
   userErrors,
   options: USERNAME_CHANGE_OPTIONS,
   limits: {
-    'svc-username-change': perClientAndUser(({ usernameChange: limit }) => limit),
+    'svc-username-change': limiter.perClientAndUser(({ usernameChange: limit }) => limit),
   },
   writesUsers: () => 'UPDATE',
-  mails: { usernameChanged: CHANGE_MAIL },
-  informs: { usernameChanged: [informOn(UsernameChanged, userIdOf)] },
+  mails: { usernameChanged: mailing.CHANGE_MAIL },
+  informs: { usernameChanged: [event.informOn(UsernameChanged, event.userIdOf)] },
   page: 'email-change.md',
   capabilities: { usernameChange: UsernameChangeFlow },
   defaultGuardControllers: [UsernameController],

@@ -1,6 +1,6 @@
-import type { InEachLanguage, WithMails } from '../../foundation/languages/catalogue';
+import type { texts } from '../../kit';
 
-export const usernameChangeLanguages: InEachLanguage<WithMails<'usernameChanged'>> = {
+export const usernameChangeLanguages: texts.InEachLanguage<texts.WithMails<'usernameChanged'>> = {
   en: {
     mails: {
       usernameChanged: {

@@ -1,4 +1,4 @@
-export type {} from '../../foundation/ports/mail';
+export {};
 
 declare module '../../foundation/ports/mail' {
   interface ChangeMails {

@@ -1,17 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthEvents } from '../../foundation/platform/auth-events';
-import { isUnstorable } from '../../foundation/platform/pg-errors';
-import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
-import type { ReplacementResult } from '../../foundation/ports/user-provider';
-import type { GuardServices } from '../../foundation/realm/feature-data';
-import { RealmScope } from '../../foundation/realm/realm';
-import { AccountStandings } from '../../identity/tokens/access-tokens';
-import type { Caller } from '../../identity/tokens/caller';
-import { keptAs } from '../../identity/users/identifiers';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { RequiredText, UsernameField } from '../../request/http/request-body';
-import { IdentifierTaken } from '../login/account-opening';
-import { Sessions } from '../sessions/sessions';
+import { RealmScope, type data, errors, event, identity, input, pg, session } from '../../kit';
 
 /**
  * The identifier of a user, which is not the email, was changed.
@@ -31,7 +19,7 @@ export class UsernameChanged {
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
     /** Applies the rules of the host to the identifier in a request. Returns it as it is stored. @throws ValidationFailed */
-    readonly identifierChosen?: (services: GuardServices, request: { body?: unknown }) => Promise<string>;
+    readonly identifierChosen?: (services: data.GuardServices, request: { body?: unknown }) => Promise<string>;
   }
 }
 
@@ -42,10 +30,10 @@ const ATTEMPTS = 3;
 @Injectable()
 export class UsernameChange {
   constructor(
-    private readonly users: TimedUserProvider,
-    private readonly sessions: Sessions,
-    private readonly standings: AccountStandings,
-    private readonly events: AuthEvents,
+    private readonly users: identity.TimedUserProvider,
+    private readonly sessions: session.Sessions,
+    private readonly standings: identity.AccountStandings,
+    private readonly events: event.AuthEvents,
     private readonly scope: RealmScope,
   ) {}
 
@@ -54,14 +42,14 @@ export class UsernameChange {
    * @throws ValidationFailed; IdentifierTaken, also for the present identifier of the user: usernames are public, so it shows
    * that one exists; Unauthenticated if the user does not exist any more, or the session has ended while the host checked the name
    */
-  async change(caller: Caller, identifier: string, request: { body?: unknown }): Promise<void> {
+  async change(caller: identity.Caller, identifier: string, request: { body?: unknown }): Promise<void> {
     const { userId } = caller;
     const { guard, options } = this.scope.realm;
-    let to = keptAs(options.username, identifier);
+    let to = identity.keptAs(options.username, identifier);
     for (const accept of this.scope.hooks('identifierChosen')) to = await accept(this.scope, request);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const user = await this.users.findById(userId);
-      if (!user) throw new Unauthenticated(true).withReason('unknown_user', userId);
+      if (!user) throw new errors.Unauthenticated(true).withReason('unknown_user', userId);
       const from = this.users.identifierOf(user);
       const result = from === to ? 'taken' : await this.replace(caller, from, to);
       if (result === 'taken') break;
@@ -69,11 +57,11 @@ export class UsernameChange {
       this.events.emit(new UsernameChanged(userId, guard, from, to));
       return;
     }
-    throw new IdentifierTaken(options.username);
+    throw new session.IdentifierTaken(options.username);
   }
 
   /** @throws ValidationFailed if the column cannot contain it; Unauthenticated when the session has ended; SignInRefused */
-  private async replace(caller: Caller, from: string | null, to: string): Promise<ReplacementResult> {
+  private async replace(caller: identity.Caller, from: string | null, to: string): Promise<identity.ReplacementResult> {
     const { userId } = caller;
     // Code of the host has run since the request was authenticated.
     await this.sessions.requireAlive(caller);
@@ -82,8 +70,8 @@ export class UsernameChange {
       return await this.users.changeIdentifier(userId, { from, to });
     } catch (error) {
       const { username: field } = this.scope.realm.options;
-      if (isUnstorable(error))
-        throw new ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
+      if (pg.isUnstorable(error))
+        throw new errors.ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field } }] });
       throw error;
     }
   }
@@ -91,7 +79,7 @@ export class UsernameChange {
 
 /** Body of `POST /username`: the identifier, under the name of the option `username`. */
 export class UsernameChangeBody {
-  @UsernameField()
-  @RequiredText()
+  @input.UsernameField()
+  @input.RequiredText()
   identifier!: string;
 }

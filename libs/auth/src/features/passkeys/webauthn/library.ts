@@ -1,6 +1,4 @@
-import { AuthConfigError } from '../../../foundation/platform/errors';
-import { once } from '../../../foundation/platform/sweep';
-import { hasPeer, optionalPeer } from '../../../foundation/platform/optional-peer';
+import { errors, peer, pg } from '../../../kit';
 
 type Server = typeof import('@simplewebauthn/server');
 type Helpers = typeof import('@simplewebauthn/server/helpers');
@@ -22,17 +20,17 @@ const HELPERS = `${PEER}/helpers`;
  * @throws AuthConfigError immediately when the optional peer is not installed. A missing dependency of the peer causes an
  * error at the first call
  */
-export function webauthnOnDemand(isInstalled: (name: string) => boolean = hasPeer): () => Webauthn {
+export function webauthnOnDemand(isInstalled: (name: string) => boolean = peer.hasPeer): () => Webauthn {
   if (![PEER, HELPERS].every((name) => isInstalled(name))) throw notInstalled();
-  return once(() => loadWebauthn());
+  return pg.once(() => loadWebauthn());
 }
 
 /** @throws AuthConfigError when the optional peer is not installed */
-export function loadWebauthn(load: (name: string) => unknown = optionalPeer): Webauthn {
+export function loadWebauthn(load: (name: string) => unknown = peer.optionalPeer): Webauthn {
   const [server, helpers] = [load('@simplewebauthn/server'), load('@simplewebauthn/server/helpers')];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };
   throw notInstalled();
 }
 
-const notInstalled = (): AuthConfigError =>
-  new AuthConfigError(`features.passkeys needs the package ${PEER}. Run: npm install ${PEER}`);
+const notInstalled = (): errors.AuthConfigError =>
+  new errors.AuthConfigError(`features.passkeys needs the package ${PEER}. Run: npm install ${PEER}`);

@@ -1,13 +1,4 @@
-import {
-  INTEGER,
-  OBJECT,
-  type Schema,
-  TEXT,
-  listOf,
-  namedSchema,
-  oneOf,
-  record,
-} from '../../../foundation/platform/schema';
+import { schema } from '../../../kit';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -65,43 +56,49 @@ export const requestOptions = (
 type CreationOptions = ReturnType<typeof creationOptions>;
 type RequestOptions = ReturnType<typeof requestOptions>;
 
-const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
+const USER_VERIFICATION = schema.oneOf('required', 'preferred', 'discouraged');
 
-export const REQUEST_OPTIONS = namedSchema(
+export const REQUEST_OPTIONS = schema.namedSchema(
   'AuthPasskeyRequestOptions',
-  record<Omit<RequestOptions, 'hints' | 'extensions'>>({
-    challenge: TEXT,
-    rpId: TEXT,
-    timeout: INTEGER,
-    allowCredentials: listOf(OBJECT),
+  schema.record<Omit<RequestOptions, 'hints' | 'extensions'>>({
+    challenge: schema.TEXT,
+    rpId: schema.TEXT,
+    timeout: schema.INTEGER,
+    allowCredentials: schema.listOf(schema.OBJECT),
     userVerification: USER_VERIFICATION,
   }),
 );
 
-export const CREATION_OPTIONS = namedSchema(
+export const CREATION_OPTIONS = schema.namedSchema(
   'AuthPasskeyCreationOptions',
-  record<Omit<CreationOptions, 'hints' | 'extensions' | 'attestationFormats'>>({
-    rp: record<{ id: string; name: string }>({ id: TEXT, name: TEXT }),
-    user: record<CreationOptions['user']>({ id: TEXT, name: TEXT, displayName: TEXT }),
-    challenge: TEXT,
-    pubKeyCredParams: listOf(record<{ type: string; alg: number }>({ type: oneOf('public-key'), alg: INTEGER })),
-    timeout: INTEGER,
-    excludeCredentials: listOf(
-      record<{ id: string; type: string; transports: string[] }>({
-        id: TEXT,
-        type: oneOf('public-key'),
-        transports: listOf(TEXT),
+  schema.record<Omit<CreationOptions, 'hints' | 'extensions' | 'attestationFormats'>>({
+    rp: schema.record<{ id: string; name: string }>({ id: schema.TEXT, name: schema.TEXT }),
+    user: schema.record<CreationOptions['user']>({ id: schema.TEXT, name: schema.TEXT, displayName: schema.TEXT }),
+    challenge: schema.TEXT,
+    pubKeyCredParams: schema.listOf(
+      schema.record<{ type: string; alg: number }>({ type: schema.oneOf('public-key'), alg: schema.INTEGER }),
+    ),
+    timeout: schema.INTEGER,
+    excludeCredentials: schema.listOf(
+      schema.record<{ id: string; type: string; transports: string[] }>({
+        id: schema.TEXT,
+        type: schema.oneOf('public-key'),
+        transports: schema.listOf(schema.TEXT),
       }),
     ),
-    authenticatorSelection: record<{ residentKey: string; requireResidentKey: boolean; userVerification: string }>({
-      residentKey: oneOf('required'),
-      requireResidentKey: oneOf(true),
+    authenticatorSelection: schema.record<{
+      residentKey: string;
+      requireResidentKey: boolean;
+      userVerification: string;
+    }>({
+      residentKey: schema.oneOf('required'),
+      requireResidentKey: schema.oneOf(true),
       userVerification: USER_VERIFICATION,
     }),
-    attestation: oneOf('none'),
+    attestation: schema.oneOf('none'),
   }),
 );
 
 /** The answer that starts a ceremony whose id the client sends back. */
-export const ceremonyWith = (options: Schema): Schema =>
-  record<{ ceremony_id: string; options: unknown }>({ ceremony_id: TEXT, options });
+export const ceremonyWith = (options: schema.Schema): schema.Schema =>
+  schema.record<{ ceremony_id: string; options: unknown }>({ ceremony_id: schema.TEXT, options });

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
-import { Realm } from '../../../foundation/realm/realm';
+import { Realm } from '../../../kit';
 import { isTopLevel } from './responses';
 import { isEcdsaKey, isSound, isEcdsaSignature } from './public-key';
 import type { Usage } from '../sign-count.policy';

@@ -2,7 +2,7 @@ import type { CreationKind } from '../ceremonies';
 import type { NewCredential } from '../passkey.entity';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
-import { Realm } from '../../../foundation/realm/realm';
+import { Realm } from '../../../kit';
 import { ALGORITHMS, isTopLevel, registrationFrom } from './responses';
 import { isMinimal, isSound } from './public-key';
 import { WEBAUTHN, type Webauthn } from './library';
