@@ -152,7 +152,7 @@ type Interfaces = ReadonlyMap<string, Declared>;
 /** The statements of the documented interfaces, also those with which a feature adds members to an interface of the core. */
 function documented(): ts.Statement[] {
   const features = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.options.ts'),
+    /\.(?:options|feature)\.ts$/.test(file),
   );
   return [MAIN, ...features.toSorted()].flatMap((file) => {
     const text = readFileSync(join(SOURCE, file), 'utf8');
@@ -168,7 +168,7 @@ function interfacesIn(statements: readonly ts.Statement[]): Interfaces {
   for (const node of statements.filter(ts.isInterfaceDeclaration)) {
     const { members, bases } = declared.get(node.name.text) ?? { members: [], bases: [] };
     const inherited = (node.heritageClauses ?? []).flatMap(({ types }) =>
-      types.map(({ expression }) => expression.getText()),
+      types.map(({ expression }) => nameOf(expression)),
     );
     declared.set(node.name.text, {
       members: [...members, ...node.members.filter(ts.isPropertySignature)],
@@ -233,7 +233,7 @@ function split(meaning: string): [inTable: string, rest: string] {
 function rowsOf(interfaces: Interfaces, name: string, prefix: string, parent?: Row): Row[] {
   const { members, bases } = interfaces.get(name)!;
   const own = members.flatMap((member) => {
-    const [type, option] = [member.type!.getText(), prefix + member.name.getText()];
+    const [type, option] = [nameOf(member.type!), prefix + member.name.getText()];
     const row = rowOf(member, option, interfaces.has(type), parent);
     return interfaces.has(type) ? [withoutValues(row), ...rowsOf(interfaces, type, `${option}.`, row)] : [row];
   });
@@ -278,8 +278,11 @@ function typeOf(node: ts.TypeNode): string {
   if (ts.isFunctionTypeNode(node)) return 'function';
   if (ts.isParenthesizedTypeNode(node)) return typeOf(node.type);
   if (ts.isUnionTypeNode(node)) return node.types.map(typeOf).join(' | ');
-  return plain(node.getText());
+  return plain(nameOf(node));
 }
+
+/** The text of a type, without the names of groups of the kit: `option.RateLimit` is `RateLimit`. */
+const nameOf = (node: ts.Node): string => node.getText().replaceAll(/\b[a-z]+\.(?=[A-Z])/g, '');
 
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
 

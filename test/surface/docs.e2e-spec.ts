@@ -44,7 +44,9 @@ const rowsOf = (page: string): string[][] =>
 /** The event classes that the library emits, each with its fields in the format of the page. */
 function payloadsOf(sources: string[]): [name: string, payload: string][] {
   const emitted = new Set(
-    sources.flatMap((text) => [...text.matchAll(/\b(?:emit|announce)\(\s*new (\w+)/g)].map(([, name]) => name)),
+    sources.flatMap((text) =>
+      [...text.matchAll(/\b(?:emit|announce)\(\s*new (?:\w+\.)?(\w+)/g)].map(([, name]) => name),
+    ),
   );
   return sources
     .flatMap((text) =>
@@ -188,9 +190,11 @@ describe('the documentation', () => {
       .filter((file) => /(?<!spec)\.ts$/.test(file))
       .map((file) => read(join('libs/auth/src', file)));
     const codes = sources.flatMap((text) =>
-      [...text.matchAll(/^export class \w+ extends (?:AuthException|ServerBusy) \{.*?super\(\s*['`](\w+)/gms)].map(
-        ([, code]) => code!,
-      ),
+      [
+        ...text.matchAll(
+          /^export class \w+ extends (?:errors\.)?(?:AuthException|ServerBusy) \{.*?super\(\s*['`](\w+)/gms,
+        ),
+      ].map(([, code]) => code!),
     );
     const page = read('docs/server-calls.md');
     const listed = rowsOf(page.slice(page.indexOf('## Codes'))).map(([code]) => code!.replaceAll('`', ''));

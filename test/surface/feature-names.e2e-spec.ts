@@ -19,10 +19,10 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
-  // The features with a factor enrol it with these services. The answer of a sign-in names the enrolment for all.
+  // The features with a factor enrol it with these services, which the kit offers. The answer of a sign-in names the enrolment for all.
   'required second factors': [
     /RequiredFactors|LoginEnrolments|EnrolmentTokens|enrolmentRefusals/,
-    /^features\/(?:login-challenge|two-factor|passkeys)\//,
+    /^features\/(?:login-challenge|two-factor|passkeys)\/|^kit\//,
     0,
   ],
   'export and deletion of the account': [

@@ -1,6 +1,6 @@
 /** Signing in: sessions, second factors, confirmations, the end of what a user has open. */
 export type { LoginChallengeOptions } from '../features/login-challenge/challenge.options';
-export { TwoFactorChallengeRequest } from '../features/login-challenge/challenge';
+export { ChallengeRequest } from '../features/login-challenge/challenge';
 export {
   BadEnrolment,
   EnrolmentRequest,

@@ -8,7 +8,7 @@ import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
 import { unverifiedRefusal } from '../login/login.controller';
-import { BadChallenge, ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
+import { BadChallenge, ChallengeCompletion, ChallengeRequest } from './challenge';
 import { requiresFactor } from './required-factors';
 import { WrongCode, factorsOf } from './second-factor';
 
@@ -51,7 +51,7 @@ export class TwoFactorChallengeController {
     refusals: [BadChallenge, WrongCode, attemptRefusals('code'), unverifiedRefusal, signInRefusal],
     presentedAs: 'login',
   })
-  complete(@RequestBody() answer: TwoFactorChallengeRequest, @Req() request: object): Promise<SessionTokens> {
+  complete(@RequestBody() answer: ChallengeRequest, @Req() request: object): Promise<SessionTokens> {
     return this.completion.complete(answer, request);
   }
 }

@@ -32,7 +32,7 @@ export class ChallengeCompletion {
   ) {}
 
   /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin, SignInRefused; the errors of the factor */
-  async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
+  async complete(body: ChallengeRequest, request: object): Promise<SessionTokens> {
     const answer = this.factors.answerIn(body);
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
@@ -100,7 +100,7 @@ export class ChallengeCompletion {
 }
 
 /** Body of `POST /two-factor-challenge`: the challenge, and the answer of one second factor. */
-export class TwoFactorChallengeRequest {
+export class ChallengeRequest {
   @RequiredString()
   challenge_token!: string;
 

@@ -89,7 +89,7 @@ export const passkeys = defineFeature('passkeys', {
     PasskeyPaths,
     PasskeyAsSecondFactor,
   ],
-  fields: [{ to: session.TwoFactorChallengeRequest, from: AssertionFields }],
+  fields: [{ to: session.ChallengeRequest, from: AssertionFields }],
   factor: {
     service: PasskeyAsSecondFactor,
     amr: 'webauthn',

@@ -50,7 +50,7 @@ export const twoFactor = defineFeature('twoFactor', {
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [Totp, UsedCodes, SecondFactors, RecoveryCodes, FactorImports, TwoFactor, OwnTwoFactor, TwoFactorCodes],
   fields: [
-    { to: session.TwoFactorChallengeRequest, from: CodeFields },
+    { to: session.ChallengeRequest, from: CodeFields },
     { to: session.ConfirmPasswordRequest, from: CodeFields },
   ],
   factor: {
