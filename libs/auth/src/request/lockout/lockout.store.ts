@@ -137,7 +137,9 @@ export class LockoutStore {
   async remove(keys: readonly LockKey[]): Promise<Released[]> {
     const { guards, names } = this.realm.source;
     const rows = await this.database.query<LockKey & Lock & { guard: string }>(
-      `DELETE FROM ${this.table()} WHERE guard = ANY($1::text[]) AND id = ANY(ARRAY(
+      `DELETE FROM ${this.table()}
+        WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+          AND id = ANY(ARRAY(
          SELECT id FROM ${this.table()}
           WHERE guard = ANY($1::text[]) AND (purpose, subject) IN (SELECT * FROM unnest($2::text[], $3::text[]))
           ORDER BY array_position($1::text[], guard::text), id FOR UPDATE))
