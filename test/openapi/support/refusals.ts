@@ -122,6 +122,8 @@ export const ONE_EACH: AuthModuleOptions['rateLimits'] = {
   passwordReset: oneAttempt,
   emailVerification: oneAttempt,
   emailChange: oneAttempt,
+  mailedLinks: oneAttempt,
+  usernameChange: oneAttempt,
   emailCode: oneAttempt,
 };
 

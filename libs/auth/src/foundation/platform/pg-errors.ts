@@ -42,9 +42,11 @@ export const isMissingTable = (error: unknown): boolean => (error as { code?: un
 export const isMissing = (error: unknown): boolean =>
   isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
 
-/** Whether a column of the host cannot contain a value: too long, or of another type (SQLSTATE class 22). */
-export const isUnstorable = (error: unknown): boolean =>
-  (error as { driverError?: { code?: string } } | null)?.driverError?.code?.startsWith('22') === true;
+/** Whether a column cannot contain a value: too long, or of another type (SQLSTATE class 22). TypeORM wraps the error of `pg`. */
+export function isUnstorable(error: unknown): boolean {
+  const { driverError, code } = (error ?? {}) as { driverError?: { code?: string }; code?: string };
+  return (driverError?.code ?? code)?.startsWith('22') === true;
+}
 
 /** Whether a statement failed because a function does not exist (SQLSTATE 42883), as on an engine without standbys. */
 export const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';
