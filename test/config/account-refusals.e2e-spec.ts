@@ -14,6 +14,7 @@ import {
   VerificationProvider,
   ComparingProvider,
   CompleteProvider,
+  MarkingProvider,
   ForgetfulProvider,
   DuplicateEmails,
   EmailUniquePerTenant,
@@ -102,7 +103,7 @@ describe('the module refuses to start', () => {
     [
       'with the change of email, and a provider that changes none',
       { ...change, users: { provider: IdentifierProvider } },
-      /cannot get another email\. Implement changesEmails and changeEmail/,
+      /cannot get another email\. Implement changeEmail in the UserProvider/,
     ],
     [
       'with the change of a username that is the email',
@@ -117,7 +118,7 @@ describe('the module refuses to start', () => {
     [
       'with the change of a username, and a provider that changes none',
       { ...rename, username: 'login', users: { provider: EmailProvider } },
-      /cannot get another login\. Implement changesIdentifiers and changeIdentifier/,
+      /cannot get another login\. Implement changeIdentifier in the UserProvider/,
     ],
     [
       'with a page that is not a URL',
@@ -244,7 +245,16 @@ describe('the module refuses to start', () => {
         features: { registration: true, accountDeletion: false },
         hooks: { register: async () => ({}) },
       },
-      /Implement datesAccounts, currentMark and wasCreatedSince/,
+      /Implement currentMark and wasCreatedSince/,
+    ],
+    [
+      'with hooks.register and a provider with one of the two methods for a date',
+      {
+        users: { provider: MarkingProvider },
+        features: { registration: true, accountDeletion: false },
+        hooks: { register: async () => ({}) },
+      },
+      /Implement currentMark and wasCreatedSince/,
     ],
     [
       'with hooks.register and users without an identifier to compare',

@@ -294,7 +294,7 @@ describe('POST /email/change/confirm', () => {
 
   it('is refused if its session ends while it is confirmed', async () => {
     const token = await app.requested();
-    const users = t.app.get<UserProvider>(UserProvider as never);
+    const users = t.app.get<Required<UserProvider>>(UserProvider as never);
     const changeEmail = users.changeEmail.bind(users);
     jest.spyOn(users, 'changeEmail').mockImplementationOnce(async (...args) => {
       await t.auth.revokeAll(app.id);

@@ -129,7 +129,7 @@ describe('an email verification link', () => {
     async (accept) => {
       const url = await link();
       const verified = t.recorded(Verified);
-      const users = t.app.get(UserProvider);
+      const users = t.app.get<Required<UserProvider>>(UserProvider as never);
       const mark = users.markEmailVerified.bind(users);
       jest.spyOn(users, 'markEmailVerified').mockImplementation(async (...args) => {
         await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });

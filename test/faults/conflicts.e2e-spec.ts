@@ -211,7 +211,6 @@ class Members extends UserProvider<Member> {
   idOf = ({ id }: Member) => id;
   override identifierOf = ({ email }: Member) => email;
   override comparedForm = (identifier: string) => identifier;
-  override deletesAccounts = () => true;
   override async delete(id: string, manager: EntityManager): Promise<boolean> {
     this.deletions++;
     return (await manager.delete(Member, id)).affected === 1;

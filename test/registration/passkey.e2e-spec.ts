@@ -218,7 +218,7 @@ describe('a registration with a passkey', () => {
 
   it('is refused when the address is taken during the request', async () => {
     const body = await answered();
-    const users = t.app.get(UserProvider);
+    const users = t.app.get<Required<UserProvider>>(UserProvider as never);
     const create = users.create.bind(users);
     jest.spyOn(users, 'create').mockImplementationOnce(async (...given) => {
       await member(t, GRACE);

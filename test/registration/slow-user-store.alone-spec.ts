@@ -31,10 +31,8 @@ class Silent extends UserProvider<Known> {
   savePasswordHash = async () => undefined;
   idOf = ({ id }: Known) => id;
   override identifierOf = ({ email }: Known) => email;
-  override createsAccounts = () => true;
   override create = ({ identifier, passwordHash }: NewAccount) =>
     this.answer('create', this.add(identifier, passwordHash));
-  override datesAccounts = () => true;
   override currentMark = () => this.answer('mark', String(performance.now()));
   override wasCreatedSince = (id: string, mark: string) =>
     this.answer(

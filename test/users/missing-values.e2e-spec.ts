@@ -106,7 +106,7 @@ describe('where TypeORM ignores conditions on undefined and null, a missing valu
   });
 
   it('finds, changes and deletes no user in a direct call of the provider', async () => {
-    const users = t.app.get(UserProvider);
+    const users = t.app.get<Required<UserProvider>>(UserProvider as never);
     const rows = () => t.database.query('SELECT * FROM members');
     const before = await rows();
     for (const value of VALUES as never[]) {

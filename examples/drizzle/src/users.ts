@@ -16,7 +16,7 @@ const SHOWN = { id: users.id, email: users.email, name: users.name };
 
 export type User = Pick<typeof users.$inferSelect, keyof typeof SHOWN>;
 
-type Transaction = Parameters<UserProvider['delete']>[1];
+type Transaction = Parameters<NonNullable<UserProvider['delete']>>[1];
 
 /** The form of the ids in the table. PostgreSQL also accepts other forms, and throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
@@ -86,10 +86,6 @@ export class DrizzleUsers extends UserProvider<User> {
     return rowCount === 1;
   }
 
-  override storesSecondFactors(): boolean {
-    return true;
-  }
-
   override async secondFactorOf(
     id: string,
   ): Promise<StoredSecondFactor | null> {
@@ -133,10 +129,6 @@ export class DrizzleUsers extends UserProvider<User> {
     return rowCount === 1;
   }
 
-  override createsAccounts(): boolean {
-    return true;
-  }
-
   override async create({
     identifier,
     passwordHash,
@@ -150,10 +142,6 @@ export class DrizzleUsers extends UserProvider<User> {
       .onConflictDoNothing({ target: users.email })
       .returning(SHOWN);
     return user ?? null;
-  }
-
-  override changesEmails(): boolean {
-    return true;
   }
 
   // In the transaction that also records the change. The unique index decides between two users.
@@ -174,10 +162,6 @@ export class DrizzleUsers extends UserProvider<User> {
       if ((error as { code?: unknown }).code === '23505') return 'taken';
       throw error;
     }
-  }
-
-  override deletesAccounts(): boolean {
-    return true;
   }
 
   // In the transaction that deletes all other data of the account: both are deleted, or neither.

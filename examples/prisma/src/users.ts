@@ -15,7 +15,7 @@ const SHOWN = { id: true, email: true, name: true } satisfies Prisma.UserSelect;
 
 export type User = Prisma.UserGetPayload<{ select: typeof SHOWN }>;
 
-type Transaction = Parameters<UserProvider['delete']>[1];
+type Transaction = Parameters<NonNullable<UserProvider['delete']>>[1];
 
 /** The form of the ids in the table. PostgreSQL also accepts other forms. Prisma throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
@@ -77,10 +77,6 @@ export class PrismaUsers extends UserProvider<User> {
     return count === 1;
   }
 
-  override storesSecondFactors(): boolean {
-    return true;
-  }
-
   override async secondFactorOf(
     id: string,
   ): Promise<StoredSecondFactor | null> {
@@ -123,10 +119,6 @@ export class PrismaUsers extends UserProvider<User> {
     return count === 1;
   }
 
-  override createsAccounts(): boolean {
-    return true;
-  }
-
   override async create({
     identifier,
     passwordHash,
@@ -151,10 +143,6 @@ export class PrismaUsers extends UserProvider<User> {
     }
   }
 
-  override changesEmails(): boolean {
-    return true;
-  }
-
   // In the transaction that also records the change. The unique index decides between two users.
   override async changeEmail(
     id: string,
@@ -173,10 +161,6 @@ export class PrismaUsers extends UserProvider<User> {
       if ((error as { code?: unknown }).code === '23505') return 'taken';
       throw error;
     }
-  }
-
-  override deletesAccounts(): boolean {
-    return true;
   }
 
   // In the transaction that deletes all other data of the account: both are deleted, or neither.

@@ -3,7 +3,10 @@ import type { DataSource } from 'typeorm';
 import { Member } from '../hosts/user-entities';
 
 /** Returns members of a provider that replace the correct ones. */
-export type Mistake = (real: UserProvider, source: DataSource) => Partial<Record<keyof UserProvider, unknown>>;
+export type Mistake = (
+  real: Required<UserProvider>,
+  source: DataSource,
+) => Partial<Record<keyof UserProvider, unknown>>;
 
 export const userOf = (found: { user: object } | null): object | null => found?.user ?? null;
 const sameFactor = (a: StoredSecondFactor, b: StoredSecondFactor): boolean =>

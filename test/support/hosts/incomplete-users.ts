@@ -22,7 +22,7 @@ export class ComparingProvider extends IdentifierProvider {
 
 /** Verifies emails, but does not know which. */
 export class ForgetfulProvider extends IdentifierProvider {
-  override verifiesEmails = (): boolean => true;
+  override markEmailVerified = async (): Promise<boolean> => true;
 }
 
 /** Adds `emailOf`. */
@@ -32,21 +32,28 @@ export class EmailProvider extends MinimalProvider {
 
 /** Adds creation times. */
 export class CreationTimeProvider extends MinimalProvider {
-  override datesAccounts = (): boolean => true;
+  override currentMark = async (): Promise<string> => '0';
+  override wasCreatedSince = async (): Promise<boolean> => false;
+}
+
+/** Has one of the two methods for creation times. */
+export class MarkingProvider extends IdentifierProvider {
+  override currentMark = async (): Promise<string> => '0';
 }
 
 /** Adds email verification. */
 export class VerificationProvider extends MinimalProvider {
+  override markEmailVerified = async (): Promise<boolean> => true;
   override isEmailVerified = (): boolean => true;
-  override verifiesEmails = (): boolean => true;
 }
 
 /** A provider with every method. */
 export class CompleteProvider extends IdentifierProvider {
-  override createsAccounts = (): boolean => true;
-  override datesAccounts = (): boolean => true;
-  override deletesAccounts = (): boolean => true;
-  override verifiesEmails = (): boolean => true;
+  override create = async (): Promise<null> => null;
+  override currentMark = async (): Promise<string> => '0';
+  override wasCreatedSince = async (): Promise<boolean> => false;
+  override delete = async (): Promise<boolean> => false;
+  override markEmailVerified = async (): Promise<boolean> => true;
   override isEmailVerified = (): boolean => true;
 }
 

@@ -24,7 +24,7 @@ interface Customer {
 export const CUSTOMERS = `CREATE TABLE customers (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, email text NOT NULL UNIQUE,
   name text NOT NULL, password_hash text, secret text, codes text, confirmed_at timestamptz)`;
 
-type Manager = Parameters<UserProvider['delete']>[1];
+type Manager = Parameters<NonNullable<UserProvider['delete']>>[1];
 
 /** Users in plain SQL. */
 @Injectable()
@@ -64,10 +64,6 @@ class Customers extends UserProvider<Customer> {
     return rowCount === 1;
   }
 
-  override storesSecondFactors(): boolean {
-    return true;
-  }
-
   override secondFactorOf(id: string) {
     const columns = 'secret, codes AS "recoveryCodes", confirmed_at AS "confirmedAt"';
     return this.one<StoredSecondFactor>('id::text', id, columns);
@@ -90,10 +86,6 @@ class Customers extends UserProvider<Customer> {
     return rowCount === 1;
   }
 
-  override createsAccounts(): boolean {
-    return true;
-  }
-
   override async create({ identifier, passwordHash, name }: NewAccount) {
     const { rows } = await this.pool.query<Customer>(
       `INSERT INTO customers (email, name, password_hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
@@ -101,10 +93,6 @@ class Customers extends UserProvider<Customer> {
       [identifier, name, passwordHash],
     );
     return rows[0] ?? null;
-  }
-
-  override changesEmails(): boolean {
-    return true;
   }
 
   override async changeEmail(id: string, { from, to }: EmailReplacement, manager: Manager): Promise<ReplacementResult> {
@@ -115,10 +103,6 @@ class Customers extends UserProvider<Customer> {
       if ((error as { code?: unknown }).code === '23505') return 'taken';
       throw error;
     }
-  }
-
-  override deletesAccounts(): boolean {
-    return true;
   }
 
   override async delete(id: string, manager: Manager) {

@@ -54,8 +54,8 @@ export class UnverifiedAccount {
     return this.t.app.get<T>(type as Type<T>);
   }
 
-  get users(): UserProvider {
-    return this.own(UserProvider);
+  get users(): Required<UserProvider> {
+    return this.own(UserProvider) as Required<UserProvider>;
   }
 
   /** Adds a passkey and TOTP. Both survive a password change. */

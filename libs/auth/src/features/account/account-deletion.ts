@@ -265,7 +265,7 @@ export class AccountDeletion {
   /** Deletes the user, and returns whether it existed. */
   private async dispose(user: object, userId: string, manager: EntityManager): Promise<boolean> {
     const { guard, options } = this.realm;
-    if (!options.hooks.deleteUser) return this.users.delete(userId, manager);
+    if (!options.hooks.deleteUser) return this.users.delete!(userId, manager);
     await options.hooks.deleteUser(user, { guard, manager });
     return true;
   }

@@ -17,9 +17,9 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
   if (!guard.features.accountDeletion) return [];
   return [
     !guard.hooks.deleteUser &&
-      !users.deletesAccounts() &&
+      !users.offers('delete') &&
       `features.accountDeletion is on, but the users of the guard "${guard.guard}" cannot be deleted. Implement ` +
-        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
+        'delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
     !identity.overrides(users, 'identifierOf') &&
       `features.accountDeletion also erases the counters of the identifier. ${identity.implement('identifierOf', guard)}, or switch the feature off.`,
   ];

@@ -31,9 +31,9 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
   if (!guard.features.emailChange) return [];
   return [
     identity.sharedColumn(users, 'email', 'features.emailChange'),
-    !users.changesEmails() &&
+    !users.offers('changeEmail') &&
       `features.emailChange is on, but the users of the guard "${guard.guard}" cannot get another email. ` +
-        `${identity.implement('changesEmails and changeEmail', guard)}, or turn the feature off.`,
+        `${identity.implement('changeEmail', guard)}, or turn the feature off.`,
   ];
 }
 

@@ -20,10 +20,10 @@ function userErrors(users: identity.UserProvider, options: settings.GuardConfig)
   const { guard, features, isDefault, emailVerification: block } = options;
   return [
     features.emailVerification &&
-      !users.verifiesEmails() &&
+      !users.offers('markEmailVerified') &&
       `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
-        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
-        'and markEmailVerified in your UserProvider.',
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified and ' +
+        'markEmailVerified in your UserProvider.',
     features.emailVerification &&
       !identity.knowsEmailState(users) &&
       unknownEmails('features.emailVerification', guard, 'turn the feature off'),

@@ -63,16 +63,16 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
   const { features, hooks } = guard;
   if (!features.registration) return [];
   const ofHook = [
-    !users.datesAccounts() &&
+    !users.offers('currentMark') &&
       "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
-        `Without an entity: ${identity.implement('datesAccounts, currentMark and wasCreatedSince', guard)}.`,
+        `Without an entity: ${identity.implement('currentMark and wasCreatedSince', guard)}.`,
     !identity.overrides(users, 'identifierOf') &&
       `hooks.register must return a user with the identifier that was submitted. ${identity.implement('identifierOf', guard)}.`,
   ];
   const unaided = [
-    !users.createsAccounts() &&
+    !users.offers('create') &&
       `features.registration is on, but the users of the guard "${guard.guard}" cannot be created. Give the entity a ` +
-        'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.',
+        'column name, implement create in your UserProvider, or set hooks.register.',
   ];
   return [
     concealed(users, guard),

@@ -103,7 +103,9 @@ describe('the second factors of an entity`s users', () => {
     [Member, true],
     [Own, true],
     [Plain, false],
-  ])('are stored in columns of %p: %s', (entity, stored) => expect(usersOf(entity).storesSecondFactors()).toBe(stored));
+  ])('are stored in columns of %p: %s', (entity, stored) =>
+    expect(usersOf(entity).offers('secondFactorOf')).toBe(stored),
+  );
 
   it.each([[Member], [Own]])('of %p are replaced only if they still have the values that were read', async (entity) => {
     const users = usersOf(entity);

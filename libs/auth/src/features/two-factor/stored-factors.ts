@@ -22,11 +22,11 @@ export class SecondFactors {
     private readonly events: event.AuthEvents,
     private readonly realm: Realm,
   ) {
-    if (users.storesSecondFactors()) return;
+    if (users.offers('secondFactorOf')) return;
     throw new errors.AuthConfigError(
       `features.twoFactor is on, but the users of the guard "${realm.guard}" store no second factor. Extend ` +
         'withTwoFactorColumns(withAuthColumns()) and run addTwoFactorColumns(), or implement ' +
-        'storesSecondFactors, secondFactorOf and replaceSecondFactor in your UserProvider.',
+        'secondFactorOf and replaceSecondFactor in your UserProvider.',
     );
   }
 
@@ -104,7 +104,7 @@ export async function exportedFactor(
   users: identity.TimedUserProvider,
   userId: string,
 ): Promise<data.ExportedData['two_factor']> {
-  const factor = users.storesSecondFactors() ? await users.secondFactorOf(userId) : null;
+  const factor = users.offers('secondFactorOf') ? await users.secondFactorOf(userId) : null;
   const confirmedAt = factor?.confirmedAt ?? null;
   return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
 }

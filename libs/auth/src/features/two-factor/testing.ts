@@ -128,7 +128,7 @@ async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor
   return { user, factor };
 }
 
-const storesFactors = ({ users }: ContractKit): boolean => users.storesSecondFactors();
+const storesFactors = ({ users }: ContractKit): boolean => users.offers('secondFactorOf');
 
 /** The checks of a provider that stores second factors. */
 export const SECOND_FACTOR_CHECKS: readonly Check[] = [

@@ -32,10 +32,10 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
         'implement emailOf in your UserProvider.',
     ];
   return [
-    users.changesIdentifiers()
+    users.offers('changeIdentifier')
       ? identity.sharedColumn(users, 'identifier', 'features.usernameChange')
       : `features.usernameChange is on, but the users of the guard "${guard.guard}" cannot get another ${username}. ` +
-        `${identity.implement('changesIdentifiers and changeIdentifier', guard)}, or turn the feature off.`,
+        `${identity.implement('changeIdentifier', guard)}, or turn the feature off.`,
   ];
 }
 

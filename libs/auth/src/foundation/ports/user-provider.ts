@@ -35,6 +35,115 @@ export interface StoredCredentials<User extends object = object> {
   passwordHash: string | null;
 }
 
+/** Creates accounts: for `features.registration` without `hooks.register`. */
+interface AccountCreation<User extends object> {
+  /**
+   * Creates an account and returns its user; null if the identifier is taken, and then nothing is changed. Atomic: of
+   * concurrent calls with one identifier, one returns a user and the others null. A unique index decides. Called by the
+   * registration, after {@link UserProvider.findByIdentifier} has found no user.
+   *
+   * @param manager entity manager of the transaction that stores the passkey of the account; undefined for a registration
+   * with a password. For users in the same database, `manager.query('INSERT … ON CONFLICT DO NOTHING …')` stores the
+   * account and its passkey, or neither. It must not throw for a taken identifier, because an error ends the transaction.
+   * The library reads the user again after the commit, so only its id must be complete. A provider on another database
+   * ignores the manager: after an error, its account may exist without a passkey, and its owner signs in by a reset link
+   * @throws the error of any other conflict, such as one of another unique column
+   */
+  create?(account: NewAccount, manager?: EntityManager): Promise<User | null>;
+}
+
+/** Distinguishes new accounts from existing ones: for `features.registration` with `hooks.register`. */
+interface AccountDates {
+  /**
+   * The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. Called before
+   * `hooks.register`.
+   */
+  currentMark?(): Promise<string>;
+
+  /**
+   * Whether this user was created after the mark. A user that was only changed after the mark is not new. Called after
+   * `hooks.register`: a user that existed before it would be another person's account.
+   */
+  wasCreatedSince?(id: string, mark: string): Promise<boolean>;
+}
+
+/** Stores which emails are verified: for `features.emailVerification`, with {@link UserProvider.isEmailVerified}. */
+interface EmailMarks {
+  /**
+   * Marks the user's email as verified, if the user still has this email and it was not verified before. Returns
+   * whether it did. Atomic: of concurrent calls, one returns true. Called by links that verify an email, and by resets.
+   */
+  markEmailVerified?(id: string, email: string, at: Date): Promise<boolean>;
+}
+
+/** Replaces emails: for `features.emailChange`. */
+interface EmailPort {
+  /**
+   * Replaces the user's email, which may be its identifier, if it is still the former one, and marks the new one as
+   * verified. Atomic: a unique index decides between users, and of concurrent calls with one former email, one returns
+   * `changed`. Only `changed` may change anything. Called when a change of email is confirmed or undone.
+   *
+   * @param change `to` is trimmed and in lower case
+   * @param manager entity manager of the transaction that also stores the state of the change, as in
+   * {@link UserProvider.delete}. After `taken` and `stale`, and after an error, the library rolls it back
+   */
+  changeEmail?(id: string, change: EmailReplacement, manager: EntityManager): Promise<ReplacementResult>;
+}
+
+/** Replaces identifiers that are not the email: for `features.usernameChange`. */
+interface IdentifierPort {
+  /**
+   * Replaces the user's identifier, where it is not the email, if it is still the former one. Atomic as
+   * {@link UserProvider.changeEmail}, in a transaction of its own. Called by the route that changes a username.
+   */
+  changeIdentifier?(id: string, change: Replacing): Promise<ReplacementResult>;
+}
+
+/** Deletes accounts: for `features.accountDeletion` without `hooks.deleteUser`. */
+interface AccountRemoval {
+  /**
+   * Deletes a user permanently, also when users have a soft delete. Returns whether the user existed. Called once for each
+   * deletion of an account, after its sessions have ended. An error rolls the transaction back.
+   *
+   * @param manager entity manager of the transaction that deletes all other data of the account. For users in the same
+   * database, `manager.query('DELETE …', [id])` deletes all or nothing; it resolves to `[rows, count]`. A provider on another
+   * database ignores it
+   */
+  delete?(id: string, manager: EntityManager): Promise<boolean>;
+}
+
+/** Stores second factors: for `features.twoFactor`. */
+interface SecondFactorStorage {
+  /** The second factor of this user; null for an unknown user. Called by every login and challenge. */
+  secondFactorOf?(id: string): Promise<StoredSecondFactor | null>;
+
+  /**
+   * Stores `next` if the stored state is still `current`. Returns whether it did. Atomic: of concurrent calls with the same
+   * `current`, one returns true: otherwise two requests could spend one recovery code. Compare the texts to the letter, and of
+   * `confirmedAt` only whether it is set, because a database can store a higher precision than a Date. Called by the
+   * enrolment, by its end, and for each recovery code that is spent. The time step of the last TOTP code is not here: the
+   * library stores it.
+   */
+  replaceSecondFactor?(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean>;
+}
+
+/** The parts of a {@link UserProvider} that only some features need. A provider has a part if it has its methods. */
+export interface OptionalPorts<User extends object = object>
+  extends
+    AccountCreation<User>,
+    AccountDates,
+    EmailMarks,
+    EmailPort,
+    IdentifierPort,
+    AccountRemoval,
+    SecondFactorStorage {}
+
+/** The ports of more than one method. */
+const WHOLE: readonly (readonly (keyof OptionalPorts)[])[] = [
+  ['currentMark', 'wasCreatedSince'],
+  ['secondFactorOf', 'replaceSecondFactor'],
+];
+
 /**
  * Reads and writes the users of a guard. The TypeORM implementation supports every entity with an id, an identifier and
  * a password hash. A host that stores its users elsewhere implements this class: see docs/user-provider.md. The tests of the
@@ -48,10 +157,12 @@ export interface StoredCredentials<User extends object = object> {
  * - Reads go to the primary database, without a cache. Users are new objects for each call, and contain neither the password
  *   hash nor the second factor, because a route may return them.
  * - A write that depends on a former value compares and stores in one statement, or under a lock. It runs once for each call.
- * - The features decide which of the optional methods are needed. An application does not start without them.
+ * - Five methods are required. The methods of the optional ports are found by their presence: see {@link offers}. The features
+ *   decide which are needed, and an application does not start without them.
  *
  * @publicApi
  */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- all members of the interface are optional
 export abstract class UserProvider<User extends object = object> {
   /**
    * The user with this id; null if there is none, also for a text that is no id. The id has the form of the `sub` claim. Read
@@ -120,27 +231,6 @@ export abstract class UserProvider<User extends object = object> {
     return (await this.findByIdentifier(email))?.user ?? null;
   }
 
-  /** Whether {@link create} is implemented. `features.registration` requires it, unless `hooks.register` is set. */
-  createsAccounts(): boolean {
-    return false;
-  }
-
-  /**
-   * Creates an account and returns its user; null if the identifier is taken, and then nothing is changed. Atomic: of
-   * concurrent calls with one identifier, one returns a user and the others null. A unique index decides. Called by the
-   * registration, after {@link findByIdentifier} has found no user.
-   *
-   * @param _manager entity manager of the transaction that stores the passkey of the account; undefined for a registration
-   * with a password. For users in the same database, `manager.query('INSERT … ON CONFLICT DO NOTHING …')` stores the
-   * account and its passkey, or neither. It must not throw for a taken identifier, because an error ends the transaction.
-   * The library reads the user again after the commit, so only its id must be complete. A provider on another database
-   * ignores the manager: after an error, its account may exist without a passkey, and its owner signs in by a reset link
-   * @throws the error of any other conflict, such as one of another unique column
-   */
-  create(_account: NewAccount, _manager?: EntityManager): Promise<User | null> {
-    throw new Error('This user provider creates no accounts.');
-  }
-
   /**
    * Does the work of {@link create} for an account that exists, and changes nothing. `registration.concealExisting` calls
    * it when an email has an account, so that the time of the answer does not show it, and requires an implementation.
@@ -150,114 +240,6 @@ export abstract class UserProvider<User extends object = object> {
    * @param _manager entity manager of a transaction, as for {@link create}
    */
   async imitateCreation(_id: string, _manager?: EntityManager): Promise<void> {}
-
-  /** Whether {@link currentMark} and {@link wasCreatedSince} are implemented. `hooks.register` requires them. */
-  datesAccounts(): boolean {
-    return false;
-  }
-
-  /**
-   * The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. Called before
-   * `hooks.register`.
-   */
-  currentMark(): Promise<string> {
-    throw new Error('This user provider cannot distinguish new accounts from existing ones.');
-  }
-
-  /**
-   * Whether this user was created after the mark. A user that was only changed after the mark is not new. Called after
-   * `hooks.register`: a user that existed before it would be another person's account.
-   */
-  wasCreatedSince(_id: string, _mark: string): Promise<boolean> {
-    throw new Error('This user provider cannot distinguish new accounts from existing ones.');
-  }
-
-  /** Whether {@link markEmailVerified} is implemented. `features.emailVerification` requires it. */
-  verifiesEmails(): boolean {
-    return false;
-  }
-
-  /**
-   * Marks the user's email as verified, if the user still has this email and it was not verified before. Returns
-   * whether it did. Atomic: of concurrent calls, one returns true. Called by links that verify an email, and by resets.
-   */
-  markEmailVerified(_id: string, _email: string, _at: Date): Promise<boolean> {
-    throw new Error('This user provider verifies no emails.');
-  }
-
-  /** Whether {@link changeEmail} is implemented. `features.emailChange` requires it. */
-  changesEmails(): boolean {
-    return false;
-  }
-
-  /**
-   * Replaces the user's email, which may be its identifier, if it is still the former one, and marks the new one as
-   * verified. Atomic: a unique index decides between users, and of concurrent calls with one former email, one returns
-   * `changed`. Only `changed` may change anything. Called when a change of email is confirmed or undone.
-   *
-   * @param change `to` is trimmed and in lower case
-   * @param manager entity manager of the transaction that also stores the state of the change, as in {@link delete}. After
-   * `taken` and `stale`, and after an error, the library rolls it back
-   */
-  changeEmail(_id: string, _change: EmailReplacement, _manager: EntityManager): Promise<ReplacementResult> {
-    throw new Error('This user provider changes no emails.');
-  }
-
-  /** Whether {@link changeIdentifier} is implemented. `features.usernameChange` requires it. */
-  changesIdentifiers(): boolean {
-    return false;
-  }
-
-  /**
-   * Replaces the user's identifier, where it is not the email, if it is still the former one. Atomic as {@link changeEmail},
-   * in a transaction of its own. Called by the route that changes a username.
-   */
-  changeIdentifier(_id: string, _change: Replacing): Promise<ReplacementResult> {
-    throw new Error('This user provider changes no identifiers.');
-  }
-
-  /**
-   * Whether {@link delete} is implemented. `features.accountDeletion` requires it, unless `hooks.deleteUser` is set.
-   */
-  deletesAccounts(): boolean {
-    return false;
-  }
-
-  /**
-   * Deletes a user permanently, also when users have a soft delete. Returns whether the user existed. Called once for each
-   * deletion of an account, after its sessions have ended. An error rolls the transaction back.
-   *
-   * @param manager entity manager of the transaction that deletes all other data of the account. For users in the same
-   * database, `manager.query('DELETE …', [id])` deletes all or nothing; it resolves to `[rows, count]`. A provider on another
-   * database ignores it
-   */
-  delete(_id: string, _manager: EntityManager): Promise<boolean> {
-    throw new Error('This user provider deletes no accounts.');
-  }
-
-  /** Whether the provider stores second factors. `features.twoFactor` requires it. */
-  storesSecondFactors(): boolean {
-    return false;
-  }
-
-  /**
-   * The second factor of this user; null for an unknown user. Required with {@link storesSecondFactors}. Called by every login
-   * and challenge with `features.twoFactor`.
-   */
-  secondFactorOf(_id: string): Promise<StoredSecondFactor | null> {
-    throw new Error('This user provider stores no second factors.');
-  }
-
-  /**
-   * Stores `next` if the stored state is still `current`. Returns whether it did. Atomic: of concurrent calls with the same
-   * `current`, one returns true: otherwise two requests could spend one recovery code. Compare the texts to the letter, and of
-   * `confirmedAt` only whether it is set, because a database can store a higher precision than a Date. Required with
-   * {@link storesSecondFactors}. Called by the enrolment, by its end, and for each recovery code that is spent. The time step
-   * of the last TOTP code is not here: the library stores it.
-   */
-  replaceSecondFactor(_id: string, _current: StoredSecondFactor, _next: StoredSecondFactor): Promise<boolean> {
-    throw new Error('This user provider stores no second factors.');
-  }
 
   /** The user's id in the form of the `sub` claim: {@link findById} finds the user by it. */
   abstract idOf(user: User): string;
@@ -281,6 +263,16 @@ export abstract class UserProvider<User extends object = object> {
   abstract savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean | void>;
 
   /**
+   * Whether the provider has this method of an optional port, so that features and the contract may call it. Default: the
+   * method is present, and so is the other method of a port of two. Half a port counts as none: `offers` is false for both.
+   * A provider whose methods are always present, but depend on the store, overrides it.
+   */
+  offers(method: keyof OptionalPorts): boolean {
+    const port = WHOLE.find((methods) => methods.includes(method)) ?? [method];
+    return port.every((name) => typeof this[name] === 'function');
+  }
+
+  /**
    * The subset of these ids that have a user, including soft-deleted users; null when the provider cannot find out.
    * Default: null. The library deletes the data of all other ids, so an implementation must return a complete result or
    * null. Called by the pruning, for the owners of passkeys.
@@ -289,6 +281,8 @@ export abstract class UserProvider<User extends object = object> {
     return null;
   }
 }
+
+export interface UserProvider<User extends object = object> extends OptionalPorts<User> {}
 
 /**
  * The second factor in a user row. The feature that stores it declares its members, by merging into this interface.

@@ -138,7 +138,7 @@ export class ProvedEmails {
       .map((name) => this.realms.get(name))
       .filter(({ realm }) => realm.options.facts.provesEmails)
       .map((scope) => scope.get(ProvedEmails))
-      .filter(({ users }) => users.verifiesEmails());
+      .filter(({ users }) => users.offers('markEmailVerified'));
     return known.find((emails) => emails === this) ?? known[0];
   }
 }

@@ -20,7 +20,7 @@ declare module '../../foundation/realm/feature' {
 /** Whether a provider knows which emails are verified: its entity has the column, or it implements the method. */
 export const knowsEmailState = (users: UserProvider): boolean =>
   users instanceof TypeormUserProvider
-    ? users.verifiesEmails()
+    ? users.offers('markEmailVerified')
     : users.isEmailVerified !== UserProvider.prototype.isEmailVerified;
 
 /**

@@ -37,19 +37,12 @@ const ASKED = [
 ] as const;
 
 /** The calls that only read an object in memory. */
-const READ = [
-  'idOf',
-  'publicIdOf',
-  'identifierOf',
-  'emailOf',
-  'isEmailVerified',
-  'verifiesEmails',
-  'storesSecondFactors',
-] as const;
+const READ = ['idOf', 'publicIdOf', 'identifierOf', 'emailOf', 'isEmailVerified', 'offers'] as const;
 
 type Call = (...args: unknown[]) => unknown;
 
-type Calls = Pick<UserProvider, (typeof ASKED | typeof READ)[number]>;
+/** A feature calls a method of an optional port only where the provider offers it, which is checked at boot. */
+type Calls = Required<Pick<UserProvider, (typeof ASKED | typeof READ)[number]>>;
 
 /**
  * Calls the realm's user provider with a time limit on every call to a store: `storeTimeoutMs`, less the time that the

@@ -25,6 +25,7 @@ import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type EmailReplacement,
   type NewAccount,
+  type OptionalPorts,
   type ReplacementResult,
   type Replacing,
   type StoredCredentials,
@@ -209,9 +210,25 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
-  /** True if the entity has a column `name`, because registration requires a name. */
-  override createsAccounts(): boolean {
-    return this.accounts.has('name');
+  /** By the columns of the entity: the methods are always present. */
+  override offers(method: keyof OptionalPorts): boolean {
+    const { accounts, isIdentifiedByEmail, username } = this;
+    const hasFactors = this.secondFactors?.exist ?? false;
+    const offered: Record<keyof OptionalPorts, boolean> = {
+      // Registration requires a name.
+      create: accounts.has('name'),
+      // A `@CreateDateColumn` with a time zone.
+      currentMark: accounts.areDated,
+      wasCreatedSince: accounts.areDated,
+      markEmailVerified: accounts.has('emailVerifiedAt'),
+      // Other rows refer to a primary key.
+      changeEmail: !this.isPrimary(accounts.email),
+      changeIdentifier: !isIdentifiedByEmail && !this.isPrimary(username),
+      delete: true,
+      secondFactorOf: hasFactors,
+      replaceSecondFactor: hasFactors,
+    };
+    return offered[method];
   }
 
   override async create(account: NewAccount, manager?: EntityManager): Promise<User | null> {
@@ -238,11 +255,6 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.metadata.findColumnWithPropertyName('passwordHash')!.isNullable;
   }
 
-  /** True if the entity has a `@CreateDateColumn` with a time zone. */
-  override datesAccounts(): boolean {
-    return this.accounts.areDated;
-  }
-
   override currentMark(): Promise<string> {
     return this.accounts.currentMark();
   }
@@ -251,17 +263,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.accounts.wasCreatedSince(id, mark);
   }
 
-  override verifiesEmails(): boolean {
-    return this.accounts.has('emailVerifiedAt');
-  }
-
   override async markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
-  }
-
-  /** True unless the email is the primary key, to which other rows refer. */
-  override changesEmails(): boolean {
-    return !this.isPrimary(this.accounts.email);
   }
 
   override async changeEmail(
@@ -272,11 +275,6 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     if (![id, to, from ?? ''].every(isStorable)) return 'stale';
     const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
     return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
-  }
-
-  /** True if the entity has a column for the email besides the identifier, and the identifier is not the primary key. */
-  override changesIdentifiers(): boolean {
-    return !this.isIdentifiedByEmail && !this.isPrimary(this.username);
   }
 
   /** Whether the identifier is the email of the users. */
@@ -291,16 +289,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     );
   }
 
-  override deletesAccounts(): boolean {
-    return true;
-  }
-
   override async delete(id: string, manager: EntityManager): Promise<boolean> {
     return isStorable(id) && this.accounts.delete(this.byId(id), manager);
-  }
-
-  override storesSecondFactors(): boolean {
-    return this.secondFactors?.exist ?? false;
   }
 
   override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {

@@ -21,12 +21,13 @@ export interface AddedUser {
 
 /** What the checks need of a provider and its store. */
 export interface ContractKit {
-  readonly users: UserProvider;
+  /** A check of an optional port runs only where the provider offers it. */
+  readonly users: Required<UserProvider>;
   /** Writes what {@link users} must read afterwards. It is {@link users} if there is no other. */
-  readonly another: UserProvider;
+  readonly another: Required<UserProvider>;
   readonly username: string;
   /** A provider whose store does not answer. */
-  unreachable(): Promise<UserProvider>;
+  unreachable(): Promise<Required<UserProvider>>;
   identifier(): string;
   add(passwordHash?: string | null): Promise<AddedUser>;
   delete(id: string): Promise<boolean>;
@@ -286,11 +287,14 @@ export async function namesNoUser(kit: ContractKit): Promise<void> {
 }
 
 /** The look-ups of a user, by the names of their methods. */
-export const lookUpsOf = (users: UserProvider, { id, identifier }: Pick<AddedUser, 'id' | 'identifier'>): Calls => [
+export const lookUpsOf = (
+  users: ContractKit['users'],
+  { id, identifier }: Pick<AddedUser, 'id' | 'identifier'>,
+): Calls => [
   ['findById', () => users.findById(id)],
   ['findByIdentifier', () => users.findByIdentifier(identifier)],
   ['passwordHashOf', () => users.passwordHashOf(id)],
-  ...(users.storesSecondFactors() ? ([['secondFactorOf', () => users.secondFactorOf(id)]] satisfies Calls) : []),
+  ...(users.offers('secondFactorOf') ? ([['secondFactorOf', () => users.secondFactorOf(id)]] satisfies Calls) : []),
 ];
 
 export type Calls = [method: string, call: () => Promise<unknown>][];

@@ -24,9 +24,9 @@ import {
   shown,
 } from './contract-kit';
 
-const creates = ({ users }: ContractKit): boolean => users.createsAccounts();
-const verifies = ({ users }: ContractKit): boolean => users.verifiesEmails();
-const deletes = ({ users }: ContractKit): boolean => users.deletesAccounts();
+const creates = ({ users }: ContractKit): boolean => users.offers('create');
+const verifies = ({ users }: ContractKit): boolean => users.offers('markEmailVerified');
+const deletes = ({ users }: ContractKit): boolean => users.offers('delete');
 
 /** Finds out ids with a user as the library does. */
 const finds = ({ users }: Pick<ContractKit, 'users'>): boolean =>
@@ -106,7 +106,7 @@ const creation: Check[] = [
     },
   ),
   when(
-    ({ users }) => users.datesAccounts(),
+    ({ users }) => users.offers('currentMark'),
     'wasCreatedSince is true only for users that were created after the mark',
     async (kit) => {
       const { users, add } = kit;
@@ -166,7 +166,7 @@ const absence: Check[] = [
     async (kit) => {
       const { users, noFactor, newFactor } = kit;
       const { id, identifier } = await kit.absent!();
-      const ofFactors = users.storesSecondFactors() ? [noFactor, newFactor()] : [];
+      const ofFactors = users.offers('secondFactorOf') ? [noFactor, newFactor()] : [];
       const writes: Calls = [
         ...[undefined, null, newHash()].map((replacing): Calls[number] => [
           `savePasswordHash with replacing = ${shown(replacing)}`,
@@ -186,7 +186,7 @@ const absence: Check[] = [
         assert.equal(await users.findById(id), null, `${name} has created a user with the id ${shown(id)}`);
         assert.equal(await users.passwordHashOf(id), null, `${name} has stored a hash for the id ${shown(id)}`);
       }
-      if (users.storesSecondFactors()) assert.equal(await users.secondFactorOf(id), null, `of the id ${shown(id)}`);
+      if (users.offers('secondFactorOf')) assert.equal(await users.secondFactorOf(id), null, `of the id ${shown(id)}`);
     },
   ),
 ];
@@ -196,7 +196,7 @@ const deletion: Check[] = [
     const { users } = kit;
     const [ada, bob] = [await kit.add(), await kit.add()];
     const lookUps = lookUpsOf(users, ada);
-    if (users.storesSecondFactors()) await users.replaceSecondFactor(ada.id, kit.noFactor, kit.newFactor());
+    if (users.offers('secondFactorOf')) await users.replaceSecondFactor(ada.id, kit.noFactor, kit.newFactor());
     // A cache has the user after these reads.
     for (const [name, find] of lookUps) assert.ok(await find(), `${name} does not find the user before its deletion`);
     assert.equal(await kit.delete(ada.id), true);
@@ -257,18 +257,18 @@ const outage: Check[] = [
         [true, 'findByEmail', () => users.findByEmail(identifier())],
         [true, 'savePasswordHash', () => users.savePasswordHash(id, newHash(), newHash())],
         [
-          users.storesSecondFactors(),
+          users.offers('secondFactorOf'),
           'replaceSecondFactor',
           () => users.replaceSecondFactor(id, noFactor, newFactor()),
         ],
-        [users.createsAccounts(), 'create', () => users.create(account)],
-        [users.datesAccounts(), 'currentMark', () => users.currentMark()],
-        [users.datesAccounts(), 'wasCreatedSince', () => users.wasCreatedSince(id, new Date(0).toISOString())],
-        [users.verifiesEmails(), 'markEmailVerified', () => users.markEmailVerified(id, email, new Date())],
-        [users.changesEmails(), 'changeEmail', () => users.changeEmail(id, change, manager)],
-        [users.changesIdentifiers(), 'changeIdentifier', () => users.changeIdentifier(id, change)],
+        [users.offers('create'), 'create', () => users.create(account)],
+        [users.offers('currentMark'), 'currentMark', () => users.currentMark()],
+        [users.offers('currentMark'), 'wasCreatedSince', () => users.wasCreatedSince(id, new Date(0).toISOString())],
+        [users.offers('markEmailVerified'), 'markEmailVerified', () => users.markEmailVerified(id, email, new Date())],
+        [users.offers('changeEmail'), 'changeEmail', () => users.changeEmail(id, change, manager)],
+        [users.offers('changeIdentifier'), 'changeIdentifier', () => users.changeIdentifier(id, change)],
         // `false` would commit the deletion of all other data of the account, and the user would remain.
-        [users.deletesAccounts(), 'delete', () => users.delete(id, manager)],
+        [users.offers('delete'), 'delete', () => users.delete(id, manager)],
       ];
       for (const [method, call] of lookUpsOf(users, { id, identifier: identifier() }))
         await isAnswered503(method, call);

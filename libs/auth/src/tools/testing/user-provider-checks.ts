@@ -127,7 +127,7 @@ const lookUps: Check[] = [
   always('users contain no password hash and no second factor in JSON', async ({ users, add, noFactor, newFactor }) => {
     const { id, identifier, passwordHash } = await add();
     const factor = newFactor();
-    if (users.storesSecondFactors()) await users.replaceSecondFactor(id, noFactor, factor);
+    if (users.offers('secondFactorOf')) await users.replaceSecondFactor(id, noFactor, factor);
     const found = [await users.findById(id), (await users.findByIdentifier(identifier))?.user];
     const json = JSON.stringify(found);
     for (const secret of [passwordHash!, ...Object.values(factor).filter((value) => typeof value === 'string')]) {

@@ -108,9 +108,10 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
   const { app, guard, provider, insert } = contract;
   const realms = app?.().get(Realms, { strict: false });
   const scope = realms && (realms.named(guard) ?? realms.default);
-  const users = (await provider?.()) ?? scope?.get<UserProvider>(UserProvider);
-  if (!users) throw new Error('userProviderContract needs app or provider.');
-  const another = (await contract.another?.()) ?? users;
+  const given = (await provider?.()) ?? scope?.get<UserProvider>(UserProvider);
+  if (!given) throw new Error('userProviderContract needs app or provider.');
+  const users = given as ContractKit['users'];
+  const another = ((await contract.another?.()) ?? given) as ContractKit['users'];
   const database = app?.().get(Database, { strict: false });
   const transaction =
     contract.transaction ??
@@ -119,7 +120,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
   const identifier = contract.identifier ?? (() => `k_ass.i${randomBytes(8).toString('hex')}@example.com`);
   const stored = async (account: ContractAccount): Promise<string> => {
     if (insert) return insert(account);
-    if (!users.createsAccounts())
+    if (!users.offers('create'))
       throw new Error('userProviderContract needs insert: the provider creates no accounts.');
     const user = await users.create(account as NewAccount);
     if (!user) throw new Error(`create returned null for the identifier ${account.identifier}, which no user has.`);
@@ -154,11 +155,11 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     users,
     another,
     username: contract.username ?? scope?.realm.options.username ?? 'email',
-    unreachable: async () => contract.unreachable!(),
+    unreachable: async () => (await contract.unreachable!()) as ContractKit['users'],
     identifier,
     add,
     delete: deleted,
-    deletesInTransaction: users.deletesAccounts() && hasTransaction && contract.deletesInTransaction !== false,
+    deletesInTransaction: users.offers('delete') && hasTransaction && contract.deletesInTransaction !== false,
     undoneDeletion: (id, work) =>
       keptIf(async (manager) => {
         assert.equal(await another.delete(id, manager), true, 'delete did not return true for an existing user');
@@ -173,7 +174,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
       });
       return result;
     },
-    absent: contract.absentId || users.deletesAccounts() ? absent : null,
+    absent: contract.absentId || users.offers('delete') ? absent : null,
     nameOf: async (user) => (contract.nameOf ? contract.nameOf(user) : (user as { name?: unknown }).name),
     endedManager: async () => {
       let ended: EntityManager;

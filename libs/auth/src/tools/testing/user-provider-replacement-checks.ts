@@ -28,11 +28,11 @@ function replacedBy(kit: ContractKit): Replaced[] {
   const email = (): string => `k_ass.e${randomBytes(8).toString('hex')}@example.com`;
   const all: [boolean, Replaced][] = [
     [
-      users.changesEmails(),
+      users.offers('changeEmail'),
       { method: 'changeEmail', fresh: email, of: (user) => users.emailOf(user), replace: changeEmail },
     ],
     [
-      users.changesIdentifiers(),
+      users.offers('changeIdentifier'),
       {
         method: 'changeIdentifier',
         fresh: identifier,
@@ -74,7 +74,7 @@ export const REPLACEMENT_CHECKS: readonly Check[] = [
       assert.equal(of(user), to, `${method} has not stored the new value, or a later read does not return it`);
       const identifier = kit.users.identifierOf(user) ?? ada.identifier;
       const { isEmailVerified } = await agreed(kit, { id: ada.id, identifier });
-      if (method === 'changeEmail' && kit.users.verifiesEmails())
+      if (method === 'changeEmail' && kit.users.offers('markEmailVerified'))
         assert.equal(isEmailVerified, true, 'changeEmail has not marked the new email as verified');
       await keepsHash(kit, ada, method);
       assert.equal(await readOf(kit, replaced, bob.id), ofBob, `${method} changed another user`);
@@ -115,7 +115,7 @@ export const REPLACEMENT_CHECKS: readonly Check[] = [
     }),
   ),
   when(
-    ({ users, deletesInTransaction }) => users.changesEmails() && deletesInTransaction,
+    ({ users, deletesInTransaction }) => users.offers('changeEmail') && deletesInTransaction,
     'changeEmail is undone if its transaction is rolled back',
     async (kit) => {
       const { id } = await kit.add();
