@@ -16,13 +16,7 @@ export type { Credentialed } from '../identity/tokens/authenticator';
 export { type Caller, callerAt } from '../identity/tokens/caller';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
-export {
-  type Constructor,
-  type SecondFactorTable,
-  idColumnOf,
-  shownBy,
-  withTokenMethods,
-} from '../identity/users/columns';
+export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';
 export { foldedIdentifier, idText, keptAs } from '../identity/users/identifiers';
 export { ProvedEmails } from '../identity/users/proved-emails';
 export {

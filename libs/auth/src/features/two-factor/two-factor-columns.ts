@@ -24,6 +24,10 @@ export const NO_SECOND_FACTOR: Readonly<identity.StoredSecondFactor> = {
   confirmedAt: null,
 };
 
+// As that of `withAuthColumns`, and not exported for the same reason.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Constructor = abstract new (...args: any[]) => object;
+
 /**
  * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
  * contain the secret and the recovery codes: see {@link withAuthColumns}, also for the methods.
@@ -34,7 +38,7 @@ export const NO_SECOND_FACTOR: Readonly<identity.StoredSecondFactor> = {
  * export class User extends withTwoFactorColumns(withAuthColumns()) {}
  * @publicApi
  */
-export function withTwoFactorColumns<Base extends identity.Constructor>(base: Base) {
+export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
   abstract class TwoFactorColumns extends identity.withTokenMethods(base) {
     /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
     @Exclude()

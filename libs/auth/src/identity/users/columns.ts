@@ -7,8 +7,9 @@ import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { Grant, tokenOfUser } from './grant';
 import { foldedIdentifier } from './identifiers';
 
+// Not exported: the type of a host's entity would name it, and the host cannot import it.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Constructor<T = object> = abstract new (...args: any[]) => T;
+type Constructor<T = object> = abstract new (...args: any[]) => T;
 
 const lowerCase = {
   to: (email: unknown) => (typeof email === 'string' ? foldedIdentifier(email) : email),
