@@ -59,6 +59,7 @@ export class Auth {
   static {
     for (const { name, type, feature } of CAPABILITIES)
       Object.defineProperty(this.prototype, name, {
+        configurable: true,
         get(this: Auth): object {
           return this.capability(type, feature);
         },

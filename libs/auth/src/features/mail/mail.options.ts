@@ -70,7 +70,7 @@ declare module '../../foundation/config/auth-options' {
      * The routes that act by the token of a mailed link and have no limit of their own, together: the confirmation and the undo of a
      * change of the email, and the report of a sign-in.
      *
-     * @default { maxAttempts: 6, decaySeconds: 60 }
+     * @default { maxAttempts: 12, decaySeconds: 60 }
      * @env SVC_MAILED_LINKS_MAX_ATTEMPTS, SVC_MAILED_LINKS_DECAY
      */
     mailedLinks?: RateLimit;
@@ -84,7 +84,7 @@ declare module '../../foundation/config/auth-config' {
 }
 
 export const MAIL_OPTIONS = {
-  rateLimits: { mailedLinks: rateLimit('MAILED_LINKS', { maxAttempts: 6, decaySeconds: 60 }) },
+  rateLimits: { mailedLinks: rateLimit('MAILED_LINKS', { maxAttempts: 12, decaySeconds: 60 }) },
   mail: {
     mailer: value(),
     language: value({ default: 'en' }),

@@ -36,7 +36,7 @@ const LIMITS: Record<string, Record<string, number>> = {
   registration: { maxAttempts: 10, decaySeconds: 60 },
   emailChange: { maxAttempts: 10, decaySeconds: 3600 },
   usernameChange: { maxAttempts: 10, decaySeconds: 3600 },
-  mailedLinks: { maxAttempts: 6, decaySeconds: 60 },
+  mailedLinks: { maxAttempts: 12, decaySeconds: 60 },
 };
 
 const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>

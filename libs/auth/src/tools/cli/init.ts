@@ -289,7 +289,7 @@ function difference({ file, before, after, isEnv }: Edit): string {
   });
   // The rest of a line can be a comment with a former value.
   const added = now.filter((line) => !old.includes(line)).map((line) => `+${line.replace(/\s+#.*/, '')}`);
-  const text = (isEnv ? added : lines).join('\n').replace(/^(\+SVC_SECRET=).*/m, '$1(a new secret)');
+  const text = (isEnv ? added : lines).join('\n').replace(/^(\+SVC_SECRET=).*/gm, '$1(a new secret)');
   const shown = Buffer.from(text, BYTES).toString();
   return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${shown}`;
 }

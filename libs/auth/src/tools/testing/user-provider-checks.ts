@@ -190,8 +190,10 @@ const passwords: Check[] = [
     async (kit) => {
       const ada = await kit.add(null);
       await takesFirstHash(kit, ada);
+      const first = await kit.users.passwordHashOf(ada.id);
       const again = await kit.users.savePasswordHash(ada.id, newHash(), null);
       assert.notEqual(again, true, 'the first password was replaced');
+      assert.equal(await kit.users.passwordHashOf(ada.id), first, 'the first password was replaced');
     },
   ),
 ];
