@@ -213,22 +213,23 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** By the columns of the entity: the methods are always present. */
   override offers(method: keyof OptionalPorts): boolean {
     const { accounts, isIdentifiedByEmail, username } = this;
-    const hasFactors = this.secondFactors?.exist ?? false;
-    const offered: Record<keyof OptionalPorts, boolean> = {
+    const storesFactors = (): boolean => this.secondFactors?.exist ?? false;
+    const areDated = (): boolean => accounts.areDated;
+    const offered: Record<keyof OptionalPorts, () => boolean> = {
       // Registration requires a name.
-      create: accounts.has('name'),
+      create: () => accounts.has('name'),
       // A `@CreateDateColumn` with a time zone.
-      currentMark: accounts.areDated,
-      wasCreatedSince: accounts.areDated,
-      markEmailVerified: accounts.has('emailVerifiedAt'),
+      currentMark: areDated,
+      wasCreatedSince: areDated,
+      markEmailVerified: () => accounts.has('emailVerifiedAt'),
       // Other rows refer to a primary key.
-      changeEmail: !this.isPrimary(accounts.email),
-      changeIdentifier: !isIdentifiedByEmail && !this.isPrimary(username),
-      delete: true,
-      secondFactorOf: hasFactors,
-      replaceSecondFactor: hasFactors,
+      changeEmail: () => !this.isPrimary(accounts.email),
+      changeIdentifier: () => !isIdentifiedByEmail && !this.isPrimary(username),
+      delete: () => true,
+      secondFactorOf: storesFactors,
+      replaceSecondFactor: storesFactors,
     };
-    return offered[method];
+    return offered[method]();
   }
 
   override async create(account: NewAccount, manager?: EntityManager): Promise<User | null> {
