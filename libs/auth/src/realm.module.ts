@@ -101,7 +101,6 @@ export class RealmModule implements NestModule {
         accessTokenStrategy(guard),
         ...FEATURES.flatMap(({ data }) => data?.stores ?? []),
         ...on.flatMap((feature) => feature.providers ?? []),
-        ...FEATURES.filter((feature) => !isOn(feature)).flatMap((feature) => feature.whenOff ?? []),
       ],
     };
   }

@@ -6,7 +6,6 @@ import { factorErrors } from './factor-errors';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
 import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer } from './required-factors';
-import { GuardFactors } from './second-factor';
 import { ChallengeFlow, TwoFactorChallengeController, challengeAnswers } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 
@@ -38,7 +37,6 @@ export const loginChallenge = defineFeature('loginChallenge', {
   purposes: [LOGIN_CHALLENGE, ENROLMENT],
   signInAnswers: challengeAnswers,
   providers: [
-    GuardFactors,
     LoginChallenges,
     EnrolmentTokens,
     RequiredFactors,
@@ -46,7 +44,5 @@ export const loginChallenge = defineFeature('loginChallenge', {
     ChallengeCompletion,
     SecondFactorChallengeIssuer,
   ],
-  // Step-up asks for the factors of a user at every guard.
-  whenOff: [GuardFactors],
   on: { ...CHALLENGE_HOOKS, endAll: endChallenges },
 });

@@ -2,6 +2,7 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { TOKEN } from '../../foundation/config/guard-isolation.policy';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClientAndUser } from '../../request/throttling/limiters';
+import { GuardFactors } from '../login-challenge/second-factor';
 import { ConfirmPasswordController, ConfirmationFlow } from './confirm-password.controller';
 import { FactorGate } from './require-factor';
 import { ConfirmationGate, ConfirmationGuard } from './require-confirmation';
@@ -50,5 +51,14 @@ export const stepUp = defineFeature('stepUp', {
   controllers: [ConfirmPasswordController],
   guards: [ConfirmationGuard],
   purposes: [CONFIRMATION],
-  providers: [ConfirmationFactors, Confirmations, CurrentPassword, ConfirmationGate, RecentLoginGate, FactorGate],
+  // The factors of a user are asked for at every guard: this feature is always on.
+  providers: [
+    GuardFactors,
+    ConfirmationFactors,
+    Confirmations,
+    CurrentPassword,
+    ConfirmationGate,
+    RecentLoginGate,
+    FactorGate,
+  ],
 });

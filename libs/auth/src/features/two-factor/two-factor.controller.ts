@@ -60,7 +60,7 @@ export class OwnTwoFactor {
   /** An operator calls {@link TwoFactor.disable}. @throws SecondFactorRequired for the last factor of a user who must have one */
   remove(caller: identity.Caller): Promise<void> {
     const { userId } = caller;
-    // A pending factor is none yet.
+    // A pending factor does not count.
     const isNone = async (): Promise<boolean> => !(await this.twoFactor.isEnabled(userId));
     return this.requiredFactors.remove(caller, TwoFactorCodes, isNone, () => this.twoFactor.disable(userId));
   }

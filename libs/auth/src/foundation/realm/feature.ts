@@ -71,8 +71,6 @@ export interface Feature extends OptionFacets {
   readonly commands?: Readonly<Record<string, ConsoleCommand>>;
   /** The round trips of flows of the feature, by the names of the flows. */
   readonly waits?: Readonly<Record<string, Waits>>;
-  /** Null objects that replace the providers when the feature is off, so that callers need no check. */
-  readonly whenOff?: readonly Provider[];
   readonly data?: FeatureData;
   /** Whether users enrol a factor with it: a second factor, or one that signs in. */
   readonly factor?: Factor;
