@@ -21,7 +21,7 @@ import {
   rowReader,
 } from './user-rows';
 import { type SecondFactorTableType, idColumnOf, isStorable } from './columns';
-import { foldedIdentifier, keptAs } from './identifiers';
+import { accountAmong, foldedIdentifier, keptAs, spellingsOf } from './identifiers';
 import {
   type EmailReplacement,
   type NewAccount,
@@ -61,9 +61,6 @@ function nullIfNotOfType(error: { code?: string }): null {
 const NOT_FOUND = { user: null, ended: false };
 
 type Found<User> = Omit<FoundCaller, 'user'> & { user: User | null };
-
-/** The texts under which a value may be stored: as it was given, and as registration normalizes it. */
-const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
 
 /** Reads and changes the users of one TypeORM entity. The guard's `username` option names the identifier column. */
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
@@ -158,16 +155,26 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
     if (!isStorable(identifier)) return null;
-    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nullIfNotOfType);
-    const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
-    const closest = found?.find(isExact) ?? found?.[0];
-    return closest && this.isSpelled(closest.user, identifier) ? closest : null;
+    if (this.username === 'email') return this.findByAddress(identifier);
+    const [found] = (await this.credentials.by(this.username, [identifier]).catch(nullIfNotOfType)) ?? [];
+    return found && this.isSpelled(found.user, identifier) ? found : null;
+  }
+
+  override async findByEmails(emails: readonly string[]): Promise<StoredCredentials<User>[]> {
+    const texts = emails.filter(isStorable);
+    if (!texts.length) return [];
+    return (await this.credentials.by(this.accounts.email, texts).catch(nullIfNotOfType)) ?? [];
+  }
+
+  private async findByAddress(address: string): Promise<StoredCredentials<User> | null> {
+    if (!isStorable(address)) return null;
+    return accountAmong(await this.findByEmails(spellingsOf(address)), address, ({ user }) => this.emailOf(user));
   }
 
   /**
    * The text that the statement of {@link findByIdentifier} compares. It differs from it in two cases: an email that is
-   * stored with capitals is found by its own spelling only, and PostgreSQL may convert letters outside ASCII in another way,
-   * by the locale of the database (`citext`) or by a collation.
+   * stored in another form than the canonical one is found by some of its spellings only, and PostgreSQL may convert letters
+   * outside ASCII in another way, by the locale of the database (`citext`) or by a collation.
    */
   override comparedForm(identifier: string): string {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
@@ -197,11 +204,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async findByEmail(email: string): Promise<User | null> {
-    if (!isStorable(email)) return null;
-    const property = this.accounts.email;
-    const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
-    const users = await this.credentials.entities(where).catch(nullIfNotOfType);
-    return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
+    return (await this.findByAddress(email))?.user ?? null;
   }
 
   /** The name of the entity's column if it is not unique; null if it is unique. */
@@ -216,6 +219,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const storesFactors = (): boolean => this.secondFactors?.exist ?? false;
     const areDated = (): boolean => accounts.areDated;
     const offered: Record<keyof OptionalPorts, () => boolean> = {
+      findByEmails: () => true,
       // Registration requires a name.
       create: () => accounts.has('name'),
       // A `@CreateDateColumn` with a time zone.

@@ -14,6 +14,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
+import { canonicalEmail, hasAsciiDomain } from '../../identity/users/identifiers';
 
 /** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
 export const isLongerThan = (text: string, max: number): boolean => text.length > 2 * max || [...text].length > max;
@@ -48,7 +49,9 @@ export function isEmailAddress(value: unknown): value is string {
   if (MISLEADING.test(value) || MISLEADING.test(folded) || folded.split('@').length !== 2) return false;
   // A character that becomes a dot or an at sign: the address would be another one for a mail program.
   if (delimitersIn(folded) !== value.replaceAll(/[^.@]/g, '')) return false;
-  return isEmail(value, { require_tld: false });
+  // The form that is stored, and to which mails go. Its labels may be longer.
+  const canonical = canonicalEmail(value);
+  return hasAsciiDomain(canonical) && isEmail(canonical, { require_tld: false });
 }
 
 /** Maximum number of fields that a response lists, so that a small request gets no large response. */
