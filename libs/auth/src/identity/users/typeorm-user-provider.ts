@@ -20,7 +20,7 @@ import {
   locksRows,
   rowReader,
 } from './user-rows';
-import { type SecondFactorTableType, idColumnOf, isStorable } from './columns';
+import { TEXT, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
 import { accountAmong, foldedIdentifier, keptAs, spellingsOf } from './identifiers';
 import {
   type EmailReplacement,
@@ -32,8 +32,6 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
-
-const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
 /** Types whose values PostgreSQL compares to the letter. Of the others, such as citext and uuid, it ignores the case. */
 const TO_THE_LETTER: ReadonlySet<unknown> = new Set([
