@@ -11,7 +11,7 @@ import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
-import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
+import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 import {
   type RefreshVerdict,
   type RepetitionTimes,
@@ -97,6 +97,12 @@ export class RefreshRotation {
       if (tokens) return tokens;
     }
     throw new StoreUnavailable('PostgreSQL');
+  }
+
+  /** Whether a text is a refresh token of a session, of any generation. It is not used up. */
+  async isOfSession(refreshToken: string, familyId: string): Promise<boolean> {
+    const presented = parseRefreshToken(refreshToken);
+    return presented?.familyId === familyId && (await this.sessionOf(presented)) !== null;
   }
 
   /**
