@@ -42,7 +42,7 @@ export class PasskeyEnrolment {
     const { passkeys: options } = this.realm.options;
     const passkeys = await this.store.list(userId);
     const stored = storedHandle(passkeys);
-    const name = this.users.identifierOf(user) || userId;
+    const name = nameOf(this.users, { user, userId });
     return creationOptions(
       // The browser asks nothing, so it cannot verify the user. Later uses do, as `userVerification` requires.
       kind === 'conditional' ? { ...options, userVerification: 'preferred' } : options,
@@ -129,12 +129,13 @@ export class PasskeyManagement {
     private readonly realm: Realm,
   ) {}
 
-  async list(userId: string): Promise<PasskeyList> {
+  async list({ userId, user }: PasskeyHolder): Promise<PasskeyList> {
     const stored = await this.store.list(userId);
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
       user_handle: storedHandle(stored) ?? userHandleOf(userId),
+      user_name: nameOf(this.users, { user, userId }),
       all_accepted_credential_ids: stored.map(({ id }) => id),
     };
   }
@@ -195,6 +196,10 @@ export class PasskeyManagement {
     return (await deadline.callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
   }
 }
+
+/** The name by which authenticators list the passkeys of a user. */
+const nameOf = (users: identity.TimedUserProvider, { user, userId }: PasskeyHolder): string =>
+  users.identifierOf(user) || userId;
 
 /** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
 const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>

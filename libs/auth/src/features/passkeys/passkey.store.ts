@@ -31,7 +31,10 @@ export interface PageRow {
 }
 
 /** A stored passkey. */
-export type FoundPasskey = Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'>;
+export interface FoundPasskey extends Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'> {
+  /** Null for a row that only occupies the id: its user id is {@link NO_USER}. */
+  readonly guard: string | null;
+}
 
 /** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
@@ -101,12 +104,12 @@ export class PasskeyStore {
     return added.length > 0;
   }
 
-  /** Returns a passkey of the guard, or a row that only occupies the id: its user id is {@link NO_USER}. */
+  /** Returns the row with this id. It may belong to another guard: the caller has to compare it. */
   async find(credentialId: string): Promise<FoundPasskey | null> {
     const [found] = await this.database.query<FoundPasskey>(
-      `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey" FROM ${this.table()}
-        WHERE ${OF_GUARD} AND credential_id = $2`,
-      [this.realm.guard, credentialId],
+      `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey", guard FROM ${this.table()}
+        WHERE credential_id = $1`,
+      [credentialId],
     );
     return found ?? null;
   }
