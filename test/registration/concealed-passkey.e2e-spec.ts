@@ -153,6 +153,31 @@ describe('a registration with a passkey that conceals existing accounts', () => 
     expect(await t.database.query('SELECT user_id, guard FROM svc_passkeys')).toEqual([{ user_id: '', guard: null }]);
   });
 
+  it('does not show that the owner of the address has reset the password: the passkey stays refused as before', async () => {
+    const [created, taken] = [await register(NEW), await register(ADA)];
+    await mailbox.nth(2);
+    await t.http.post('/auth/forgot-password').send({ email: NEW }).expect(200);
+    const token = linkIn(await mailbox.nth(3)).searchParams.get('token');
+    const password = 'another horse entirely';
+    const reset = { email: NEW, token, password, password_confirmation: password };
+    await t.http.post('/auth/reset-password').send(reset).expect(200);
+    await t.login(NEW, password).expect(200);
+    await t.calm();
+    const statements = requestStatements(t);
+    const seen = async (device: SoftAuthenticator) => {
+      const answer = await answerOf(device);
+      statements.mockClear();
+      const refused = shape(await t.http.post('/auth/passkeys/login').send(answer).expect(422));
+      const cost = statements.mock.calls.length;
+      const id = Buffer.from([...device.held.keys()][0]!, 'base64url');
+      return [refused, cost, shape(await finish(await begun(new SoftAuthenticator(ORIGIN), MALLORY, id)))];
+    };
+    expect(await seen(created)).toEqual(await seen(taken));
+    expect(await t.database.query('SELECT DISTINCT user_id, guard FROM svc_passkeys')).toEqual([
+      { user_id: '', guard: null },
+    ]);
+  });
+
   it('is pruned after 30 days, unless the address was proved: alike for every address', async () => {
     const verify = async (email: string) => {
       const { pathname, search } = linkIn(await mailbox.to(email));

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import { Realm, deadline, errors, event, http, identity, input, session } from '../../kit';
+import { Realm, deadline, errors, event, http, identity, input, type pg, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
-import { type NewPasskey, PasskeyStore } from './passkey.store';
+import { type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
 import { removalVerdict } from './last-passkey.policy';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
@@ -121,6 +121,7 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly keys: EncryptedKeys,
     private readonly requiredFactors: session.RequiredFactors,
     private readonly sessions: session.Sessions,
     private readonly accounts: session.Accounts,
@@ -174,9 +175,28 @@ export class PasskeyManagement {
 
   /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
   async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
-    const ids = await this.accounts.exclusive(userId, (sql) => this.store.removeAllOf(sql, userId, since));
+    const ids = await this.accounts.exclusive(userId, async (sql) => [
+      ...(await this.releaseConcealed(sql, userId, since)),
+      ...(await this.store.removeAllOf(sql, userId, since)),
+    ]);
     for (const id of ids) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     return ids.length > 0;
+  }
+
+  /**
+   * Where registrations are concealed, the id of the passkey that has created the account stays taken, as if the address had
+   * been taken then. Otherwise the client that registered it would learn of the takeover, and so that it had created the account.
+   */
+  private async releaseConcealed(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
+    if (!this.realm.options.facts.concealsAccounts) return [];
+    const released: string[] = [];
+    for (const { id, publicKey: sealed } of await this.store.unusedOf(sql, userId, since)) {
+      const publicKey = this.keys.decryptIfOurs({ credentialId: id, userId }, sealed);
+      if (!publicKey) continue;
+      await this.store.release(sql, id, this.keys.encrypt({ credentialId: id, userId: NO_USER }, publicKey));
+      released.push(id);
+    }
+    return released;
   }
 
   /** For a user without a password. @throws LastPasskey */
