@@ -299,7 +299,7 @@ export class SessionStore {
     try {
       return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
     } catch (error) {
-      if (this.config.routes || !isMissingTable(error)) throw error;
+      if (!this.config.verifyOnly || !isMissingTable(error)) throw error;
       return false;
     }
   }
