@@ -99,7 +99,7 @@ describe('one mailbox in several spellings', () => {
 
   it('is no account if several rows have other spellings, and nothing can be registered in one', async () => {
     for (const email of [U_LABEL, A_LABEL]) await stored(email);
-    const unknown = await t.login('nobody@example.com');
+    const unknown = await t.login('unknown@example.com');
     const ambiguous = await t.login(DECOMPOSED).expect(422);
     expect(ambiguous.body).toEqual(unknown.body);
     await forgot(DECOMPOSED).expect(200);

@@ -102,11 +102,11 @@ export function storedAs(
 }
 
 /** Types whose values are texts. */
-export const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
+export const TEXT_TYPES: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
 /** Whether the database has the text of a value: not an encrypted one, for example. */
 export const storesText = ({ type, transformer }: ColumnMetadata): boolean =>
-  TEXT.has(type) && (transformer === undefined || transformer === canonical);
+  TEXT_TYPES.has(type) && (transformer === undefined || transformer === canonical);
 
 /** The second factors in the table of an entity's users. */
 export interface SecondFactorTable {

@@ -8,7 +8,7 @@ import {
   foldedIdentifier,
   hasAsciiDomain,
   keptAs,
-  spellingsOf,
+  emailSpellings,
 } from './identifiers';
 
 const hashed = (text: string): string => `sha256:${sha256(text)}`;
@@ -148,7 +148,7 @@ describe('the spellings of an email', () => {
     [`ada@${A}`, [`ada@${A}`, `ada@${U}`, 'ada@mu\u0308ller.example']],
     [`ada@${U}`, [`ada@${U}`, `ada@${A}`, 'ada@mu\u0308ller.example']],
     ['', ['']],
-  ])('of %j are %j', (address, spellings) => expect(spellingsOf(address)).toEqual(spellings));
+  ])('of %j are %j', (address, spellings) => expect(emailSpellings(address)).toEqual(spellings));
 
   const addresses = fc
     .tuple(
@@ -165,7 +165,7 @@ describe('the spellings of an email', () => {
   it('are at most eight, and have the given and the canonical one', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const spellings = spellingsOf(text);
+        const spellings = emailSpellings(text);
         expect(spellings.length).toBeLessThanOrEqual(8);
         expect(spellings[0]).toBe(text.trim());
         expect(spellings).toContain(canonicalEmail(text));
@@ -180,7 +180,7 @@ describe('the spellings of an email', () => {
       fc.property(texts, (text) => {
         const canonical = canonicalEmail(text);
         expect(canonicalEmail(canonical)).toBe(canonical);
-        for (const spelling of spellingsOf(text)) expect(canonicalEmail(spelling)).toBe(canonical);
+        for (const spelling of emailSpellings(text)) expect(canonicalEmail(spelling)).toBe(canonical);
       }),
       { numRuns: 2000 },
     );

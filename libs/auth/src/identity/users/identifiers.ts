@@ -64,7 +64,7 @@ export const hasAsciiDomain = (canonical: string): boolean => !/[^\0-\x7f]/.test
  * software stores it: in lower case only, the domain as its U-label, in NFC and NFD, the local part with its capitals. They depend on
  * the text alone. An address in lower-case ASCII has one.
  */
-export function spellingsOf(address: string): string[] {
+export function emailSpellings(address: string): string[] {
   const given = address.trim();
   const canonical = canonicalEmail(given);
   if (given === canonical && !INTERNATIONAL.test(given)) return [given];
@@ -86,7 +86,7 @@ export function spellingsOf(address: string): string[] {
 }
 
 /**
- * The account that a submitted address names, among the rows with one of its {@link spellingsOf}. The one that is stored to the
+ * The account that a submitted address names, among the rows with one of its {@link emailSpellings}. The one that is stored to the
  * letter, or else the only one. Of several others, none can be preferred: null.
  */
 export function accountAmong<Row>(

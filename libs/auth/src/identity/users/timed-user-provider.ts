@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { accountAmong, canonicalEmail, keptAs, spellingsOf } from './identifiers';
+import { accountAmong, canonicalEmail, keptAs, emailSpellings } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
 
@@ -98,7 +98,7 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) {
   /** The number of statements is the same for every address, and that of spellings depends on the submitted text alone. */
   async lookUpEmail(address: string): Promise<LookUp> {
     if (this.offers('findByEmails'))
-      return this.found(await this.timed(async () => this.provider.findByEmails!(spellingsOf(address))), address);
+      return this.found(await this.timed(async () => this.provider.findByEmails!(emailSpellings(address))), address);
     const user = await this.timed(async () => this.provider.findByEmail(canonicalEmail(address)));
     return this.found(user ? [{ user, passwordHash: null }] : [], address);
   }

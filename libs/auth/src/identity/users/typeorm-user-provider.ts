@@ -20,8 +20,8 @@ import {
   locksRows,
   rowReader,
 } from './user-rows';
-import { TEXT, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
-import { accountAmong, foldedIdentifier, keptAs, spellingsOf } from './identifiers';
+import { TEXT_TYPES, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
+import { accountAmong, foldedIdentifier, keptAs, emailSpellings } from './identifiers';
 import {
   type EmailReplacement,
   type NewAccount,
@@ -69,6 +69,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** Undefined until {@link readLocks} has read it. */
   private isLockable: boolean | undefined;
   private readonly accounts: TypeOrmAccounts<User>;
+  /** The property that holds the email. */
+  private readonly email: string;
   private readonly credentials: CredentialRows<User>;
   private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
   private readonly hasRow = batchPerTick<boolean>((ids) => this.haveRows(ids));
@@ -93,6 +95,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = Table && new Table(database, this.metadata);
     this.accounts = new TypeOrmAccounts(this.repository, username, database);
+    this.email = this.accounts.email;
     this.credentials = new CredentialRows(this.repository, database);
     this.row = rowReader(database, this.metadata);
   }
@@ -161,12 +164,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   override async findByEmails(emails: readonly string[]): Promise<StoredCredentials<User>[]> {
     const texts = emails.filter(isStorable);
     if (!texts.length) return [];
-    return (await this.credentials.by(this.accounts.email, texts).catch(nullIfNotOfType)) ?? [];
+    return (await this.credentials.by(this.email, texts).catch(nullIfNotOfType)) ?? [];
   }
 
   private async findByAddress(address: string): Promise<StoredCredentials<User> | null> {
     if (!isStorable(address)) return null;
-    return accountAmong(await this.findByEmails(spellingsOf(address)), address, ({ user }) => this.emailOf(user));
+    return accountAmong(await this.findByEmails(emailSpellings(address)), address, ({ user }) => this.emailOf(user));
   }
 
   /**
@@ -198,7 +201,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override emailOf(user: User): string | null {
-    return this.textOf(user, this.accounts.email);
+    return this.textOf(user, this.email);
   }
 
   override async findByEmail(email: string): Promise<User | null> {
@@ -207,7 +210,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   /** The name of the entity's column if it is not unique; null if it is unique. */
   sharedColumn(kind: 'identifier' | 'email'): string | null {
-    const property = kind === 'email' ? this.accounts.email : this.username;
+    const property = kind === 'email' ? this.email : this.username;
     return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
@@ -277,12 +280,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   ): Promise<ReplacementResult> {
     if (![id, to, from ?? ''].every(isStorable)) return 'stale';
     const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
-    return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
+    return this.accounts.replace(this.byId(id), this.email, { from, to }, more, manager);
   }
 
   /** Whether the identifier is the email of the users. */
   get isIdentifiedByEmail(): boolean {
-    return this.accounts.email === this.username;
+    return this.email === this.username;
   }
 
   override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
@@ -342,7 +345,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
    */
   private isSpelled(user: User, identifier: string): boolean {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
-    if (TEXT.has(column.type)) return true;
+    if (TEXT_TYPES.has(column.type)) return true;
     return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
   }
 

@@ -1,7 +1,7 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { idColumnOf, storesText } from '../../identity/users/columns';
-import { canonicalEmail, foldedIdentifier, spellingsOf } from '../../identity/users/identifiers';
+import { canonicalEmail, foldedIdentifier, emailSpellings } from '../../identity/users/identifiers';
 import { FEATURES } from '../../features';
 import { type Finding, type UnnamedFinding, error, found, ok, skipped, warning } from './config-checks';
 
@@ -176,7 +176,7 @@ function unfindable(
   { table, email }: { table: string; email: string },
 ): UnnamedFinding[] {
   const isFound = ({ email: stored, isDistinct }: StoredEmail): boolean =>
-    spellingsOf(canonicalEmail(stored)).includes(isDistinct ? stored : foldedIdentifier(stored));
+    emailSpellings(canonicalEmail(stored)).includes(isDistinct ? stored : foldedIdentifier(stored));
   const lost = rows.filter((row) => !isFound(row));
   if (!lost.length) return [];
   const lower = `lower(btrim(${email}))`;
