@@ -64,6 +64,7 @@ export class RequiredTwoFactorController {
     refusals: [
       http.enrolmentRefusals,
       session.WrongCode,
+      session.UsedCode,
       () => new http.TooManyFailures('code', 60),
       http.lockRefusal('code'),
     ],
@@ -111,7 +112,7 @@ export class RequiredEnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor-enrolment/confirm`: returns the tokens of a new session.
    *
-   * @throws BadEnrolment, WrongCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
+   * @throws BadEnrolment, WrongCode, UsedCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
    * ValidationFailed, StoreUnavailable
    */
   confirm(enrolmentToken: string, code: string, source: http.CallSource): Promise<http.SessionTokens> {

@@ -91,7 +91,7 @@ export class TwoFactorController {
     summary: 'Switches the second factor on with a first code',
     gates: [http.RequireConfirmation()],
     limiter: 'svc-2fa-confirm',
-    refusals: [session.WrongCode, http.signInRefusal],
+    refusals: [session.WrongCode, session.UsedCode, http.signInRefusal],
     quiet: true,
   })
   confirm(
@@ -174,7 +174,7 @@ export class EnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor/confirm`.
    *
-   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, UsedCode, TooManyRequests, ValidationFailed
    */
   confirm(code: string, source: http.CallSource): Promise<void> {
     return this.call(TwoFactorController, 'confirm', source, { code });

@@ -24,10 +24,11 @@ declare module '../../foundation/realm/feature-data' {
 /** A correct code of a pending second factor. */
 export interface PendingMatch {
   /**
-   * Consumes the code and enables the factor. Returns false if another request has consumed it or replaced the factor.
+   * Consumes the code and enables the factor. Returns false if another request has replaced the factor.
    *
    * @param isAllowed called after the factor is stored; when it returns false, the factor is removed again, and the result is
    * false; when it throws, the factor is pending again
+   * @throws UsedCode
    */
   enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
@@ -89,7 +90,7 @@ export class TwoFactor {
    * Enables the pending second factor with a code, and consumes the code.
    *
    * @param isAllowed as in {@link enrol}
-   * @throws WrongCode; Unauthenticated when `isAllowed` returns false
+   * @throws WrongCode, UsedCode; Unauthenticated when `isAllowed` returns false
    */
   async confirm(userId: string, code: string, isAllowed: () => Promise<boolean> = async () => true): Promise<void> {
     const match = await this.matchPending(userId, code);
