@@ -48,9 +48,9 @@ export class RequiredTwoFactorController {
     refusals: [http.enrolmentRefusals, identity.HasherBusy],
   })
   async start(@http.RequestBody() { enrolment_token: token }: session.EnrolmentRequest): Promise<EnrolmentBody> {
-    const { user, isOpen } = await this.enrolments.open(token);
+    const { user, isOpen, claims } = await this.enrolments.open(token);
     try {
-      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new session.BadEnrolment()));
+      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new session.BadEnrolment(), claims.jti));
     } catch (error) {
       throw error instanceof AlreadyEnrolled ? new session.BadEnrolment() : error;
     }

@@ -42,7 +42,8 @@ export class OwnTwoFactor {
   /** @throws SignInRefused; and the errors of {@link TwoFactor.enrol} */
   async enrol(caller: identity.Caller): Promise<Enrolment> {
     await this.standings.refuse(caller.userId);
-    return this.twoFactor.enrol(caller.user, () => this.sessions.isAlive(caller.familyId));
+    const { user, familyId } = caller;
+    return this.twoFactor.enrol(user, () => this.sessions.isAlive(familyId), undefined, familyId);
   }
 
   /** @throws SignInRefused, before the code is used; and the errors of {@link TwoFactor.confirm} */
