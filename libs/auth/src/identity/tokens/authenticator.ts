@@ -37,8 +37,8 @@ export class CallerReader {
     private readonly denylist: Denylist,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
-    // A service without routes may have users but no table of sessions, so it reads them separately.
-    const isJoined = config.routes && provider instanceof TypeormUserProvider && provider.readsSessions;
+    // A service that only verifies may have users but no table of sessions, so it reads them separately.
+    const isJoined = !config.verifyOnly && provider instanceof TypeormUserProvider && provider.readsSessions;
     this.joined = isJoined ? provider : undefined;
   }
 

@@ -7,7 +7,7 @@ import { type Caller, callerOf } from '../../identity/tokens/caller';
 import { requestOf, RouteGuard, requires } from './route-guard';
 import { type Gate, Gates } from './route-plan';
 
-type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
+export type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
 
 /** Authenticates the request with a valid access token of the route's guard. */
 @Injectable()
@@ -27,6 +27,7 @@ export class AuthenticationGate implements Gate {
 export class OptionalAuthenticationGate implements Gate {
   static readonly stage = 'authentication';
   static readonly public = true;
+  static readonly optional = true;
 
   constructor(private readonly authenticator: Authenticator) {}
 

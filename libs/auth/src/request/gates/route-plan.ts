@@ -76,6 +76,8 @@ export interface GateType<Detail = any> extends Type<Gate<Detail>> {
   readonly stage: (typeof STAGES)[number];
   /** Whether the gate also applies to a public route. */
   readonly public?: boolean;
+  /** Whether it accepts requests without a user. */
+  readonly optional?: boolean;
   /** The refusals of the gate at a guard, for the documentation of the library's routes. */
   refusals?(options: GuardConfig, detail: Detail): readonly AuthException[];
 }
@@ -152,7 +154,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
 
 /** The gates that remain on a public route. @throws AuthConfigError for an optional sign-in with a gate that needs a user */
 function publicOf(gates: readonly RouteGate[]): RouteGate[] {
-  const isOptional = gates.some((gate) => gate.public && gate.stage === 'authentication');
+  const isOptional = gates.some((gate) => gateTypeOf(gate).optional);
   if (isOptional && gates.some((gate) => !gate.public && gate.stage !== 'authentication'))
     throw new AuthConfigError(
       'A route with @Authenticated({ optional: true }) has a requirement that needs a user. Remove one of them.',
