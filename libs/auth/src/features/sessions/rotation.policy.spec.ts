@@ -149,8 +149,8 @@ describe('a session with late repetitions', () => {
           if (verdict === 'late') late.push(session.generation);
           held[who] = session.generation;
         }
-        // One holder alone is never refused. Of two, the second change of turns finds a token that was replaced.
-        expect(changes).toBeLessThanOrEqual(3);
+        // Of two holders, the third change of turns at the latest ends the session.
+        expect(changes).toBeLessThanOrEqual(4);
         expect(late.filter((generation, n) => n > 0 && generation - late[n - 1]! < 2)).toEqual([]);
       }),
       { numRuns: 1000 },
