@@ -259,6 +259,7 @@ describe('the public exports of the package', () => {
       'PasskeyAdded',
       'PasskeyBackupChanged',
       'PasskeyCloneDetected',
+      'PasskeyEligibilityChanged',
       'PasskeyFlow',
       'PasskeyRemoved',
       'PasswordChangeFlow',

@@ -4,7 +4,7 @@ import { Realm, event, type http, identity, input, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
-import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
+import { PasskeyBackupChanged, PasskeyCloneDetected, PasskeyEligibilityChanged } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
 import { type FoundPasskey, PasskeyStore } from './passkey.store';
@@ -45,7 +45,9 @@ export class PasskeyAssertions {
     if (!challenge || !response) throw new PasskeyRefused('not_verified');
     const passkey = await this.store.find(response.id);
     if (!passkey) throw new PasskeyRefused('unknown');
-    if (response.response.userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
+    const { userHandle } = response.response;
+    // Without a user handle the id alone names the owner: it has one in all guards together.
+    if (userHandle !== undefined && userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
       throw new PasskeyRefused('not_verified');
     const owner = { credentialId: response.id, userId: passkey.userId };
     const publicKey = this.keyOf(owner, passkey);
@@ -96,7 +98,11 @@ export class PasskeyAssertions {
   /** Records the use. The signature is verified before, so only the authenticator or a copy of it can cause an alarm. */
   private async record({ userId, credentialId }: KeyOwner, used: Usage): Promise<void> {
     const use = await this.store.recordUse(credentialId, used);
-    const { guard } = this.realm;
+    const { guard, options } = this.realm;
+    if (use?.eligibilityChanged) {
+      const { backupChange } = options.passkeys;
+      this.events.emit(new PasskeyEligibilityChanged(userId, credentialId, guard, used.backupEligible, backupChange));
+    }
     if (use?.verdict === 'clone') this.events.emit(new PasskeyCloneDetected(userId, credentialId, guard));
     if (use?.verdict !== 'accept') throw new PasskeyRefused('not_verified');
     if (use.backupChanged) this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp));

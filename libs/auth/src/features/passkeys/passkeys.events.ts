@@ -57,12 +57,32 @@ export class PasskeyBackupChanged {
   ) {}
 }
 
+/**
+ * A passkey was used, and whether it can be synced has changed since its registration. This is a property of the key pair, so
+ * either the provider of the passkey has changed, or another program signs with its key. `passkeys.backupChange` decides whether
+ * the attempt was refused.
+ *
+ * @publicApi
+ */
+export class PasskeyEligibilityChanged {
+  constructor(
+    readonly userId: string,
+    readonly credentialId: string,
+    readonly guard: string,
+    /** Whether the passkey states now that it can be synced. */
+    readonly backupEligible: boolean,
+    /** The value of `passkeys.backupChange`. */
+    readonly backupChange: 'refuse' | 'accept',
+  ) {}
+}
+
 declare module '../../foundation/platform/catalogue' {
   interface SecurityEvents {
     'auth.passkey.cloned': PasskeyCloneDetected;
     'auth.passkey.added': PasskeyAdded;
     'auth.passkey.removed': PasskeyRemoved;
     'auth.passkey.backup_changed': PasskeyBackupChanged;
+    'auth.passkey.eligibility_changed': PasskeyEligibilityChanged;
   }
 }
 
@@ -71,6 +91,11 @@ export const PASSKEY_EVENTS: event.LoggedEvents = {
   'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: event.ofUser },
   'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: event.ofUser },
   'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: event.ofUser },
+  'auth.passkey.eligibility_changed': {
+    event: PasskeyEligibilityChanged,
+    severity: 'warning',
+    details: event.ofUser,
+  },
 };
 
 declare module '../sessions/sessions.events' {
