@@ -117,7 +117,7 @@ export class DocumentChecker {
   private request(t: TestApp, id: string, { params = {}, query = '', body, token, proof, headers = {} }: Sent): Test {
     const { method, path } = this.op(id);
     const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none') + query;
-    const call = t.http[method](url).redirects(0);
+    const call = t.http[method](url).redirects(0).set('Accept', 'application/json');
     if (token !== undefined) call.set('Authorization', `Bearer ${token}`);
     if (proof !== undefined) call.set('X-Svc-Confirmation', proof);
     for (const [name, value] of Object.entries(headers)) call.set(name, value);

@@ -70,6 +70,7 @@ const REASONS: Record<Reason, true> = {
   last_passkey: true,
   invalid_token: true,
   missing_token: true,
+  new_email_taken: true,
   no_session: true,
   no_such_passkey: true,
   no_such_session: true,
