@@ -259,7 +259,6 @@ describe('the public exports of the package', () => {
       'PasskeyAdded',
       'PasskeyBackupChanged',
       'PasskeyCloneDetected',
-      'PasskeyEligibilityChanged',
       'PasskeyFlow',
       'PasskeyRemoved',
       'PasswordChangeFlow',

@@ -123,7 +123,6 @@ export { DeviceTrusted } from './features/login-challenge/trusted-devices';
 export { PasskeyAdded } from './features/passkeys/passkeys.events';
 export { PasskeyBackupChanged } from './features/passkeys/passkeys.events';
 export { PasskeyCloneDetected } from './features/passkeys/passkeys.events';
-export { PasskeyEligibilityChanged } from './features/passkeys/passkeys.events';
 export { PasskeyRemoved } from './features/passkeys/passkeys.events';
 export { TokenAbilityDenied } from './request/abilities/ability.gate';
 export {

@@ -4,7 +4,7 @@ import { Realm, event, type http, identity, input, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
-import { PasskeyBackupChanged, PasskeyCloneDetected, PasskeyEligibilityChanged } from './passkeys.events';
+import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
 import { type FoundPasskey, PasskeyStore } from './passkey.store';
@@ -98,14 +98,11 @@ export class PasskeyAssertions {
   /** Records the use. The signature is verified before, so only the authenticator or a copy of it can cause an alarm. */
   private async record({ userId, credentialId }: KeyOwner, used: Usage): Promise<void> {
     const use = await this.store.recordUse(credentialId, used);
-    const { guard, options } = this.realm;
-    if (use?.eligibilityChanged) {
-      const { backupChange } = options.passkeys;
-      this.events.emit(new PasskeyEligibilityChanged(userId, credentialId, guard, used.backupEligible, backupChange));
-    }
+    const { guard } = this.realm;
     if (use?.verdict === 'clone') this.events.emit(new PasskeyCloneDetected(userId, credentialId, guard));
+    else if (use?.change)
+      this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp, use.change));
     if (use?.verdict !== 'accept') throw new PasskeyRefused('not_verified');
-    if (use.backupChanged) this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp));
   }
 }
 

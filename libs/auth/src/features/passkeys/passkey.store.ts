@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Realm, deadline, identity, pg } from '../../kit';
 import { type ExportedPasskey, type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
-import { type Usage, type UseVerdict, hasNewEligibility, judgeUse } from './sign-count.policy';
+import { type Usage, type UseVerdict, changeOf, judgeUse } from './sign-count.policy';
 
 /** A passkey to store. */
 export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
@@ -45,8 +45,8 @@ export interface FoundPasskey extends Pick<NewPasskey, 'userId' | 'userHandle' |
 /** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = {
   readonly verdict: UseVerdict;
-  readonly backupChanged: boolean;
-  readonly eligibilityChanged: boolean;
+  /** Null if the backup flags are the stored ones; else whether a changed eligibility was accepted. */
+  readonly change: ReturnType<typeof changeOf>;
 } | null;
 
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
@@ -149,8 +149,7 @@ export class PasskeyStore {
       if (!stored) return null;
       const verdict = judgeUse(stored, used, this.realm.options.passkeys.backupChange);
       if (verdict === 'accept') await this.touch(sql, credentialId, used);
-      const eligibilityChanged = hasNewEligibility(stored, used);
-      return { verdict, backupChanged: stored.backedUp !== used.backedUp, eligibilityChanged };
+      return { verdict, change: changeOf(stored, used, verdict) };
     });
   }
 

@@ -43,7 +43,9 @@ export class PasskeyCloneDetected {
 }
 
 /**
- * The backup state of a passkey has changed since its last use: it is synced now, or is not synced any more.
+ * The backup flags of a passkey differ from the stored ones. Either it is synced now, or is not synced any more. Or, with
+ * `refused` or `accepted`, whether it can be synced has changed. This is a property of the key pair, so either the provider of the
+ * passkey has changed, or another program signs with its key.
  *
  * @publicApi
  */
@@ -52,27 +54,10 @@ export class PasskeyBackupChanged {
     readonly userId: string,
     readonly credentialId: string,
     readonly guard: string,
-    /** Whether the passkey is backed up now. */
+    /** Whether the passkey states that it is backed up. */
     readonly backedUp: boolean,
-  ) {}
-}
-
-/**
- * A passkey was used, and whether it can be synced has changed since its registration. This is a property of the key pair, so
- * either the provider of the passkey has changed, or another program signs with its key. `passkeys.backupChange` decides whether
- * the attempt was refused.
- *
- * @publicApi
- */
-export class PasskeyEligibilityChanged {
-  constructor(
-    readonly userId: string,
-    readonly credentialId: string,
-    readonly guard: string,
-    /** Whether the passkey states now that it can be synced. */
-    readonly backupEligible: boolean,
-    /** The value of `passkeys.backupChange`. */
-    readonly backupChange: 'refuse' | 'accept',
+    /** Whether the attempt was refused or accepted, if the passkey states another backup eligibility than at its registration. */
+    readonly eligibility: 'unchanged' | 'refused' | 'accepted',
   ) {}
 }
 
@@ -82,7 +67,6 @@ declare module '../../foundation/platform/catalogue' {
     'auth.passkey.added': PasskeyAdded;
     'auth.passkey.removed': PasskeyRemoved;
     'auth.passkey.backup_changed': PasskeyBackupChanged;
-    'auth.passkey.eligibility_changed': PasskeyEligibilityChanged;
   }
 }
 
@@ -90,11 +74,13 @@ export const PASSKEY_EVENTS: event.LoggedEvents = {
   'auth.passkey.cloned': { event: PasskeyCloneDetected, severity: 'warning', details: event.ofUser },
   'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: event.ofUser },
   'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: event.ofUser },
-  'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: event.ofUser },
-  'auth.passkey.eligibility_changed': {
-    event: PasskeyEligibilityChanged,
-    severity: 'warning',
-    details: event.ofUser,
+  'auth.passkey.backup_changed': {
+    event: PasskeyBackupChanged,
+    severity: 'info',
+    details: ({ eligibility, ...of }) => ({
+      ...event.ofUser(of),
+      ...(eligibility !== 'unchanged' && { purpose: eligibility }),
+    }),
   },
 };
 

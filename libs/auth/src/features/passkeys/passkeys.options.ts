@@ -74,7 +74,7 @@ export interface PasskeyOptions {
 
   /**
    * Whether a passkey is refused when it states another backup eligibility than at its registration (WebAuthn Level 3 §7.2
-   * requires this), or accepted, with the new value stored. `PasskeyEligibilityChanged` is emitted in both cases.
+   * requires this), or accepted, with the new value stored. `PasskeyBackupChanged` is emitted in both cases.
    *
    * @default 'refuse'
    * @env SVC_PASSKEY_BACKUP_CHANGE

@@ -1,4 +1,4 @@
-import { type UseVerdict, hasNewEligibility, judgeUse } from './sign-count.policy';
+import { type UseVerdict, changeOf, judgeUse } from './sign-count.policy';
 
 const of = (signCount: number, backupEligible = true, backedUp = false) => ({ signCount, backupEligible, backedUp });
 
@@ -52,7 +52,12 @@ describe('the backup flags of a use', () => {
     (eligible, backedUp, eligibleNow, backedUpNow, verdict, ifAccepted) => {
       const [stored, used] = [of(0, eligible, backedUp), of(0, eligibleNow, backedUpNow)];
       expect([judgeUse(stored, used, 'refuse'), judgeUse(stored, used, 'accept')]).toEqual([verdict, ifAccepted]);
-      expect(hasNewEligibility(stored, used)).toBe(eligible !== eligibleNow);
+      const reported = [verdict, ifAccepted].map((judged) => changeOf(stored, used, judged));
+      const differs = (judged: UseVerdict) => (judged === 'accept' ? 'accepted' : 'refused');
+      const sameKind = backedUp === backedUpNow || verdict !== 'accept' ? null : 'unchanged';
+      expect(reported).toEqual(
+        eligible === eligibleNow ? [sameKind, sameKind] : [differs(verdict), differs(ifAccepted)],
+      );
     },
   );
 

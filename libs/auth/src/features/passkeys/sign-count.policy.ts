@@ -25,4 +25,10 @@ export function judgeUse(stored: Usage, used: Usage, backupChange: BackupChange)
 }
 
 /** Whether the backup eligibility has changed, which is a property of the key pair (WebAuthn Level 3 §6.1.3, §7.2). */
-export const hasNewEligibility = (stored: Usage, used: Usage): boolean => used.backupEligible !== stored.backupEligible;
+const hasNewEligibility = (stored: Usage, used: Usage): boolean => used.backupEligible !== stored.backupEligible;
+
+/** How the backup flags of a use differ from the stored ones, and what became of another eligibility; null if they do not. Pure. */
+export function changeOf(stored: Usage, used: Usage, verdict: UseVerdict): 'unchanged' | 'refused' | 'accepted' | null {
+  if (hasNewEligibility(stored, used)) return verdict === 'accept' ? 'accepted' : 'refused';
+  return verdict === 'accept' && stored.backedUp !== used.backedUp ? 'unchanged' : null;
+}

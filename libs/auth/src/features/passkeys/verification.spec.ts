@@ -55,7 +55,7 @@ async function registered(algorithm: Algorithm = 'ES256', storedAs = (publicKey:
     find: async (id: string) => (id === registration.id ? { userId: USER, publicKey: 'sealed', guard: 'api' } : null),
     recordUse: async (_id: string, usage: Usage) => {
       recorded.push(usage);
-      return { verdict: 'accept', backupChanged: false };
+      return { verdict: 'accept', change: null };
     },
   };
   const assertions = new PasskeyAssertions(
