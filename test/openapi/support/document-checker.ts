@@ -134,6 +134,9 @@ export class DocumentChecker {
       if (value !== undefined)
         expect({ id, name, faults: faults(texts, schema, String(value)) }).toEqual({ id, name, faults: [] });
     }
+    // A cache must not keep a refusal: the next request may be allowed. Every documented refusal is received here.
+    if (status >= 400)
+      expect({ id, status, caching: headers['cache-control'] }).toEqual({ id, status, caching: 'no-store, private' });
     if (status === 204) expect(text || '').toBe('');
     if (method === 'head' || !documented!.content) return;
     expect(headers['content-type']).toMatch(/^application\/json/);

@@ -79,6 +79,7 @@ const REASONS: Record<Reason, true> = {
   outdated_link: true,
   passkey_not_registered: true,
   passkey_not_verified: true,
+  passkey_unknown: true,
   passkey_not_yours: true,
   recent_login_required: true,
   report_failed: true,
