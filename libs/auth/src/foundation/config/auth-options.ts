@@ -298,6 +298,15 @@ export interface FeatureOptions {
   emailChange?: boolean;
 
   /**
+   * Another verification mail by address, for users who cannot sign in before their address is verified:
+   * `POST /email/verification-request`. Needs `features.emailVerification`.
+   *
+   * @default false
+   * @env SVC_FEATURE_VERIFICATION_BY_ADDRESS
+   */
+  verificationByAddress?: boolean;
+
+  /**
    * Change of the identifier by its user, where it is not the email (`username`).
    *
    * @default false

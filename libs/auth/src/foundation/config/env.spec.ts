@@ -109,6 +109,7 @@ const EXPECTED: Record<string, string> = {
   SVC_FEATURE_LOCKOUT: 'features.lockout',
   SVC_FEATURE_PASSKEYS: 'features.passkeys',
   SVC_FEATURE_EMAIL_VERIFICATION: 'features.emailVerification',
+  SVC_FEATURE_VERIFICATION_BY_ADDRESS: 'features.verificationByAddress',
   SVC_FEATURE_EMAIL_CHANGE: 'features.emailChange',
   SVC_FEATURE_USERNAME_CHANGE: 'features.usernameChange',
   SVC_FEATURE_PASSWORD_RESET: 'features.passwordReset',
