@@ -20,6 +20,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'presenter',
     'domain',
     'routes',
+    'verifyOnly',
     'dataSource',
     'pool',
     'imports',

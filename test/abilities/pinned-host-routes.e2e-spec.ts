@@ -138,7 +138,7 @@ describe('a service that only verifies tokens', () => {
 
   async function withoutDatabase(): Promise<INestApplication> {
     const { cache, client } = await redisCache(sharedRedisUrl()!);
-    const auth = AuthModule.forRoot({ routes: false, secret: SECRET, cache, users: { provider: SubjectProvider } });
+    const auth = AuthModule.forRoot({ verifyOnly: true, secret: SECRET, cache, users: { provider: SubjectProvider } });
     const app = await startHost({ module: class Service {}, imports: [auth], controllers: [Invoices] });
     stops.push(
       () => app.close(),
@@ -148,7 +148,7 @@ describe('a service that only verifies tokens', () => {
   }
 
   async function withUsersOnly(): Promise<INestApplication> {
-    const t = await TestApp.start({ options: { routes: false }, controllers: [Invoices] });
+    const t = await TestApp.start({ options: { verifyOnly: true }, controllers: [Invoices] });
     stops.push(() => t.stop());
     await t.person('ada@example.com');
     await t.database.query('DROP TABLE svc_sessions');

@@ -12,9 +12,7 @@ const KEYS = [
   'account',
   'account.id',
   'account.identifier',
-  'email_changes',
   'generated_at',
-  'known_devices',
   'passkeys',
   'passkeys.credential_id',
   'passkeys.last_used_at',
@@ -25,7 +23,6 @@ const KEYS = [
   'sessions.last_rotated_at',
   'sessions.revoked_at',
   'sessions.session',
-  'trusted_devices',
   'two_factor',
   'two_factor.confirmed_at',
   'two_factor.enabled',
@@ -63,16 +60,7 @@ describe('GET /account/export', () => {
     const { access_token: token } = await t.session();
     const { body, headers } = await exported(token);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
-    expect(Object.keys(body)).toEqual([
-      'generated_at',
-      'account',
-      'sessions',
-      'passkeys',
-      'two_factor',
-      'email_changes',
-      'known_devices',
-      'trusted_devices',
-    ]);
+    expect(Object.keys(body)).toEqual(['generated_at', 'account', 'sessions', 'passkeys', 'two_factor']);
     expect(body.generated_at).toMatch(ISO);
     // A number, as the column of the entity. The token contains it as a string.
     expect(claimsOf(token).sub).toBe('1');
@@ -151,6 +139,30 @@ describe('GET /account/export', () => {
     await without.database.query('CREATE TABLE svc_passkeys (id int, owner text)');
     expect((await exported(token, without)).body.passkeys).toEqual([]);
     await without.stop();
+  });
+
+  it('names the lists of a feature that is off only while they have rows', async () => {
+    const { access_token: token } = await t.session();
+    await t.database.query(`
+      INSERT INTO svc_email_changes VALUES (gen_random_uuid(), 'api', '1', 's', 'a', true, 'b', 'requested', 'HASH',
+        'HASH', 'HASH', now(), now(), now(), now(), 'HASH');
+      INSERT INTO svc_known_devices
+        VALUES (gen_random_uuid(), 'api', '1', 'HASH', gen_random_uuid(), null, now(), now(), 'HASH', null);
+      INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now() + interval '1 day')`);
+    const lists = ['email_changes', 'known_devices', 'trusted_devices'];
+    const { body } = await exported(token);
+    expect(lists.map((list) => body[list])).toEqual(lists.map(() => [expect.any(Object)]));
+
+    const on = await startStepUp({
+      features: { twoFactor: true, knownDevices: true },
+      knownDevices: { mail: false },
+      twoFactor: { trustedDeviceDays: 30 },
+    });
+    const { access_token: other } = await on.session();
+    await on.database.query('DELETE FROM svc_known_devices');
+    const empty = (await exported(other, on)).body;
+    expect(lists.map((list) => empty[list])).toEqual([undefined, [], []]);
+    await on.stop();
   });
 
   it('answers 503 while the user store cannot report whether there is a second factor', async () => {

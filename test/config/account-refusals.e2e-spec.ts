@@ -410,7 +410,7 @@ describe('the module refuses to start', () => {
       'users that hooks.deleteUser removes',
       { users: { provider: IdentifierProvider }, hooks: { deleteUser: async () => undefined } },
     ],
-    ['users that the service only reads', { users: { provider: MinimalProvider }, routes: false }],
+    ['users that the service only reads', { users: { provider: MinimalProvider }, verifyOnly: true }],
     [
       'users that cannot be deleted, with account deletion off',
       { users: { provider: MinimalProvider }, features: { accountDeletion: false } },

@@ -124,7 +124,7 @@ describeWithOwnRedis('the Redis of redis.url', () => {
       const { Auth, AuthModule, UserProvider } = require('@svc/auth');
       class Users extends UserProvider { findById() {} findByIdentifier() {} idOf() {} }
       const auth = AuthModule.forRoot({
-        routes: false, secret: '${SECRET}', users: { provider: Users }, redis: { url: process.env.REDIS },
+        verifyOnly: true, secret: '${SECRET}', users: { provider: Users }, redis: { url: process.env.REDIS },
       });
       const refusing = { provide: 'refusing', inject: [Auth], useFactory: () => { throw new Error('refused'); } };
       const module = { module: class App {}, imports: [auth], providers: [refusing] };

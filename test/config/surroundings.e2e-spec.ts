@@ -230,7 +230,7 @@ describe('an application', () => {
   };
 
   it.each([
-    ['sqlite', 'users in a table', { routes: false, users: { entity: Person } }],
+    ['sqlite', 'users in a table', { verifyOnly: true, users: { entity: Person } }],
     ['cockroachdb', 'routes', {}],
   ])('whose data source is of the type %s does not start with %s', async (type, _, options) => {
     await expect(
@@ -247,7 +247,7 @@ describe('an application', () => {
   it.each([{ options: { type: 'mysql' } }, {}])(
     'that only verifies starts beside the data source %j',
     async (source) => {
-      const auth = AuthModule.forRoot({ routes: false, secret: SECRET, users: { provider: MinimalProvider } });
+      const auth = AuthModule.forRoot({ verifyOnly: true, secret: SECRET, users: { provider: MinimalProvider } });
       const app = await create([sourceOf(source), auth]);
       await app.init();
       await app.close();
@@ -333,12 +333,11 @@ describe('a database without all tables and columns', () => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       const warnings = (): unknown[] =>
         warn.mock.calls.splice(0).flatMap(([text]) => (String(text).startsWith('The database has not') ? [text] : []));
-      // It may have routes of its own, or only verify.
-      await startOn({ routes: false });
-      expect(warnings()).toEqual([error.message]);
-      // It reads no table.
+      await expect(startOn({ routes: false })).rejects.toThrow(error.message);
+      // They read no table of the library.
+      await startOn({ verifyOnly: true });
       const users = { provider: MinimalProvider };
-      await startOn({ routes: false, users, guards: { admin: { users } } });
+      await startOn({ verifyOnly: true, users, guards: { admin: { users } } });
       expect(warnings()).toEqual([]);
     } finally {
       await source.destroy();

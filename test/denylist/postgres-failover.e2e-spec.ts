@@ -101,7 +101,7 @@ describeWithOwnRedis('on two servers', () => {
       const service = await TestApp.start({
         databaseUrl: pair.standbyUrl,
         redisUrl: redis.url,
-        options: { routes: false },
+        options: { verifyOnly: true },
       });
       const status = async ({ access_token: token }: Tokens): Promise<number> =>
         (await service.get('/private', token)).status;

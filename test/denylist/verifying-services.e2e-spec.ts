@@ -30,7 +30,7 @@ describeWithOwnRedis('a verifying service', () => {
     // After this, only the test writes to Redis.
     await issuer.stop();
     alone = await VerifyingService.start(redis.url);
-    withTables = await TestApp.start({ redisUrl: redis.url, options: { routes: false } });
+    withTables = await TestApp.start({ redisUrl: redis.url, options: { verifyOnly: true } });
     await withTables.person(ADA);
   });
   afterAll(async () => {
@@ -81,7 +81,6 @@ describeWithOwnRedis('a verifying service', () => {
       const token = forge({ claims: { fid: id } });
       if (denied) await client.set(deniedKey(id), 'true', { EX: 60 });
       if (row === 'live' || row === 'ended') {
-        // Without a user: a row with a user would make this process an issuer, which marks Redis itself.
         await withTables.database.query(
           `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
          VALUES ($1, 'api', '', '', now(), now() + interval '1 day', CASE WHEN $2 THEN now() END, now(), now())`,

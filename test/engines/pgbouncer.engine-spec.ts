@@ -237,9 +237,9 @@ describeWithPgBouncer('an application behind PgBouncer', () => {
       await expect(start({ ...PATIENT, preparedStatements: false })).rejects.toThrow(/pools statements/);
     });
 
-    it('starts without routes', async () => {
+    it('starts a service that only verifies', async () => {
       await startPooler({ mode: 'statement' });
-      await start({ ...PATIENT, routes: false });
+      await start({ ...PATIENT, verifyOnly: true });
     });
   });
 

@@ -6,8 +6,10 @@ import {
   Authenticated,
   type Caller,
   CurrentCaller,
+  Pruning,
   RequireConfirmation,
 } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/hosts/adapter';
@@ -65,7 +67,7 @@ describeWithOwnRedis('a verifying service', () => {
     @Module({
       imports: [
         AuthModule.forRoot({
-          routes: false,
+          verifyOnly: true,
           algorithm: 'ES256',
           keys: { active: 'k1', public: { k1: publicKey } },
           audience: 'https://reports.example.com',
@@ -121,11 +123,26 @@ describeWithOwnRedis('a verifying service', () => {
     }
   });
 
-  it('mounts no routes, and reports what is missing if a session is started', async () => {
+  it('mounts no routes, and refuses the calls that start, end or prune sessions', async () => {
     await request(service.getHttpServer()).post('/auth/login').send({}).expect(404);
-    await expect(service.get(Auth).startSession('1')).rejects.toThrow(/SVC_ENCRYPTION_KEY/);
-    const withoutTables = await startService({ encryption: { key: ENCRYPTION_KEY } });
-    await expect(withoutTables.get(Auth).startSession('1')).rejects.toThrow(/TypeOrmModule\.forRoot/);
-    await withoutTables.close();
+    const auth = service.get(Auth);
+    const calls = [
+      () => auth.startSession('1'),
+      () => auth.revoke(randomUUID()),
+      () => auth.revokeAll('1'),
+      () => auth.revokeOthers('1', randomUUID()),
+      () => auth.revokeEverything(),
+      () => auth.login.attempt({ identifier: 'ada@example.com', password: PASSWORD }, { ip: '203.0.113.7' }),
+      () => service.get(Pruning).run(),
+      () => service.get(Pruning).runUnlessActive(),
+    ];
+    for (const call of calls)
+      await expect((async () => call())()).rejects.toThrow(/only verifies tokens \(verifyOnly\)/);
+  });
+
+  it('does not start with mounted routes, nor without verifyOnly if it cannot sign', async () => {
+    await expect((async () => startService({ routes: true }))()).rejects.toThrow(/routes and verifyOnly are both true/);
+    const own = startService({ verifyOnly: false, routes: false, encryption: { key: ENCRYPTION_KEY } });
+    await expect(own).rejects.toThrow(/SVC_PRIVATE_KEY.* set verifyOnly to true/);
   });
 });

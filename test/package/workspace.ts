@@ -77,7 +77,7 @@ const SOURCES: Files = {
     @Module({
       imports: [
         AuthModule.forRootAsync({
-          routes: false,
+          verifyOnly: true,
           users: { provider: Subjects },
           useFactory: () => ({
             ...shared(),

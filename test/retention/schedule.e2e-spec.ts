@@ -65,16 +65,16 @@ describe('a host with @nestjs/schedule', () => {
       await expect(start({ retention: { schedule: 'daily' } }, imports)).rejects.toThrow(/SVC_PRUNE_SCHEDULE.*"daily"/);
   });
 
-  it('prunes nothing in a service that only verifies, unless a host with routes of its own sets a schedule', async () => {
-    const verifying = await start({ routes: false });
+  it('prunes nothing in a service that only verifies', async () => {
+    const verifying = await start({ verifyOnly: true });
     expect(verifying.get(SchedulerRegistry).getCronJobs().size).toBe(0);
     await verifying.close();
 
-    const own = await start({ routes: false, retention: { schedule: '0 4 * * *' } });
-    expect(own.get(SchedulerRegistry).getCronJob('svc:prune').cronTime.source).toBe('0 4 * * *');
+    const own = await start({ routes: false });
+    expect(own.get(SchedulerRegistry).getCronJob('svc:prune').cronTime.source).toBe('23 3 * * *');
     await own.close();
 
-    const shared = await start({ routes: false, ...authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '0 4 * * *' }) });
+    const shared = await start({ verifyOnly: true, ...authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '0 4 * * *' }) });
     expect(shared.get(SchedulerRegistry).getCronJobs().size).toBe(0);
     await shared.close();
   });

@@ -369,21 +369,17 @@ describe('the rate limit of a server call', () => {
 });
 
 describe('a server call without routes', () => {
-  it('needs what the routes need at boot, only for its own feature', async () => {
-    const t = await TestApp.start({
-      options: { routes: false, features: { passwordReset: true, registration: true } },
-    });
+  it('has its feature checked at the start, as the routes have', async () => {
+    const starting = (features: object) => TestApp.start({ options: { routes: false, features } });
+    await expect(starting({ passwordReset: true })).rejects.toThrow(/passwordReset.frontendUrl .* mail.mailer/s);
+    await expect(starting({ registration: true })).rejects.toThrow(/cannot be created/);
+    const t = await starting({});
     try {
       await t.person(ADA);
       const tokens = tokensOf(await t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, CLIENT));
       await t.get('/private', tokens.accessToken).expect(200);
       await t.get('/auth/jwks').expect(404);
       const refused = async (call: () => unknown): Promise<unknown> => outcome((async () => call())());
-      const noUrl = await refused(() => t.auth.passwordReset.request(ADA, CLIENT));
-      expect(noUrl).toBeInstanceOf(AuthConfigError);
-      expect((noUrl as Error).message).toMatch(/passwordReset.frontendUrl .* mail.mailer/s);
-      const noNames = await refused(() => t.auth.registration.register({}, CLIENT));
-      expect((noNames as Error).message).toMatch(/cannot be created/);
       await expect(t.auth.sessions.list(CLIENT)).rejects.toBeInstanceOf(Unauthenticated);
       const off = await refused(() => t.auth.enrolment.start(bearer(tokens)));
       expect((off as Error).message).toBe('The guard "api" does not have features.twoFactor.');

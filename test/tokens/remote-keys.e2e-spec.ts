@@ -75,7 +75,7 @@ describe('a service that reads the keys of its issuer', () => {
       imports: [
         AuthModule.forRoot({
           guard: 'reports',
-          routes: false,
+          verifyOnly: true,
           algorithm: 'ES256',
           keys: { jwks: keys.url },
           audience: AUDIENCE,

@@ -292,9 +292,9 @@ describe('a host without the package @nestjs/typeorm', () => {
     };
     const pool = { options: {}, connect() {}, on() {}, off() {} };
     const users = { provider: class {} };
-    console.log(JSON.stringify([attempt({ users }), attempt({ users, pool }), attempt({ users, routes: false })]));`;
+    console.log(JSON.stringify([attempt({ users }), attempt({ users, pool }), attempt({ users, verifyOnly: true })]));`;
 
-  it('declares the module with a pool, or without routes, and otherwise gets the cure', () => {
+  it('declares the module with a pool, or to verify only, and otherwise gets the cure', () => {
     const register = join(ROOT, 'test/support/runtime/register-ts.cjs');
     const { stdout } = spawnSync(process.execPath, ['--require', register, '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual([

@@ -149,9 +149,9 @@ const HEALTH: FactoryProvider<AuthHealth> = {
 
 const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
   provide: SchemaCheck,
-  inject: [Database, Realms, AUTH_CONFIG, HttpAdapterHost, OwnRedis],
-  useFactory: (database: Database, realms: Realms, config: AuthConfig, adapterHost: HttpAdapterHost, redis: OwnRedis) =>
-    new SchemaCheck(database, realms, config, adapterHost, TABLES, () => redis.onApplicationShutdown()),
+  inject: [Database, AUTH_CONFIG, HttpAdapterHost, OwnRedis],
+  useFactory: (database: Database, config: AuthConfig, adapterHost: HttpAdapterHost, redis: OwnRedis) =>
+    new SchemaCheck(database, config, adapterHost, TABLES, () => redis.onApplicationShutdown()),
 };
 
 /** Nest guards that a host can inject. */
@@ -187,7 +187,8 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
   const {
     guard = DEFAULT_GUARD,
     path = DEFAULT_PATH,
-    routes = true,
+    verifyOnly = false,
+    routes = !verifyOnly,
     domain,
     features,
     users,

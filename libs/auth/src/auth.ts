@@ -1,11 +1,14 @@
-import { Injectable, type Type } from '@nestjs/common';
+import { Inject, Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountMails, type MailPreview } from './features/mail/account-mails';
-import { BackgroundWork } from './foundation/platform/deadline';
+import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from './foundation/config/auth-config';
+import { BackgroundWork, isUnavailable } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
+import { Authenticator } from './identity/tokens/authenticator';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
+import { refusalOf } from './request/gates/transport-errors';
 import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
@@ -71,11 +74,12 @@ export class Auth {
   constructor(
     private readonly realms: Realms,
     private readonly background: BackgroundWork,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** Returns an `Auth` for another guard. @throws AuthConfigError for a guard that is not declared */
   guard(name: string): Auth {
-    const bound = new Auth(this.realms, this.background);
+    const bound = new Auth(this.realms, this.background, this.config);
     bound.name = this.realms.get(name).realm.guard;
     return bound;
   }
@@ -85,8 +89,8 @@ export class Auth {
    *
    * @param abilities the fixed list of abilities of the session; an empty list grants nothing. When omitted,
    * `hooks.abilities` decides each time an access token is issued
-   * @throws AuthConfigError for an invalid list of abilities, for abilities among the options, or for a life that the options
-   * of the guard do not allow; Unauthenticated for a user that does not exist; SignInRefused when `hooks.canSignIn` refuses
+   * @throws AuthConfigError for an invalid list of abilities, for abilities among the options, for a life that the options
+   * of the guard do not allow, or with `verifyOnly`; Unauthenticated for a user that does not exist; SignInRefused when `hooks.canSignIn` refuses
    * the user; TypeError for a value that is no id
    */
   async startSession(
@@ -96,11 +100,29 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.scope
+    const tokens = await this.issuer
       .get(SignIn)
       .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
+  }
+
+  /**
+   * Authenticates a request by its `Authorization` header, as `@Authenticated({ optional: true })` does. For code that runs outside
+   * of guarded handlers, such as middleware and public routes. The caller is recorded on the request.
+   *
+   * @param request of Express, of Fastify or of Node; another object with `headers`
+   * @returns the caller; null without the header
+   * @throws Unauthenticated (401) for a header that is not accepted; StoreUnavailable (503) if revocation or the user cannot be
+   * checked
+   */
+  async callerOf(request: object): Promise<Caller | null> {
+    const { scope } = this;
+    try {
+      return await scope.get(Authenticator).authenticateIfAsked(request);
+    } catch (error) {
+      throw isUnavailable(error) ? refusalOf(error).translatedBy(scope.realm.translatorFor(request)) : error;
+    }
   }
 
   /**
@@ -249,11 +271,11 @@ export class Auth {
   }
 
   private get accounts(): Accounts {
-    return this.scope.get(Accounts);
+    return this.issuer.get(Accounts);
   }
 
   private get sessionService(): Sessions {
-    return this.scope.get(Sessions);
+    return this.issuer.get(Sessions);
   }
 
   private capability(type: Type<object>, feature: Feature): object {
@@ -261,6 +283,12 @@ export class Auth {
     if (isFlow(type)) return this.name === undefined ? new type(this.realms) : new type(this.realms).guard(this.name);
     if (scope.isOn(feature)) return scope.get(type);
     throw new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`);
+  }
+
+  /** @throws AuthConfigError in a service that only verifies */
+  private get issuer(): RealmScope {
+    refuseVerifyOnly(this.config);
+    return this.scope;
   }
 
   private get scope(): RealmScope {

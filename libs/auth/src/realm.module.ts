@@ -43,8 +43,8 @@ export class RealmModule implements NestModule {
     private readonly adapterHost: HttpAdapterHost,
   ) {
     const { options } = scope.realm;
-    // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
-    if (config.routes) {
+    // A service that only verifies may have the environment of an issuer.
+    if (!config.verifyOnly) {
       // The features of an extra guard are checked at their first server call.
       const problems = options.isDefault ? userProviderErrors(users, options, FEATURES) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));

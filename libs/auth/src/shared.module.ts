@@ -140,7 +140,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const problems = [
     ...guardErrors(config, names, cookieSuffixes, FEATURES, segmentsWithRoutesBelow(FEATURES)),
     ...featureErrors(config, userSources(config.guards)),
-    ...mailErrorsOfRoutes(config),
+    ...mailErrorsOfDefault(config),
     ...redisErrors(config),
     ...unsafeValueErrors(config, isProduction()),
   ];
@@ -148,9 +148,11 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   return config;
 }
 
-/** The mails of an extra guard, or of a host with its own routes, are checked at their first call. */
-const mailErrorsOfRoutes = ({ guards, routes, encryption }: AuthConfig): string[] =>
-  guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, isProduction(), FEATURES) : []));
+/** The mails of an extra guard are checked at their first call. */
+const mailErrorsOfDefault = ({ guards, verifyOnly, encryption }: AuthConfig): string[] =>
+  guards.flatMap((guard) =>
+    guard.isDefault && !verifyOnly ? mailErrors(guard, encryption, isProduction(), FEATURES) : [],
+  );
 
 const featureErrors = (config: AuthConfig, sources: ReadonlyMap<string, UserSource>): string[] => [
   ...needErrors(FEATURES, config),
@@ -183,9 +185,9 @@ function databaseProvider(structure: AuthStructure): Provider {
 const nestTypeOrm = () => optionalPeer<typeof import('@nestjs/typeorm')>('@nestjs/typeorm');
 
 /** The entities of the library, and of the users of all guards. None for a service that only verifies tokens. */
-function entitiesOf({ routes = true, users, guards = {} }: AuthStructure): Type[] {
+function entitiesOf({ verifyOnly = false, users, guards = {} }: AuthStructure): Type[] {
   const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
-  return routes || userEntities.length ? [...authEntities, ...(new Set(userEntities) as Set<Type>)] : [];
+  return !verifyOnly || userEntities.length ? [...authEntities, ...(new Set(userEntities) as Set<Type>)] : [];
 }
 
 /**
@@ -199,7 +201,7 @@ function registerEntities(structure: AuthStructure): void {
   if (!typeOrm) {
     throw new AuthConfigError(
       'The tables of the library are on PostgreSQL. With TypeORM, run: npm install @nestjs/typeorm typeorm pg. Without ' +
-        'TypeORM, set the option pool to a Pool of the package pg.',
+        'TypeORM, set the option pool to a Pool of the package pg. A service that only verifies tokens needs none: set verifyOnly to true.',
     );
   }
   typeOrm.TypeOrmModule.forFeature(entities, structure.dataSource);

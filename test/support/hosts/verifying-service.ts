@@ -43,7 +43,7 @@ export class VerifyingService {
     options: Partial<AuthModuleOptions> = {},
   ): Promise<VerifyingService> {
     const auth = AuthModule.forRoot({
-      routes: false,
+      verifyOnly: true,
       secret: SECRET,
       cache,
       users: { provider: SubjectProvider },

@@ -7,7 +7,7 @@ import { Subjects } from './subjects.js';
 @Module({
   imports: [
     AuthModule.forRoot({
-      routes: false,
+      verifyOnly: true,
       users: { provider: Subjects },
       algorithm: 'ES256',
       keys: { jwks: `${process.env.ISSUER_URL ?? 'http://localhost:3000'}/auth/jwks` },

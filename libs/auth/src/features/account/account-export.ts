@@ -22,7 +22,10 @@ export class AccountExport {
     const services = this.realms.get(this.realm.guard);
     const content: Record<string, unknown> = {};
     for (const { export: parts = {} } of data.dataOf(this.features))
-      for (const [part, read] of Object.entries(parts)) content[part] = await read(services, userId);
+      for (const [part, read] of Object.entries(parts)) {
+        const found: unknown = await read(services, userId);
+        if (found !== undefined) content[part] = found;
+      }
     return {
       generated_at: new Date(this.clock.now()).toISOString(),
       account: { id: this.users.publicIdOf(user), identifier: this.users.identifierOf(user) },

@@ -7,6 +7,8 @@ declare module '../../foundation/realm/feature' {
   interface Feature {
     /** The schemas of what the feature adds to the export of an account, by field. */
     readonly exported?: Readonly<Record<string, schema.Schema>>;
+    /** The same of fields that are left out while the feature is off and has no rows of the user. */
+    readonly exportedIfUsed?: Readonly<Record<string, schema.Schema>>;
   }
 }
 
@@ -18,10 +20,11 @@ const exportedAccount = (manifests: readonly manifest.Feature[]): schema.Schema 
     generated_at: schema.TIME,
     account: schema.record<ExportedAccount['account']>({ id: USER_ID, identifier: schema.orNull(schema.TEXT) }),
   };
-  const all: Record<string, schema.Schema> = Object.assign(own, ...manifests.map(({ exported }) => exported));
+  const optional: Record<string, schema.Schema> = Object.assign({}, ...manifests.map((one) => one.exportedIfUsed));
+  const all: Record<string, schema.Schema> = Object.assign(own, ...manifests.map(({ exported }) => exported), optional);
   return schema.namedSchema(
     'AuthAccount',
-    schema.objectOf(all, () => true),
+    schema.objectOf(all, (field) => !Object.hasOwn(optional, field)),
   );
 };
 

@@ -1,4 +1,4 @@
-import { data, defineFeature, identity, limiter, mailing, schema, type settings } from '../../kit';
+import { Realm, data, defineFeature, identity, limiter, mailing, schema, type settings } from '../../kit';
 import { EmailChangeConfirmation, EmailChangeRequests, EmailReplacements } from './email-change';
 import { CreateSvcEmailChanges1764200000000, EmailChange } from './email-change.entity';
 import { EmailChangeController, EmailChangeFlow } from './email-change.controller';
@@ -18,8 +18,8 @@ function resetErrors({ guards }: settings.AuthConfig): string[] {
 }
 
 const reasons = {
-  email_change_failed:
-    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
+  email_change_failed: 'the link of a change of email is not valid, has expired or was replaced',
+  new_email_taken: 'the link of a change of email is valid, but another account has the new address now',
   former_email_taken: 'a change of email cannot be undone: another account has the former address',
 };
 
@@ -59,7 +59,7 @@ export const emailChange = defineFeature('emailChange', {
     'svc-email-change': limiter.perClientAndUser(({ emailChange: limit }) => limit),
   },
   configErrors: resetErrors,
-  exported: {
+  exportedIfUsed: {
     email_changes: schema.listOf(
       schema.record<ExportedEmailChange>({
         from: schema.orNull(schema.TEXT),
@@ -79,7 +79,12 @@ export const emailChange = defineFeature('emailChange', {
   data: {
     entities: [{ entity: EmailChange, migration: CreateSvcEmailChanges1764200000000 }],
     stores: [EmailChangeRows],
-    export: { email_changes: (services, userId) => services.get(EmailChangeRows).list(userId) },
+    export: {
+      email_changes: async (services, userId) => {
+        const changes = await services.get(EmailChangeRows).list(userId);
+        return data.ifUsed(changes, services.get(Realm).options.features.emailChange);
+      },
+    },
     erase: [data.rowsOfUser(EmailChange)],
     prune: {
       emailChanges: {

@@ -40,7 +40,7 @@ export interface ExportedEmailChange {
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
     /** Requested and made changes of the email, until their links expire. */
-    email_changes: ExportedEmailChange[];
+    email_changes?: ExportedEmailChange[];
   }
   interface Pruned {
     emailChanges: number;

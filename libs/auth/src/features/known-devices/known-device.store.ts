@@ -27,7 +27,7 @@ export interface ListedKnownDevice extends ExportedDevice {
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
     /** The devices on which the user has signed in. */
-    known_devices: ExportedDevice[];
+    known_devices?: ExportedDevice[];
   }
   interface Pruned {
     knownDevices: number;

@@ -1,4 +1,5 @@
 import {
+  Realm,
   data,
   defineFeature,
   mailedUrlErrors,
@@ -43,9 +44,9 @@ function mailErrorsOf(
 }
 
 /** A service that only verifies tokens may share the environment of the issuer, and mails nothing. */
-const configErrors: manifest.Feature['configErrors'] = ({ guards, routes }, production, _sources, manifests) => {
+const configErrors: manifest.Feature['configErrors'] = ({ guards, verifyOnly }, production, _sources, manifests) => {
   const sending = guards.filter(
-    ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (routes || mail.mailer),
+    ({ features, knownDevices, mail }) => features.knownDevices && knownDevices.mail && (!verifyOnly || mail.mailer),
   );
   // A guard that inherits the options would repeat the text.
   return [...new Set(sending.flatMap((guard) => mailErrorsOf(guard, production, manifests)))];
@@ -81,7 +82,7 @@ export const knownDevices = defineFeature('knownDevices', {
   cookies: [DeviceCookie],
   events: SIGN_IN_REPORT_EVENTS,
   configErrors,
-  exported: { known_devices: schema.listOf(schema.record<ExportedDevice>(DEVICE)) },
+  exportedIfUsed: { known_devices: schema.listOf(schema.record<ExportedDevice>(DEVICE)) },
   capabilities: { knownDevices: KnownDeviceFlow },
   controllers: [KnownDevicesController],
   providers: [DeviceCookie, DeviceTokens, KnownDevices, SignInReports],
@@ -96,7 +97,12 @@ export const knownDevices = defineFeature('knownDevices', {
   data: {
     entities: [{ entity: KnownDevice, migration: CreateSvcKnownDevices1764300000000 }],
     stores: [KnownDeviceStore],
-    export: { known_devices: (services, userId) => services.get(KnownDeviceStore).export(userId) },
+    export: {
+      known_devices: async (services, userId) => {
+        const devices = await services.get(KnownDeviceStore).export(userId);
+        return data.ifUsed(devices, services.get(Realm).options.features.knownDevices);
+      },
+    },
     erase: [data.rowsOfUser(KnownDevice)],
     prune: { knownDevices: { title: 'known devices', run: (services) => services.get(KnownDeviceStore).prune() } },
   },

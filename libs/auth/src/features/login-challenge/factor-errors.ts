@@ -45,7 +45,7 @@ function sharedFactorErrors(config: GuardConfig, source: UserSource, features: r
 
 /** Why an application must not start: no user could sign in, or less would be asked than an option states. */
 export function factorErrors(
-  { routes, guards }: AuthConfig,
+  { verifyOnly, guards }: AuthConfig,
   _production: boolean,
   sources: ReadonlyMap<string, UserSource>,
   manifests: readonly Feature[],
@@ -56,12 +56,12 @@ export function factorErrors(
     const { nameOf, confirm } = guard;
     const factors: string = confirm.factors;
     return [
-      routes &&
+      !verifyOnly &&
         requiresFactor(guard) &&
         !features.some((feature) => isOnAt(feature, guard)) &&
         `${nameOf('twoFactor.required')} is set, but the users of the guard "${guard.guard}" can have no second factor, so ` +
           `none of them could sign in. Switch ${ofAllGuards.join(' or ')} on for this guard, or set guards.${guard.guard}.twoFactor.required to false.`,
-      ...(routes ? sharedFactorErrors(guard, sources.get(guard.guard)!, features) : []),
+      ...(verifyOnly ? [] : sharedFactorErrors(guard, sources.get(guard.guard)!, features)),
       !['one', 'all'].includes(factors) &&
         `${nameOf('confirm.factors')} (SVC_CONFIRM_FACTORS) is "${factors}". Use one or all.`,
     ].filter((text): text is string => typeof text === 'string');

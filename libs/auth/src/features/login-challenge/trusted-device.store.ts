@@ -29,7 +29,7 @@ export interface ListedDevice {
 declare module '../../foundation/realm/feature-data' {
   interface ExportedData {
     /** Also devices that are not trusted any more and not deleted yet. */
-    trusted_devices: readonly ListedDevice[];
+    trusted_devices?: readonly ListedDevice[];
   }
   interface Pruned {
     trustedDevices: number;

@@ -4,7 +4,8 @@ import { listOf } from '../../foundation/platform/schema';
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { informOn, userIdOf } from '../../foundation/realm/informing';
 import { defineFeature } from '../../foundation/realm/feature';
-import { rowsOfUser } from '../../foundation/realm/feature-data';
+import { ifUsed, rowsOfUser } from '../../foundation/realm/feature-data';
+import { Realm } from '../../foundation/realm/realm';
 import { LoginRequest } from '../login/login';
 import { CreateSvcTrustedDevices1764400000000, TrustedDevice } from './trusted-device.entity';
 import { TRUSTED_DEVICE, TrustedDeviceStore, endTrust } from './trusted-device.store';
@@ -20,7 +21,7 @@ import { TrustedDeviceFlow, TrustedDevicesController } from './trusted-devices.c
 /** Devices from which the password alone signs a user in (`twoFactor.trustedDeviceDays`). */
 export const trustedDevices = defineFeature('trustedDevices', {
   onWith: ({ factor }) => factor !== undefined,
-  exported: { trusted_devices: listOf(TRUSTED_DEVICE) },
+  exportedIfUsed: { trusted_devices: listOf(TRUSTED_DEVICE) },
   capabilities: { trustedDevices: TrustedDeviceFlow },
   controllers: [TrustedDevicesController],
   mails: { deviceTrusted: CHANGE_MAIL },
@@ -37,8 +38,10 @@ export const trustedDevices = defineFeature('trustedDevices', {
     entities: [{ entity: TrustedDevice, migration: CreateSvcTrustedDevices1764400000000 }],
     stores: [TrustedDeviceStore],
     export: {
-      trusted_devices: (services, userId) =>
-        services.get(TrustedDeviceStore).list(userId).catch(valueIf(isMissing, [])),
+      trusted_devices: async (services, userId) => {
+        const devices = await services.get(TrustedDeviceStore).list(userId).catch(valueIf(isMissing, []));
+        return ifUsed(devices, services.get(Realm).options.twoFactor.trustedDeviceDays > 0);
+      },
     },
     erase: [rowsOfUser(TrustedDevice)],
     prune: {

@@ -11,9 +11,10 @@ import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
-import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
+import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 import {
   type RefreshVerdict,
+  type RepetitionTimes,
   crossesForkThreshold,
   endOfSession,
   endsSession,
@@ -21,7 +22,7 @@ import {
 } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
-type Accepted = 'current' | 'replay' | 'ahead';
+type Accepted = 'current' | 'replay' | 'late' | 'ahead';
 
 /** The reasons of a refusal in the security log. The client gets the same response for all of them. */
 const REASONS: Readonly<Record<Exclude<RefreshVerdict, Accepted>, Reason>> = {
@@ -76,11 +77,7 @@ export class RefreshRotation {
       isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
-      const verdict = refreshVerdict(
-        session && { ...session, now: since! },
-        generation,
-        this.realm.options.graceSeconds,
-      );
+      const verdict = refreshVerdict(session && { ...session, now: since! }, generation, this.repetitionTimes);
       if (!session || !isAccepted(verdict)) {
         const refusal = await this.refusal(session, verdict as keyof typeof REASONS);
         if (refusal) throw refusal;
@@ -102,6 +99,12 @@ export class RefreshRotation {
     throw new StoreUnavailable('PostgreSQL');
   }
 
+  /** Whether a text is a refresh token of a session, of any generation. It is not used up. */
+  async isOfSession(refreshToken: string, familyId: string): Promise<boolean> {
+    const presented = parseRefreshToken(refreshToken);
+    return presented?.familyId === familyId && (await this.sessionOf(presented)) !== null;
+  }
+
   /**
    * The user of the live session of a refresh token, which is not used up. Null for any other text, and for a session with a
    * pinned list of abilities.
@@ -110,9 +113,14 @@ export class RefreshRotation {
     const presented = parseRefreshToken(refreshToken);
     const session = presented && (await this.sessionOf(presented));
     if (!session || session.scope !== null) return null;
-    const verdict = refreshVerdict(session, presented.generation, this.realm.options.graceSeconds);
+    const verdict = refreshVerdict(session, presented.generation, this.repetitionTimes);
     if (!isAccepted(verdict) || (await this.denylist.deniesFamily(session.familyId))) return null;
     return session.userId;
+  }
+
+  private get repetitionTimes(): RepetitionTimes {
+    const { graceSeconds, sessions } = this.realm.options;
+    return { graceSeconds, unusedSuccessorSeconds: sessions.unusedSuccessorSeconds };
   }
 
   /** Returns the session of a token that this server made; null for every other token. */
@@ -128,8 +136,9 @@ export class RefreshRotation {
     { verdict, isFirstTry }: { verdict: Accepted; isFirstTry: boolean },
     additions: Additions,
   ): Promise<SessionTokens | null> {
-    const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
-    const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
+    const isRepeated = verdict === 'replay' || verdict === 'late';
+    const rotates = !isRepeated && this.realm.options.features.rotation;
+    const current = isRepeated ? session.generation : generation + (rotates ? 1 : 0);
     // Issued before any change: a failure here consumes nothing.
     const tokens = this.tokens(session, current, additions);
     if (rotates) {
@@ -138,9 +147,11 @@ export class RefreshRotation {
       if (verdict === 'ahead') this.reportRecovery(session, generation);
       return tokens;
     }
-    const holders = await this.store.countHolder(session, verdict === 'replay' ? 1 : 0);
+    const isLate = verdict === 'late';
+    const holders = await this.store.countHolder(session, isRepeated ? 1 : 0, isLate);
     if (holders === null) return null;
-    if (verdict === 'replay') this.reportFork(session, holders);
+    if (isLate || (isRepeated && crossesForkThreshold(holders, this.realm.options.forkThreshold)))
+      this.events.emit(new RefreshFamilyForked(session.userId, session.familyId, holders, this.realm.guard));
     return tokens;
   }
 
@@ -172,11 +183,6 @@ export class RefreshRotation {
     };
   }
 
-  private reportFork({ userId, familyId }: FoundSession, holders: number): void {
-    if (!crossesForkThreshold(holders, this.realm.options.forkThreshold)) return;
-    this.events.emit(new RefreshFamilyForked(userId, familyId, holders, this.realm.guard));
-  }
-
   private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
     const lost = presented - generation;
     this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It continues from the token of its client.`);
@@ -204,4 +210,4 @@ export class RefreshRotation {
 }
 
 const isAccepted = (verdict: RefreshVerdict): verdict is Accepted =>
-  verdict === 'current' || verdict === 'replay' || verdict === 'ahead';
+  verdict === 'current' || verdict === 'replay' || verdict === 'late' || verdict === 'ahead';

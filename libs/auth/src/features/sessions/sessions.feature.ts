@@ -4,9 +4,9 @@ import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
-import { RequestSessions } from './request-sessions';
+import { RequestSessions, SignOutGate } from './request-sessions';
 import { RefreshRotation } from './refresh-rotation';
-import { RefreshTokens } from './refresh-tokens';
+import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -74,6 +74,7 @@ export const sessions = defineFeature('sessions', {
     Accounts,
     RefreshRotation,
     RequestSessions,
+    SignOutGate,
     SessionPruning,
     SessionList,
     SessionExport,

@@ -43,6 +43,17 @@ export interface SessionsOptions {
    * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
    */
   ttlWithoutRemember?: number;
+
+  /**
+   * Seconds after a refresh for which the replaced refresh token is accepted once more, if its successor was never presented: a
+   * device without a network, whose refresh was answered but lost the answer, is not signed out. At most a third of `accessTtl`.
+   * `0` means that only `graceSeconds` applies, and without that, no value is accepted. Two late repetitions in a row are a reuse, and
+   * each emits `RefreshFamilyForked`.
+   *
+   * @default 0
+   * @env SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS
+   */
+  unusedSuccessorSeconds?: number;
 }
 
 declare module '../../foundation/config/auth-options' {
@@ -73,5 +84,6 @@ export const SESSIONS_OPTIONS = {
     maxPerUser: count(0, LARGEST, { default: 100, env: 'SESSIONS_MAX_PER_USER' }),
     idleTimeout: seconds(0, TEN_YEARS, { default: 0, env: 'SESSIONS_IDLE_TIMEOUT' }),
     ttlWithoutRemember: seconds(0, TEN_YEARS, { default: 0, env: 'SESSIONS_TTL_WITHOUT_REMEMBER' }),
+    unusedSuccessorSeconds: seconds(0, LARGEST, { default: 0, env: 'SESSIONS_UNUSED_SUCCESSOR_SECONDS' }),
   } satisfies TableOf<SessionsOptions>),
 } satisfies OptionTree;

@@ -13,6 +13,7 @@ import type {
 import type { Limiter } from '../ports/limiter';
 import type { GuardFacts, WithDefaults } from './option-table';
 import type { Language } from '../platform/language';
+import { AuthConfigError } from '../platform/errors';
 
 /** All rate limits, with defaults applied. */
 export type RateLimits = {
@@ -71,6 +72,7 @@ export interface GuardConfig extends PublicOptions {
 /** The options of the whole module, with defaults applied, frozen. */
 export interface AuthConfig {
   readonly routes: boolean;
+  readonly verifyOnly: boolean;
   /** The extra guards in their order, the default guard last. */
   readonly guards: readonly GuardConfig[];
   readonly encryption: Readonly<{ key: string | undefined; previousKeys: readonly string[] }>;
@@ -86,9 +88,18 @@ export interface AuthConfig {
   readonly store: unknown;
 }
 
-/** Whether the library reads a database: for its routes, or for the users of a guard. A service that only verifies has none. */
-export const needsDatabase = ({ routes, guards }: AuthConfig): boolean =>
-  routes || guards.some(({ users }) => users?.entity !== undefined);
+/** Whether the library reads a database. A service that only verifies reads one if the users of a guard are in a table. */
+export const needsDatabase = ({ verifyOnly, guards }: AuthConfig): boolean =>
+  !verifyOnly || guards.some(({ users }) => users?.entity !== undefined);
+
+/** @throws AuthConfigError in a service that only verifies: its tables and options are not those of the issuer */
+export function refuseVerifyOnly({ verifyOnly }: Pick<AuthConfig, 'verifyOnly'>): void {
+  if (!verifyOnly) return;
+  throw new AuthConfigError(
+    'The service only verifies tokens (verifyOnly), so it starts, ends and prunes no sessions. Do this at the issuer, or ' +
+      'remove verifyOnly and give this service the tables, the keys and the options of the issuer.',
+  );
+}
 
 /** DI token of {@link AuthConfig}. */
 export const AUTH_CONFIG = Symbol('AUTH_CONFIG');

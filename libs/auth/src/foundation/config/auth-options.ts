@@ -123,8 +123,8 @@ export interface RetentionOptions {
    * When the application runs the sweep of `svc:prune`: a cron expression in the time zone of the process, or `false`
    * for never. If the host imports `ScheduleModule` of `@nestjs/schedule`, the sweep is its job `svc:prune`; otherwise
    * the library has a timer. Of several nodes, one at a time runs it. An application without an HTTP server does not
-   * schedule it. With `routes: false` the default is `false`, and the environment variable is ignored: a host with routes
-   * of its own sets this option in its code, and a service that only verifies sets none.
+   * schedule it. With `verifyOnly` the default is `false`, and the environment variable, which may be meant for the issuer, is
+   * ignored.
    *
    * @default '23 3 * * *'
    * @env SVC_PRUNE_SCHEDULE
@@ -788,12 +788,20 @@ export interface AuthStructure extends GuardStructure {
   guard?: string;
 
   /**
-   * Mounts the routes. `false` mounts none: for services that only verify tokens, and for a host that has its own routes
-   * and makes server calls.
+   * Mounts the routes. `false` mounts none: for a host that has its own routes and makes server calls. Everything else, such
+   * as the checks at the start and pruning, is the same with both values.
    *
-   * @default true
+   * @default true, and false with `verifyOnly`
    */
   routes?: boolean;
+
+  /**
+   * The service only verifies the tokens of an issuer. It mounts no routes, needs neither tables nor a key that signs, checks
+   * and prunes no tables, and calls that start or end sessions throw `AuthConfigError`.
+   *
+   * @default false
+   */
+  verifyOnly?: boolean;
 
   /** Extra guards by name. Each has its own users, audience, path, cookie and sessions. */
   guards?: Record<string, GuardOptions>;

@@ -99,7 +99,11 @@ const GUARD_OPTIONS = {
 const MODULE_OPTIONS = {
   guard: text({ default: DEFAULT_GUARD }),
   guards: value(),
-  routes: flag({ default: true }),
+  routes: flag({
+    default: true,
+    resolve: (routes, { verifyOnly }: AuthModuleOptions) => (routes ?? true) && !verifyOnly,
+  }),
+  verifyOnly: flag({ default: false }),
   dataSource: text({}),
   pool: value(),
   requestOf: value(),
@@ -129,9 +133,9 @@ const MODULE_OPTIONS = {
  * A service that only verifies may have another access TTL than the issuer, and would delete rows too early. It may also
  * share the environment of the issuer.
  */
-function scheduleOf(schedule: string | false | undefined, { retention = {}, routes = true }: AuthModuleOptions) {
-  const isOwn = routes || !isRetentionFromEnv(retention);
-  return (isOwn ? schedule : undefined) ?? (routes ? '23 3 * * *' : false);
+function scheduleOf(schedule: string | false | undefined, { retention = {}, verifyOnly = false }: AuthModuleOptions) {
+  const isOwn = !verifyOnly || !isRetentionFromEnv(retention);
+  return (isOwn ? schedule : undefined) ?? (verifyOnly ? false : '23 3 * * *');
 }
 
 /** The options that belong to no single feature. */

@@ -125,6 +125,7 @@ const EXPECTED: Record<string, string> = {
   SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
   SVC_SESSIONS_IDLE_TIMEOUT: 'sessions.idleTimeout',
   SVC_SESSIONS_TTL_WITHOUT_REMEMBER: 'sessions.ttlWithoutRemember',
+  SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS: 'sessions.unusedSuccessorSeconds',
   SVC_PASSKEY_MAX_PER_USER: 'passkeys.maxPerUser',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',
   SVC_ARGON2_TIME: 'hashing.timeCost',

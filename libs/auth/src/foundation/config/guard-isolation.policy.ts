@@ -72,7 +72,7 @@ function encryptionKeys(
   { guards, encryption: { key, previousKeys } }: AuthConfig,
   manifests: readonly OptionFacets[],
 ): string[] {
-  // That of a feature that mails is checked with its mails: a service without routes sends none.
+  // That of a feature that mails is checked with its mails: a service that only verifies sends none.
   const needing = manifests.find(
     ({ needsEncryptionKey, needsMailer, flags }) =>
       needsEncryptionKey && !needsMailer && guards.some(({ features }) => flags?.some((name) => features[name])),
@@ -93,8 +93,8 @@ export const withoutKey = ({ flags, needsEncryptionKey }: OptionFacets): string 
   `features.${flags![0]} needs encryption.key (SVC_ENCRYPTION_KEY): ${needsEncryptionKey}. Generate one with npx svc-auth secret --show, and do not use the value of secret.`;
 
 /** Refresh tokens are derived from a configured secret, which a guard that signs with a key pair may not have. */
-function refreshTokenRoots({ guards, routes, encryption: { key } }: AuthConfig): string[] {
-  if (!routes || key) return [];
+function refreshTokenRoots({ guards, verifyOnly, encryption: { key } }: AuthConfig): string[] {
+  if (verifyOnly || key) return [];
   return guards.flatMap(({ guard, algorithm, secret, nameOf }) => {
     if (algorithm !== 'RS256' && algorithm !== 'ES256') return [];
     const correction = 'Set encryption.key (SVC_ENCRYPTION_KEY); npx svc-auth secret --show generates one.';

@@ -7,7 +7,7 @@ const URL_OF_KEYS = 'https://api.example.com/auth/jwks';
 const PEM = '-----BEGIN';
 
 const service = (keys: object, more: object = {}): AuthModuleOptions =>
-  ({ routes: false, algorithm: 'ES256', users: { entity: People }, keys, ...more }) as AuthModuleOptions;
+  ({ verifyOnly: true, algorithm: 'ES256', users: { entity: People }, keys, ...more }) as AuthModuleOptions;
 
 const refusalsOf = (options: AuthModuleOptions, production: boolean): string[] =>
   keySetErrors(resolveOptions(options), production);
@@ -15,7 +15,7 @@ const refusalsOf = (options: AuthModuleOptions, production: boolean): string[] =
 describe('keys.jwks', () => {
   it.each<[string, AuthModuleOptions, boolean?]>([
     ['not set', service({ public: { k1: PEM } })],
-    ['not set, on an issuer', { algorithm: 'HS256', routes: true }],
+    ['not set, on an issuer', { algorithm: 'HS256', verifyOnly: false }],
     ['an https URL', service({ jwks: URL_OF_KEYS })],
     ['an https URL with RS256', service({ jwks: URL_OF_KEYS }, { algorithm: 'RS256' })],
     ['a function', service({ jwks: async () => ({ keys: [] }) })],
@@ -80,9 +80,9 @@ describe('keys.jwks', () => {
       /cannot be combined.*keys\.public.*Remove/,
     ],
     [
-      'a URL on a service with routes',
-      service({ jwks: URL_OF_KEYS }, { routes: true }),
-      /only verify.*Set routes to false/,
+      'a URL on an issuer',
+      service({ jwks: URL_OF_KEYS }, { verifyOnly: false }),
+      /only verify.*Set verifyOnly to true/,
     ],
     [
       'an invalid URL of an extra guard',

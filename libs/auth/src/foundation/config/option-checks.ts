@@ -75,8 +75,15 @@ const NOT_AWAITED = ['cache', 'stores', 'keys.jwks'];
  * The errors of the options that the module needs before the other checks run: those with which routes are mounted. All
  * errors of the options, if one of these has a wrong type.
  */
-export function structureErrors(structure: { guards?: unknown }, known: KnownOptions): string[] {
-  const { guards } = structure;
+export function structureErrors(
+  structure: { guards?: unknown; routes?: boolean; verifyOnly?: boolean },
+  known: KnownOptions,
+): string[] {
+  const { guards, routes, verifyOnly } = structure;
+  if (routes === true && verifyOnly === true)
+    return [
+      'routes and verifyOnly are both true, but a service that only verifies mounts no routes. Remove one of them.',
+    ];
   const blocks = [structure, ...(isObject(guards) ? Object.values(guards) : [])] as Record<string, unknown>[];
   const isWrong = blocks.some((block) =>
     MOUNTED.some((option) => block?.[option] !== undefined && typeFault(known.byName.get(option)!, block[option])),

@@ -51,7 +51,7 @@ describe('the public configuration of a guard', () => {
       username: 'email',
       appName: 'i',
       features: expect.objectContaining({ rotation: true, lockout: true, twoFactor: false }),
-      sessions: { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0 },
+      sessions: { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0, unusedSuccessorSeconds: 0 },
       confirm: expect.objectContaining({ ttl: 300, header: 'X-Svc-Confirmation' }),
       lockout: { maxAttempts: 100, releaseAfter: 0 },
       twoFactor: {

@@ -5,7 +5,18 @@ import { merge } from './merge';
 import { type KnownOptions, resolveTree } from './option-table';
 import { readFlag } from './option-values.policy';
 
-const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource', 'pool'];
+const STRUCTURE = [
+  'guard',
+  'path',
+  'routes',
+  'verifyOnly',
+  'domain',
+  'features',
+  'users',
+  'presenter',
+  'dataSource',
+  'pool',
+];
 
 /**
  * Returns the options with booleans in place of their texts (`'off'`), as a `ConfigService` returns them. A text that is no

@@ -74,10 +74,10 @@ export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[
 }
 
 /** Returns the configuration errors of `keys.jwks`, each with its correction. */
-export const keySetErrors = ({ guards, routes }: AuthConfig, production: boolean): string[] =>
-  guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, routes, production)));
+export const keySetErrors = ({ guards, verifyOnly }: AuthConfig, production: boolean): string[] =>
+  guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, verifyOnly, production)));
 
-function jwksErrors({ keys, algorithm, nameOf }: GuardConfig, routes: boolean, production: boolean): string[] {
+function jwksErrors({ keys, algorithm, nameOf }: GuardConfig, verifyOnly: boolean, production: boolean): string[] {
   const option = `${nameOf('keys.jwks')} (SVC_JWKS_URL)`;
   const fault = sourceFault(keys.jwks, production);
   return [
@@ -85,8 +85,8 @@ function jwksErrors({ keys, algorithm, nameOf }: GuardConfig, routes: boolean, p
       `${option} cannot be combined with keys.private and keys.public: keys have one source. Remove one of them.`,
     algorithm === 'HS256' &&
       `${option} needs an algorithm with public keys. Set algorithm (SVC_ALGORITHM) to the issuer's, ES256 or RS256.`,
-    routes &&
-      `${option} is for services that only verify tokens, but the routes sign tokens. Set routes to false, or set keys.private and keys.public instead.`,
+    !verifyOnly &&
+      `${option} is for services that only verify tokens. Set verifyOnly to true, or set keys.private and keys.public instead.`,
     fault &&
       `${option} ${fault}. Set it to the URL of the issuer's key set, such as https://api.example.com/auth/jwks.`,
   ].filter((text): text is string => typeof text === 'string');

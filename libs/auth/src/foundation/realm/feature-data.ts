@@ -84,7 +84,7 @@ export interface FeatureData {
   readonly addedAt?: number;
   /** Providers of every guard, with or without the feature. */
   readonly stores?: readonly Provider[];
-  /** The parts of the export of an account at one guard. */
+  /** The parts of the export of an account at one guard. Undefined for a part that it does not have: see {@link ifUsed}. */
   readonly export?: {
     readonly [Part in keyof ExportedData]?: (services: GuardServices, userId: string) => Promise<ExportedData[Part]>;
   };
@@ -92,6 +92,10 @@ export interface FeatureData {
   readonly erase?: readonly AccountRows[];
   readonly prune?: { readonly [Stage in keyof Pruned]?: PruneStage };
 }
+
+/** The rows of an export; undefined for none while the feature is off, so that the export does not name it. */
+export const ifUsed = <Row>(rows: readonly Row[], isOn: boolean): Row[] | undefined =>
+  isOn || rows.length > 0 ? [...rows] : undefined;
 
 /** The data of all features, in the order in which their tables were added to the library. */
 export const dataOf = (features: readonly { readonly data?: FeatureData }[]): readonly FeatureData[] =>

@@ -97,7 +97,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     try {
       await this.store.identify();
       this.warnOfNamelessStore();
-      if (await this.ended.isIssuer()) await this.repair();
+      if (this.ended.areOwn) await this.repair();
       this.refusal = undefined;
     } catch (error) {
       const { message, stack } = error as Error;

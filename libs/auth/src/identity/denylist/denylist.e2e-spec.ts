@@ -45,8 +45,8 @@ describeWithOwnRedis('the denylist in Redis', () => {
     await redis.stop();
   });
 
-  const denylist = (routes: boolean): Denylist =>
-    new Denylist(store, continuity, realm, { routes, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
+  const denylist = (issues: boolean): Denylist =>
+    new Denylist(store, continuity, realm, { verifyOnly: !issues, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
   const isDenied = async (id: string): Promise<boolean> => (await operator.exists(deniedKey(id))) === 1;
 
   describe('that receives an end before the commit', () => {
@@ -123,9 +123,9 @@ describeWithOwnRedis('the denylist in Redis', () => {
 
   it.each([true, false])(
     'is read once for all tokens of one turn of the event loop, and each token gets its own answer (issuing node: %s)',
-    async (routes) => {
+    async (issues) => {
       await store.setMany([COMPLETE], await currentOf(continuity), 60);
-      const denials = denylist(routes);
+      const denials = denylist(issues);
       const sessions = Array.from({ length: 40 }, () => randomUUID());
       const tokens = sessions.map(() => randomUUID());
       await denials.deny(sessions.filter((_, i) => i % 7 === 3));
@@ -139,16 +139,16 @@ describeWithOwnRedis('the denylist in Redis', () => {
       expect(answers.map(({ denied }) => denied)).toEqual(
         sessions.map((_, i) => (i % 7 === 3 && i % 4 > 0) || (i === 5 && i % 3 > 0)),
       );
-      expect(new Set(answers.map(({ complete }) => complete))).toEqual(new Set([!routes]));
+      expect(new Set(answers.map(({ complete }) => complete))).toEqual(new Set([!issues]));
     },
   );
 
   it('that does not answer causes an error, and never reports that a session is not denied', async () => {
     proxy.down();
-    for (const routes of [true, false]) {
-      await expect(denylist(routes).read({ fid: randomUUID() })).rejects.toBeInstanceOf(StoreUnavailable);
-      await expect(denylist(routes).deniesFamily(randomUUID())).rejects.toBeInstanceOf(StoreUnavailable);
-      await expect(denylist(routes).deny([randomUUID()])).rejects.toBeInstanceOf(StoreUnavailable);
+    for (const issues of [true, false]) {
+      await expect(denylist(issues).read({ fid: randomUUID() })).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(denylist(issues).deniesFamily(randomUUID())).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(denylist(issues).deny([randomUUID()])).rejects.toBeInstanceOf(StoreUnavailable);
     }
     proxy.heal();
     await eventually(async () => client.isReady);

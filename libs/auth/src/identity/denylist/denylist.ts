@@ -128,9 +128,9 @@ export class Denylist {
   private async denials(tokens: readonly (readonly string[])[], tag: string): Promise<StoredDenial[]> {
     const keys = tokens.flat();
     // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
-    const { entries, isComplete } = this.config.routes
-      ? { entries: keys.length ? await this.store.getMany(keys) : [], isComplete: false }
-      : await this.readMarked(keys, tag);
+    const { entries, isComplete } = this.config.verifyOnly
+      ? await this.readMarked(keys, tag)
+      : { entries: keys.length ? await this.store.getMany(keys) : [], isComplete: false };
     let at = 0;
     return tokens.map(({ length }) => {
       const own = entries.slice(at, (at += length));

@@ -66,15 +66,12 @@ export class EndedSessions {
    */
   async has(familyId: string | null): Promise<boolean | null> {
     const isAsked = familyId !== null && isUuid(familyId) && this.database.hasEntity(SESSIONS);
-    return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
+    return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.verifyOnly ? null : false);
   }
 
-  /**
-   * Whether this process issues tokens from the table. A process without routes may have its own table, which contains
-   * only the ends of sessions that other processes started.
-   */
-  async isIssuer(): Promise<boolean> {
-    return this.database.hasEntity(SESSIONS) && (this.config.routes || (await this.isEmpty()) === false);
+  /** Whether this process issues tokens from the table. That of a service that only verifies may lack ends of the issuer. */
+  get areOwn(): boolean {
+    return !this.config.verifyOnly && this.database.hasEntity(SESSIONS);
   }
 
   /**
@@ -151,11 +148,6 @@ export class EndedSessions {
         'that only Redis still knows are written back some minutes later. Until then Redis denies these sessions.',
     );
   }
-
-  private async isEmpty(): Promise<boolean | null> {
-    const rows = await this.database.query(this.statements().any).catch(valueIf(isMissingTable, null));
-    return rows && !rows.length;
-  }
 }
 
 /**
@@ -184,7 +176,7 @@ export class UnfinishedEnds {
    */
   async finish(userId: string, familyId: string | null): Promise<void> {
     // A service that only verifies tokens writes no sessions, and the session of a co-issuer has no row.
-    if (familyId === null || !this.config.routes || !isUuid(familyId)) return;
+    if (familyId === null || this.config.verifyOnly || !isUuid(familyId)) return;
     // The token may be denied by its own id, which says nothing about its session.
     if (!(await this.denylist.deniesFamily(familyId))) return;
     await this.finishDenied(await this.ended.liveOf(this.realm.guard, userId, familyId));
@@ -215,7 +207,6 @@ function statementsOn(database: Database) {
   // Constant within a statement, so that PostgreSQL can use it as an index bound.
   const now = 'statement_timestamp() + $1::interval';
   return {
-    any: `SELECT 1 FROM ${sessions} WHERE user_id <> '' LIMIT 1`,
     // The data of a standby may be old: an end is reliable, a live session is not.
     ended: ended('CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END'),
     endedAnywhere: ended('revoked_at IS NOT NULL'),

@@ -57,7 +57,7 @@ const tagOf = (key: string): string => TAGS.find((tag) => key.includes(tag)) ?? 
 
 describe('a denylist on several servers', () => {
   const config = {
-    routes: false,
+    verifyOnly: true,
     storeTimeoutMs: 500,
     guards: [{ accessTtl: 900, leeway: 5 }],
   } as unknown as AuthConfig;
@@ -70,7 +70,7 @@ describe('a denylist on several servers', () => {
     store = new ShardedStore(new MovableClock());
     timeline = null;
     const ended = {
-      isIssuer: async () => true,
+      areOwn: true,
       timeline: async () => timeline,
       since: async () => [],
       end: async () => 0,

@@ -37,8 +37,8 @@ export class CallerReader {
     private readonly denylist: Denylist,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
-    // A service without routes may have users but no table of sessions, so it reads them separately.
-    const isJoined = config.routes && provider instanceof TypeormUserProvider && provider.readsSessions;
+    // A service that only verifies may have users but no table of sessions, so it reads them separately.
+    const isJoined = !config.verifyOnly && provider instanceof TypeormUserProvider && provider.readsSessions;
     this.joined = isJoined ? provider : undefined;
   }
 
@@ -119,6 +119,19 @@ export class Authenticator {
     if (typeof claims === 'string') throw new Unauthenticated(true).withReason(claims);
     // Awaited here: a promise that an async function returns costs two more turns of the microtask queue.
     return await this.admit(request, claims);
+  }
+
+  /**
+   * Authenticates a request that has an `Authorization` header. A header that is not accepted is refused: a client whose session
+   * has ended must not get the answer for visitors.
+   *
+   * @returns the caller; null without the header
+   * @throws Unauthenticated, StoreUnavailable as {@link authenticate} does
+   */
+  async authenticateIfAsked(request: Credentialed): Promise<Caller | null> {
+    // A host's `requestOf` can return names with capitals.
+    const isAsked = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+    return isAsked ? await this.authenticate(request) : null;
   }
 
   /** Checks revocation and the user of a request with a verified token, and records the caller. */

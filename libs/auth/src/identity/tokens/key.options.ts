@@ -41,7 +41,7 @@ export interface KeyOptions {
   /**
    * The URL of the issuer's JWK Set (RFC 7517 §5), such as `https://api.example.com/auth/jwks`, or a function that
    * resolves to the set. For services that only verify tokens. It replaces {@link public}. The application does not
-   * start if {@link private}, `HS256` or mounted routes are configured together with it.
+   * start if {@link private}, or `HS256` is configured together with it, or `verifyOnly` is not set.
    *
    * The service reads the set when a token has an unknown `kid`, and in the background when the `max-age` of the last
    * response is over (10 minutes for a function, and for a response without `max-age`); at most once in 10 seconds.

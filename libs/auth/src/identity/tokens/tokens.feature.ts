@@ -40,15 +40,15 @@ export class JwksController {
   }
 }
 
-/** Builds a realm's key ring. A deployment with routes issues tokens and needs a signing key; others may only verify. */
-function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
+/** Builds a realm's key ring. One that issues tokens needs a signing key. */
+function keyringOf({ options }: Realm, { verifyOnly, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
   const { algorithm, keys } = options;
   const remote =
     keys.jwks === undefined ? undefined : new RemoteKeys(keySetSource(keys.jwks), algorithm, storeTimeoutMs, clock);
   const ring = new Keyring(options, remote);
-  if (!routes || ring.canSign) return ring;
+  if (verifyOnly || ring.canSign) return ring;
   throw new AuthConfigError(
-    'keys.private (SVC_PRIVATE_KEY) is missing. Set it, or set routes to false to verify only.',
+    'keys.private (SVC_PRIVATE_KEY) is missing. Set it, or set verifyOnly to true if this service issues no tokens.',
   );
 }
 

@@ -1,7 +1,7 @@
 import { type ExecutionContext, Inject, Injectable, type Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
-import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig, type GuardConfig, refuseVerifyOnly } from '../../foundation/config/auth-config';
 import type { FeatureOptions } from '../../foundation/config/auth-options';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { mailErrors } from '../../foundation/config/url-checks';
@@ -141,8 +141,9 @@ export class ServerCalls {
     return this.realms.get(this.realm.guard);
   }
 
-  /** @throws AuthConfigError if the feature of the route is off for the guard, or cannot work with its configuration */
+  /** @throws AuthConfigError if the feature of the route is off for the guard, or cannot work with its configuration, and in a service that only verifies */
   private requireFeature({ controller }: Route): void {
+    refuseVerifyOnly(this.config);
     const { guard, features } = this.realm.options;
     const owns = ({ controllers = [], defaultGuardControllers = [] }: Feature): boolean =>
       controllers.includes(controller) || defaultGuardControllers.includes(controller);
@@ -165,7 +166,7 @@ export class ServerCalls {
    */
   private requireConfigured(called: readonly (keyof FeatureOptions)[]): void {
     const { config, realm } = this;
-    if (config.routes && realm.options.isDefault) return;
+    if (realm.options.isDefault) return;
     const { features: all } = realm.options;
     const isCalled = (name: string): boolean => (called as readonly string[]).includes(name);
     const calledManifests = this.manifests.filter(({ flags }) => flags?.some(isCalled));

@@ -192,8 +192,8 @@ function cookieChecks({ guard, cookieMode, refreshTokenFrom, cookie }: GuardConf
 const LOOPBACK = /^http:\/\/(localhost|127\.|\[::1\])/;
 
 /** The setting is made where the server is created, so the text of that file is searched. */
-function proxyChecks({ file, config: { routes, guards } }: WithOptions): UnnamedFinding[] {
-  if (!routes || !file) return [];
+function proxyChecks({ file, config: { verifyOnly, guards } }: WithOptions): UnnamedFinding[] {
+  if (verifyOnly || !file) return [];
   if (guards.every(({ hooks }) => hooks.rateLimitKey)) return [ok('hooks.rateLimitKey identifies the clients.')];
   const main = join(dirname(file), 'main.js');
   const unknown = 'The setting "trust proxy" was not found, because there is no main.js beside the root module.';
@@ -248,7 +248,7 @@ function productionChecks({ config }: WithOptions): UnnamedFinding[] {
     ...unsafeValueErrors(config, inProduction),
     ...keySetErrors(config, inProduction),
     ...config.guards.flatMap((guard) =>
-      guard.isDefault && config.routes ? mailErrors(guard, config.encryption, inProduction, FEATURES) : [],
+      guard.isDefault && !config.verifyOnly ? mailErrors(guard, config.encryption, inProduction, FEATURES) : [],
     ),
   ];
   const now = errorsFor(false);

@@ -108,7 +108,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
        class Subjects extends UserProvider { findById() {} findByIdentifier() {} idOf() {} }
        const redis = { url: process.env.REDIS_URL };
        exports.AppModule = AuthModule.forRoot({
-         routes: false, users: { provider: Subjects }, redis, ...${JSON.stringify({ ...SOUND, secret: SECRET })},
+         verifyOnly: true, users: { provider: Subjects }, redis, ...${JSON.stringify({ ...SOUND, secret: SECRET })},
        });`,
       'verifier.module.js',
     );
@@ -293,7 +293,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
     place.write(
       `const { AuthModule, UserProvider } = require('@svc/auth');
        class NoUsers extends UserProvider {}
-       exports.AppModule = AuthModule.forRoot({ routes: false, users: { provider: NoUsers }, secret: ${secret} });`,
+       exports.AppModule = AuthModule.forRoot({ verifyOnly: true, users: { provider: NoUsers }, secret: ${secret} });`,
       'app.module.js',
     );
     const found = await report('app.module.js');

@@ -36,7 +36,7 @@ const CURES: readonly (readonly [RegExp, string])[] = [
 
 /** The server, the tables, the indexes, the rights and the clock of PostgreSQL. */
 export async function databaseChecks({ database, config }: Subject): Promise<Finding[]> {
-  if (!database || (config && !config.routes && !database.hasEntity(TABLES[0]!.entity))) return [];
+  if (!database || (config?.verifyOnly && !database.hasEntity(TABLES[0]!.entity))) return [];
   try {
     return [
       ...found('postgres', await serverCheck(database)),

@@ -63,7 +63,7 @@ describe('the health of the store of a service that only verifies', () => {
     const realm = new Realm({ guard: 'api', features: { denylist: true } } as GuardConfig);
     realms.add(new RealmScope(realm, { get: () => denylist } as never));
     const [database, store] = [{ hasEntity: () => false } as never, new MemorySecurityStore(new Clock())];
-    health = new AuthHealth(database, store, realms, { routes: false } as AuthConfig, [], clock);
+    health = new AuthHealth(database, store, realms, { verifyOnly: true } as AuthConfig, [], clock);
   });
 
   it('is pending while the denylist is complete for no session, and up with a warning if it is for some', async () => {

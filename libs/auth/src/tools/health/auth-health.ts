@@ -12,7 +12,7 @@ import { type Completeness, Denylist } from '../../identity/denylist/denylist';
 import { Session } from '../../features/sessions/session.entity';
 import { Keyring, signJws, verifyJws } from '../../identity/tokens/keyring';
 import type { GuardServices, StoredEntity } from '../../foundation/realm/feature-data';
-import { libraryColumns, mayIssue, missingColumns } from '../migrations/missing-schema';
+import { libraryColumns, missingColumns } from '../migrations/missing-schema';
 
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
@@ -123,21 +123,21 @@ export class AuthHealth {
   indicators(): (() => Promise<HealthResult>)[] {
     const postgres = needsDatabase(this.config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
-    if (!mayIssue(this.database, this.realms, this.config, this.tables)) return [...postgres, ...always];
+    if (this.config.verifyOnly) return [...postgres, ...always];
     const secondFactors = this.factorChecks.length > 0 ? [() => this.secondFactors()] : [];
     return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
 
   /**
    * Whether PostgreSQL answers a prepared statement, and commits a transaction that inserts and deletes a session. So a
-   * standby, a pooler that has no transactions, a full disk and missing rights are down. With `routes: false`, nothing is
-   * written: a service that only verifies may have no right to write.
+   * standby, a pooler that has no transactions, a full disk and missing rights are down. Nothing is written with
+   * `verifyOnly`: such a service may have no right to write.
    */
   postgres<Key extends string = 'auth_postgres'>(key = 'auth_postgres' as Key): Promise<HealthResult<Key>> {
     return this.judged('postgres', key, async (begin) => {
       begin('read');
       await this.database.query('SELECT 1');
-      if (this.config.routes) await this.write(begin);
+      if (!this.config.verifyOnly) await this.write(begin);
     });
   }
 
@@ -224,7 +224,7 @@ export class AuthHealth {
     const denylist = scope?.get(Denylist);
     await denylist?.read({ jti: randomUUID(), fid: randomUUID() });
     // Without the table of sessions, a token is accepted only if the store certainly holds all denials.
-    const reliesOnStore = !this.config.routes && !this.database.hasEntity(Session);
+    const reliesOnStore = this.config.verifyOnly && !this.database.hasEntity(Session);
     if (!denylist || !reliesOnStore) return undefined;
     // A sharded store is read once for each group of sessions: also a check that is down must not be repeated at once.
     const known = this.completeness;

@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Database } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { Realms } from '../../foundation/realm/realm';
 import { SchemaCheck } from './missing-schema';
 import { resolveOptions } from '../../foundation/config/options.testkit';
 
@@ -30,7 +29,7 @@ describe('the check of the tables at boot', () => {
     query.mockReset();
     hasTransactions.mockReset().mockResolvedValue(true);
     const config: AuthConfig = resolveOptions({ secret: 'x' });
-    check = new SchemaCheck(database, new Realms(), config, { httpAdapter: {} as never }, [
+    check = new SchemaCheck(database, config, { httpAdapter: {} as never }, [
       { entity: Row, migration: class CreateRows {} as never },
     ]);
   });

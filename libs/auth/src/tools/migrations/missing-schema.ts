@@ -7,8 +7,6 @@ import { type Database, quotedPath } from '../../foundation/platform/database';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { StoredEntity } from '../../foundation/realm/feature-data';
-import type { Realms } from '../../foundation/realm/realm';
-import { Keyring } from '../../identity/tokens/keyring';
 import { FEATURES } from '../../features';
 
 /** A column that an entity has, and that the library reads or writes. */
@@ -71,22 +69,6 @@ export async function missingColumns(database: Database, wanted: readonly Wanted
   return missing.map(({ index, isTable }) => ({ ...wanted[Number(index)]!, isTable }));
 }
 
-/**
- * Whether the process may issue tokens, so that it needs the tables of the library: it has routes, or a host with routes of
- * its own can sign for the users of a table. A service that only verifies has `users.provider`, no key that signs, or no
- * entities of the library.
- */
-export function mayIssue(
-  database: Database,
-  realms: Realms,
-  { routes }: AuthConfig,
-  tables: readonly StoredEntity[],
-): boolean {
-  if (routes) return true;
-  const canSign = realms.all.some((scope) => scope.realm.options.users?.entity && scope.get(Keyring).canSign);
-  return canSign && tables.some(({ entity }) => database.hasEntity(entity));
-}
-
 const STATEMENT_POOLING =
   'The data source is connected through a connection pooler that pools statements. It allows no transactions, so no user ' +
   'could log in. Set pool_mode = transaction in PgBouncer, or connect to PostgreSQL directly.';
@@ -99,9 +81,8 @@ const REPEAT_MS = 1000;
  * users. After the `onModuleInit` of the host, which may run migrations. Without them, logins, sign-outs and erasures fail
  * later, one by one.
  *
- * An application with routes and without everything does not start. One without an HTTP server starts with a warning,
- * because it may be the one that runs the migrations; so does one with `routes: false`, because a service that only verifies
- * may share the secret and the users of the issuer. While the database does not answer, the check is repeated.
+ * An application without everything does not start. One without an HTTP server starts with a warning, because it may be the
+ * one that runs the migrations. A service that only verifies needs none of them. While the database does not answer, the check is repeated.
  */
 export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
@@ -110,7 +91,6 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly database: Database,
-    private readonly realms: Realms,
     private readonly config: AuthConfig,
     private readonly adapterHost: Pick<HttpAdapterHost, 'httpAdapter'>,
     private readonly tables: readonly StoredEntity[],
@@ -119,7 +99,7 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** @throws AuthConfigError with everything that is missing, and the migrations that create it */
   async onApplicationBootstrap(): Promise<void> {
-    if (!mayIssue(this.database, this.realms, this.config, this.tables)) return;
+    if (this.config.verifyOnly) return;
     const problem = await this.problem();
     if (problem === 'unknown') {
       this.logger.warn(
@@ -127,7 +107,7 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
       );
       this.repeat();
     } else if (problem) {
-      if (this.config.routes && this.adapterHost.httpAdapter) {
+      if (this.adapterHost.httpAdapter) {
         // Nest does not shut down an application that does not start, and an open connection keeps the process running.
         await this.closeStore();
         throw new AuthConfigError(problem);

@@ -84,25 +84,29 @@ describe('the timer for pruning', () => {
 
   it.each<[string, AuthModuleOptions, object | undefined]>([
     ['with retention.schedule false', { retention: { schedule: false } }, {}],
-    ['in a service without routes of the library', { routes: false }, {}],
+    ['in a service that only verifies', { verifyOnly: true }, {}],
     ['in an application without an HTTP server, such as a console', {}, undefined],
   ])('does not exist %s', (_, options, httpAdapter) => {
     start(options, httpAdapter ?? (null as unknown as object));
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('exists in a host with routes of its own that sets a schedule', async () => {
+  it('exists in a host with routes of its own', async () => {
     start({ routes: false, retention: { schedule: '0 13 * * *' } });
     expect(await runsWithin(3)).toEqual(['13:00']);
   });
 
-  it('of the environment is ignored in a service without routes of the library, which says so', async () => {
+  it('is refused in a service that only verifies, which would prune by other options than the issuer', () => {
+    expect(() => start({ verifyOnly: true, retention: { schedule: '0 13 * * *' } })).toThrow(/only verifies tokens/);
+  });
+
+  it('of the environment is ignored in a service that only verifies, which says so', async () => {
     const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     process.env.SVC_PRUNE_SCHEDULE = '0 13 * * *';
-    start({ routes: false, ...authOptionsFromEnv() });
+    start({ verifyOnly: true, ...authOptionsFromEnv() });
     expect(jest.getTimerCount()).toBe(0);
     expect(lines.mock.calls).toEqual([
-      [expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because routes is false/)],
+      [expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because verifyOnly is true/)],
     ]);
     start(authOptionsFromEnv());
     expect(await runsWithin(3)).toEqual(['13:00']);
@@ -119,7 +123,7 @@ describe('the timer for pruning', () => {
     const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     for (const text of [undefined, '', 'false', '0']) {
       if (text !== undefined) process.env.SVC_PRUNE_SCHEDULE = text;
-      start({ routes: false, ...authOptionsFromEnv() });
+      start({ verifyOnly: true, ...authOptionsFromEnv() });
     }
     expect(lines).not.toHaveBeenCalled();
   });

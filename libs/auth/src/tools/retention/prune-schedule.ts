@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { createRequire } from 'node:module';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from '../../foundation/config/auth-config';
 import { CORE } from '../../foundation/config/core-options';
 import { optionsFromEnv } from '../../foundation/config/env';
 import { optionsOf } from '../../foundation/config/option-table';
@@ -45,10 +45,11 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @throws AuthConfigError for an invalid cron expression */
+  /** @throws AuthConfigError for an invalid cron expression, and for a schedule of a service that only verifies */
   onApplicationBootstrap(): void {
     const { schedule } = this.config.retention;
-    if (!schedule && !this.config.routes) this.reportIgnored();
+    if (!schedule && this.config.verifyOnly) this.reportIgnored();
+    if (schedule) refuseVerifyOnly(this.config);
     if (!schedule || !this.adapterHost.httpAdapter) return;
     const registry = registryOf(this.moduleRef);
     const cron = registry && broughtBy<Cron>('@nestjs/schedule', 'cron');
@@ -72,8 +73,8 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
     const { SVC_PRUNE_SCHEDULE } = process.env;
     if (!optionsFromEnv(optionsOf([CORE]), { SVC_PRUNE_SCHEDULE }).retention?.schedule) return;
     this.logger.log(
-      'SVC_PRUNE_SCHEDULE is ignored, because routes is false: the service may share the environment of an issuer. If it ' +
-        'issues tokens on routes of its own, set retention.schedule in the options.',
+      'SVC_PRUNE_SCHEDULE is ignored, because verifyOnly is true: the service may share the environment of an issuer, and ' +
+        'prunes no rows.',
     );
   }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/option-table';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
@@ -46,9 +46,10 @@ export class Pruning {
    * and `svc:prune` call it. @returns null if another process has the lock, an advisory lock of PostgreSQL
    *
    * @param lockoutDays as for {@link run}
-   * @throws StoreUnavailable if the lock cannot be asked for; PruningFailed as {@link run} does
+   * @throws StoreUnavailable if the lock cannot be asked for; PruningFailed, AuthConfigError as {@link run} does
    */
-  runUnlessActive(lockoutDays?: number): Promise<Pruned | null> {
+  async runUnlessActive(lockoutDays?: number): Promise<Pruned | null> {
+    refuseVerifyOnly(this.config);
     const guards = this.realms.all.map(({ realm }) => realm.guard).toSorted();
     const name = ['svc:prune', this.database.table(Session), ...guards].join(' ');
     return whileLocked(this.database.source, name, () => this.run(lockoutDays));
@@ -60,9 +61,10 @@ export class Pruning {
    * If a stage fails, the other stages still run.
    *
    * @param lockoutDays replaces `retention.lockoutDays`; at least 1
-   * @throws PruningFailed after the other stages have run
+   * @throws PruningFailed after the other stages have run; AuthConfigError with `verifyOnly`
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
+    refuseVerifyOnly(this.config);
     const stages = pruneStages(this.features);
     const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
     const pruned = Object.fromEntries(stages.map(([name]) => [name, 0])) as unknown as Pruned;
