@@ -1,10 +1,18 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { RateLimits } from '../../foundation/config/auth-config';
+import type { RateLimit } from '../../foundation/config/auth-options';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Clock } from '../../foundation/platform/clock';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { Clients } from '../../request/http/client-info';
+import { limit } from '../../request/throttling/limiters';
+import { limitState } from '../../request/throttling/rate-limit.policy';
+import { TooManyRequests } from '../../request/throttling/throttling.errors';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
@@ -42,6 +50,44 @@ const ATTEMPTS = 10;
 /** The abilities and claims that the host adds to the next access token. */
 type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
 
+/** What one address may send for each request of one session, with `rateLimits.refresh.by: 'session'`. */
+const SESSIONS_OF_ADDRESS = 100;
+
+/** The limit of all refreshes of one address. Pure. */
+export const refreshRateOfAddress = ({
+  refresh: { maxAttempts, decaySeconds, by },
+}: RateLimits): Required<RateLimit> => ({
+  maxAttempts: by === 'session' ? SESSIONS_OF_ADDRESS * maxAttempts : maxAttempts,
+  decaySeconds,
+});
+
+/** Counts refreshes by session, after the MAC of the token was verified: otherwise a stranger could use up the limit of a session. */
+@Injectable()
+export class RefreshLimits {
+  constructor(
+    private readonly realm: Realm,
+    private readonly clients: Clients,
+    private readonly store: SecurityStore,
+    private readonly clock: Clock,
+  ) {}
+
+  get isOn(): boolean {
+    return this.realm.options.rateLimits.refresh.by === 'session';
+  }
+
+  /**
+   * @param familyId the session of the token; null for a token that this server did not make, which counts for the address
+   * @throws TooManyRequests, StoreUnavailable
+   */
+  async count(familyId: string | null, request: object): Promise<void> {
+    const { maxAttempts, decaySeconds } = this.realm.options.rateLimits.refresh;
+    const of = familyId === null ? `ip|${this.clients.addressOf(request)}` : `session|${familyId}`;
+    const limits = [limit('refresh', { key: `${this.realm.guard}|${of}`, maxAttempts, decaySeconds })];
+    const tally = await this.store.count(limits);
+    if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
+  }
+}
+
 /** Exchanges a refresh token for its successor, according to the decision of {@link refreshVerdict}. */
 @Injectable()
 export class RefreshRotation {
@@ -58,12 +104,17 @@ export class RefreshRotation {
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
+    private readonly limits: RefreshLimits,
     private readonly realm: Realm,
   ) {}
 
-  /** @throws InvalidRefreshToken for every refusal. After any other error, nothing was consumed */
-  async rotate(refreshToken: string): Promise<SessionTokens> {
+  /**
+   * @param request whose client is limited
+   * @throws InvalidRefreshToken for every refusal; TooManyRequests. After any other error, nothing was consumed
+   */
+  async rotate(refreshToken: string, request: object): Promise<SessionTokens> {
     const presented = parseRefreshToken(refreshToken);
+    if (!presented && this.limits.isOn) await this.limits.count(null, request);
     if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
@@ -74,6 +125,7 @@ export class RefreshRotation {
         this.sessionOf(presented),
         attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
+      if (attempt === 0 && this.limits.isOn) await this.limits.count(session && familyId, request);
       isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;

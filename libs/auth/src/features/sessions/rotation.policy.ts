@@ -193,6 +193,11 @@ const isWithin = (value: unknown, min: number, max: number): boolean =>
 const notWithin = (name: string, min: number, max: number, range: string): string =>
   `${name} of a session must be a whole number of seconds from ${min} to ${max} (${range}). To allow a longer life, raise the option.`;
 
+const limitErrors = ({ rateLimits: { refresh }, nameOf }: GuardConfig): string[] =>
+  ['address', 'session'].includes(refresh.by)
+    ? []
+    : [`${nameOf('rateLimits.refresh.by')} (SVC_REFRESH_BY) must be "address" or "session".`];
+
 /**
  * Why `sessions.unusedSuccessorSeconds` of a guard must not start an application. A client refreshes once in `accessTtl`: within a
  * third of that, two holders of a token cannot take turns with late repetitions.
@@ -214,7 +219,7 @@ function lateRepetitionErrors({ accessTtl, graceSeconds, sessions, nameOf }: Gua
  * idle time would end sessions in use.
  */
 export const sessionLifeErrors = ({ guards }: Pick<AuthConfig, 'guards'>): string[] =>
-  guards.flatMap((guard) => [...lifeErrors(guard), ...lateRepetitionErrors(guard)]);
+  guards.flatMap((guard) => [...lifeErrors(guard), ...lateRepetitionErrors(guard), ...limitErrors(guard)]);
 
 function lifeErrors({ accessTtl, sessions, nameOf }: GuardConfig): string[] {
   return [

@@ -137,7 +137,15 @@ describe('the field remember of a sign-in', () => {
 describe('the lives of sessions', () => {
   const errors = (accessTtl: number, own: Partial<typeof sessions>, graceSeconds = 30) =>
     sessionLifeErrors({
-      guards: [{ accessTtl, graceSeconds, sessions: { ...sessions, ...own }, nameOf: (name: string) => name }] as never,
+      guards: [
+        {
+          accessTtl,
+          graceSeconds,
+          rateLimits: { refresh: { by: 'address' } },
+          sessions: { ...sessions, ...own },
+          nameOf: (name: string) => name,
+        },
+      ] as never,
     });
 
   it('are accepted if clients in use refresh in time', () => {

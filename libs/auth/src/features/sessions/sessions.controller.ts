@@ -1,4 +1,4 @@
-import { Controller, Param } from '@nestjs/common';
+import { Controller, Param, Req } from '@nestjs/common';
 import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
@@ -47,8 +47,8 @@ export class SessionsController {
     presentedAs: 'refresh',
     quiet: true,
   })
-  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken);
+  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, request);
   }
 
   /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
@@ -149,7 +149,7 @@ export class SessionFlow extends Flow {
     // Tolerates a value that is not a string, as the route does.
     const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
     // In cookie mode the handler reads the cookie, and a call has the token.
-    const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
+    const rotate = (request: object): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented, request);
     return this.run(SessionsController, 'refresh', source, rotate, { refresh_token: refreshToken });
   }
 

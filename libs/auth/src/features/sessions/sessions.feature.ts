@@ -5,7 +5,7 @@ import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
 import { RequestSessions, SignOutGate } from './request-sessions';
-import { RefreshRotation } from './refresh-rotation';
+import { RefreshLimits, RefreshRotation, refreshRateOfAddress } from './refresh-rotation';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
@@ -40,7 +40,7 @@ export const sessions = defineFeature('sessions', {
   options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,
   limits: {
-    'svc-refresh': perClient(({ refresh }) => refresh),
+    'svc-refresh': perClient(refreshRateOfAddress),
   },
   configErrors: sessionLifeErrors,
   exported: {
@@ -73,6 +73,7 @@ export const sessions = defineFeature('sessions', {
     SessionErasure,
     Accounts,
     RefreshRotation,
+    RefreshLimits,
     RequestSessions,
     SignOutGate,
     SessionPruning,

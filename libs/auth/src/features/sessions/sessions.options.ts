@@ -9,7 +9,9 @@ import {
   publicBlock,
   rateLimit,
   seconds,
+  text,
 } from '../../foundation/config/option-table';
+import type { RateLimit } from '../../foundation/config/auth-options';
 
 /** How many sessions a user may have, and how long they live. */
 export interface SessionsOptions {
@@ -61,11 +63,24 @@ declare module '../../foundation/config/auth-options' {
     /**
      * `POST /refresh`.
      *
-     * @default { maxAttempts: 30, decaySeconds: 60 }
-     * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY
+     * @default { maxAttempts: 30, decaySeconds: 60, by: 'address' }
+     * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY, SVC_REFRESH_BY
      */
-    refresh?: RateLimit;
+    refresh?: RefreshRateLimit;
   }
+}
+
+/** The limit of `POST /refresh`. */
+export interface RefreshRateLimit extends RateLimit {
+  /**
+   * What a refresh counts for: the address of the client, or the session of a token that this server has made, so that many users
+   * can share one address. With `session`, other tokens count for the address, and all requests of one address have a hundred times
+   * the limit.
+   *
+   * @default 'address'
+   * @env SVC_REFRESH_BY
+   */
+  by?: 'address' | 'session';
 }
 
 declare module '../../foundation/config/auth-config' {
@@ -79,7 +94,12 @@ export const SESSIONS_OPTIONS = {
     rotation: feature({ default: true, env: 'FEATURE_ROTATION' }),
     reuseDetection: feature({ default: true, env: 'FEATURE_REUSE_DETECTION' }),
   },
-  rateLimits: { refresh: rateLimit('REFRESH', { maxAttempts: 30, decaySeconds: 60 }) },
+  rateLimits: {
+    refresh: {
+      ...rateLimit('REFRESH', { maxAttempts: 30, decaySeconds: 60 }),
+      by: text<'address' | 'session'>({ default: 'address', env: 'REFRESH_BY', public: true }),
+    },
+  },
   sessions: publicBlock({
     maxPerUser: count(0, LARGEST, { default: 100, env: 'SESSIONS_MAX_PER_USER' }),
     idleTimeout: seconds(0, TEN_YEARS, { default: 0, env: 'SESSIONS_IDLE_TIMEOUT' }),

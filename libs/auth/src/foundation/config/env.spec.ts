@@ -122,6 +122,7 @@ const EXPECTED: Record<string, string> = {
   SVC_PASSKEY_KEEP_LAST: 'passkeys.keepLast',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
   SVC_PREPARED_STATEMENTS: 'preparedStatements',
+  SVC_REFRESH_BY: 'rateLimits.refresh.by',
   SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
   SVC_SESSIONS_IDLE_TIMEOUT: 'sessions.idleTimeout',
   SVC_SESSIONS_TTL_WITHOUT_REMEMBER: 'sessions.ttlWithoutRemember',
