@@ -120,7 +120,12 @@ const MODULE_OPTIONS = {
     maxPerMinute: count(1, LARGEST, { default: 60, env: 'SECURITY_LOG_LINES' }),
     sink: value(),
   } satisfies TableOf<SecurityLogOptions>,
-  redis: { url: text({ env: 'REDIS_URL', or: 'function' }) } satisfies TableOf<RedisOptions>,
+  redis: {
+    url: text({ env: 'REDIS_URL', or: 'function' }),
+    username: text({ env: 'REDIS_USERNAME' }),
+    password: text({ env: 'REDIS_PASSWORD' }),
+    tls: value(),
+  } satisfies TableOf<RedisOptions>,
   cache: value(),
   stores: value(),
   denylistStore: text({ env: 'DENYLIST_STORE', or: null }),

@@ -69,6 +69,8 @@ const EXPECTED: Record<string, string> = {
   SVC_PASSKEY_CHALLENGE_TTL: 'passkeys.challengeTtl',
   SVC_PASSKEY_UV: 'passkeys.userVerification',
   SVC_REDIS_URL: 'redis.url',
+  SVC_REDIS_USERNAME: 'redis.username',
+  SVC_REDIS_PASSWORD: 'redis.password',
   SVC_DENYLIST_STORE: 'denylistStore',
   SVC_COOKIE_MODE: 'cookieMode',
   SVC_COOKIE_SECURE: 'cookie.secure',
