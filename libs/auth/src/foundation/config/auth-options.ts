@@ -36,9 +36,12 @@ export type MessageReplacements = Partial<Record<MessageKey, string>> & {
 /** The refresh cookie of cookie mode. */
 export interface CookieOptions {
   /**
-   * Name of the refresh cookie. An extra guard that sets no name of its own appends `-{guard}`.
+   * Name of the refresh cookie, with which the names of the other cookies begin. An extra guard that sets no name of its own
+   * appends `-{guard}`. Browsers send cookies to every port of a host: applications on one host, such as `localhost`, need
+   * different names.
    *
    * @default '__Host-refresh'
+   * @env SVC_COOKIE_REFRESH_NAME
    */
   refreshName?: string;
 

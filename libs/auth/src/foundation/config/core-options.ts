@@ -61,7 +61,7 @@ const GUARD_OPTIONS = {
     cookie: {
       secure: flag({ default: true, env: 'COOKIE_SECURE' }),
       origins: list({ default: [], env: 'COOKIE_ORIGINS' }),
-      refreshName: text({ default: '__Host-refresh' }),
+      refreshName: text({ default: '__Host-refresh', env: 'COOKIE_REFRESH_NAME' }),
     } satisfies TableOf<CookieOptions>,
     username: text({ default: 'email', env: 'USERNAME' }),
     appName: text({ env: 'APP_NAME', resolve: (_, options) => appName(options) }),
