@@ -3,7 +3,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { resolveOptions } from '../../libs/auth/src/foundation/config/resolve-options';
 import { OPTIONS } from '../../libs/auth/src/library-options';
 import { Realm } from '../../libs/auth/src/foundation/realm/realm';
-import { RefreshTokens } from '../../libs/auth/src/features/sessions/refresh-tokens';
+import { RefreshTokens } from '../../libs/auth/src/identity/tokens/refresh-tokens';
 import { createDatabase, dataSourceOf } from '../../test/support/stores/database';
 import { SECRET } from '../apps/serve';
 import { ADA, digestOf } from '../stores';

@@ -75,6 +75,7 @@ describe('DELETE /account', () => {
         auth_time: end,
         generation: 0,
         recent: [],
+        late_generation: null,
         holders: 0,
         last_used_at: end,
         ip: null,

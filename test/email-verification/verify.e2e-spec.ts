@@ -5,6 +5,7 @@ import { API_URL, linkIn, member, membersForFile, startMembers } from '../suppor
 import { ADA, Member } from '../support/hosts/user-entities';
 
 const FRONTEND = 'https://app.example.test/verified?from=mail';
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 describe('an email verification link', () => {
   const { t, mailbox } = membersForFile({ emailVerification: { frontendUrl: FRONTEND } });
@@ -78,14 +79,8 @@ describe('an email verification link', () => {
   });
 
   it.each<[string, (url: URL) => string]>([
-    ['another parameter', (url) => `${url}&utm_source=mail`],
-    ['a parameter before', (url) => url.href.replace('?', '?a=b&')],
-    ['an empty parameter', (url) => `${url}&`],
     ['a second expiry', (url) => `${url}&expires=9999999999`],
-    ['a redirect', (url) => `${url}&redirect=https://evil.test`],
     ['a later expiry', (url) => url.href.replace(/expires=\d+/, 'expires=9999999999')],
-    ['the parameters in another order', (url) => url.href.replace(/\?(.*)&(.*)/, '?$2&$1')],
-    ['percent-encoded parameters', (url) => url.href.replace('expires=', '%65xpires=')],
     ['no signature', (url) => url.href.replace(/&signature=.*/, '')],
     ['an empty signature', (url) => url.href.replace(/signature=.*/, 'signature=')],
     ['a flipped signature', (url) => url.href.replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
@@ -96,12 +91,25 @@ describe('an email verification link', () => {
     ['another hash', (url) => url.href.replace(/[0-9a-f]{40}/, 'f'.repeat(40))],
   ])('is refused with %s, with and without a token', async (_, change) => {
     const url = change(await link());
-    for (const accept of ['application/json', 'text/html']) {
-      const { body, headers } = await open(url, accept).expect(403);
-      expect(body).toEqual({ message: 'This link is not valid, or not any more.' });
-      expect(headers.location).toBeUndefined();
-    }
+    const { body, headers } = await open(url).expect(403);
+    expect(body).toEqual({ message: 'This link is not valid, or not any more.' });
+    expect(headers.location).toBeUndefined();
+    const browser = await open(url, BROWSER).expect(302);
+    expect(browser.headers.location).toBe(`${FRONTEND}&verification=invalid`);
     expect(await isVerified()).toBe(false);
+  });
+
+  it.each<[string, (url: URL) => string]>([
+    ['parameters that a tracker adds', (url) => `${url}&utm_source=mail&redirect=https://evil.test`],
+    ['the parameters in another order', (url) => url.href.replace(/\?(.*)&(.*)/, '?a=b&$2&$1')],
+    ['&amp; and the > after it in the mail', (url) => `${url.href.replace('&', '&amp;')}>`],
+    ['an encoded query', (url) => url.href.replace(/\?.*/, (query) => `?${encodeURIComponent(query.slice(1))}.`)],
+    ['an encoded question mark', (url) => url.href.replace(/\?.*/, encodeURIComponent)],
+  ])('verifies with %s, and leads to the configured page with the mailed link', async (_, change) => {
+    const url = await link();
+    const { headers } = await open(change(url), BROWSER).expect(302);
+    expect(headers.location).toBe(`${FRONTEND}&verified=1#link=${encodeURIComponent(url.href)}`);
+    expect(await isVerified()).toBe(true);
   });
 
   it('is valid for an hour', async () => {
@@ -110,6 +118,12 @@ describe('an email verification link', () => {
     await open(last).expect(204);
     t.clock.advance(11);
     await open(late).expect(403);
+    const browser = await open(late, BROWSER).expect(302);
+    expect(browser.headers).toMatchObject({
+      location: `${FRONTEND}&verification=expired`,
+      'cache-control': 'no-store, private',
+      'referrer-policy': 'no-referrer',
+    });
   });
 
   it('verifies only the address that it was mailed to', async () => {
@@ -117,6 +131,8 @@ describe('an email verification link', () => {
     await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
     const { body } = await open(old).expect(403);
     expect(body).toEqual({ message: 'This link is for another email address.' });
+    const browser = await open(old, BROWSER).expect(302);
+    expect(browser.headers.location).toBe(`${FRONTEND}&verification=outdated`);
     expect(await isVerified()).toBe(false);
     const current = await link();
     await t.database.getRepository(Member).update({ id }, { email: ADA });
@@ -124,9 +140,12 @@ describe('an email verification link', () => {
     await open(old).expect(204);
   });
 
-  it.each(['application/json', 'text/html'])(
+  it.each([
+    ['application/json', 403, undefined],
+    ['text/html', 302, `${FRONTEND}&verification=outdated`],
+  ])(
     'is refused and verifies nothing if the address changes during the request (%s)',
-    async (accept) => {
+    async (accept, status, location) => {
       const url = await link();
       const verified = t.recorded(Verified);
       const users = t.app.get<Required<UserProvider>>(UserProvider as never);
@@ -135,8 +154,8 @@ describe('an email verification link', () => {
         await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
         return mark(...args);
       });
-      const { headers } = await open(url, accept).expect(403);
-      expect(headers.location).toBeUndefined();
+      const { headers } = await open(url, accept).expect(status);
+      expect(headers.location).toBe(location);
       expect([await isVerified(), verified]).toEqual([false, []]);
     },
   );
@@ -168,9 +187,16 @@ describe('an email verification link', () => {
   });
 
   it('is counted before its signature is checked', async () => {
-    const limited = await startMembers({ rateLimits: { emailVerification: { maxAttempts: 2 } }, keyPrefix: `${id}:` });
+    const limited = await startMembers({
+      rateLimits: { emailVerification: { maxAttempts: 2 } },
+      emailVerification: { frontendUrl: FRONTEND },
+      keyPrefix: `${id}:`,
+    });
     const bad = '/auth/email/verify/x/y';
-    for (const status of [403, 403, 429]) await limited.t.http.get(bad).expect(status);
+    for (const status of [403, 403, 429])
+      await limited.t.http.get(bad).set('Accept', 'application/json').expect(status);
+    const { headers } = await limited.t.http.get(bad).set('Accept', BROWSER).expect(302);
+    expect(headers.location).toBe(`${FRONTEND}&verification=unavailable`);
     await limited.t.http.head(bad).expect(429);
     await limited.t.stop();
   });
@@ -192,12 +218,11 @@ describe('an email verification link', () => {
     await third.t.stop();
   });
 
-  it('is answered 204 to all clients without a configured page', async () => {
+  it('is answered without a redirect to all clients without a configured page', async () => {
     const pageless = await startMembers({}, { databaseUrl: t.databaseUrl });
-    await pageless.t.http
-      .get((await link()).href.replace(API_URL, ''))
-      .set('Accept', 'text/html')
-      .expect(204);
+    const path = (await link()).href.replace(API_URL, '');
+    await pageless.t.http.get(path).set('Accept', BROWSER).expect(204);
+    await pageless.t.http.get(`${path}0`).set('Accept', BROWSER).expect(403);
     await pageless.t.stop();
   });
 });

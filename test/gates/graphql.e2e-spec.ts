@@ -61,6 +61,8 @@ describe.each([
     });
     const { access_token: staff } = await t.session(ADA, 'admin');
     expect((await ask(t, '{ staff }', staff)).data).toEqual({ staff: 'admin:1' });
+    expect((await ask(t, '{ visitor }', token)).data).toEqual({ visitor: ADA });
+    expect((await ask(t, '{ visitor }')).data).toEqual({ visitor: 'none' });
   });
 
   it('refuses a missing token, an invalid one and one of another guard', async () => {
@@ -69,6 +71,7 @@ describe.each([
     const invalid = { ...answer, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
     expect(await refused('{ me }', 'no.such.token')).toEqual(invalid);
     expect(await refused('{ staff }', (await t.session()).access_token)).toEqual(invalid);
+    expect(await refused('{ visitor }', 'no.such.token')).toEqual(invalid);
   });
 
   it('reads neither of two Authorization headers', async () => {

@@ -32,6 +32,12 @@ class Handlers {
     return { event: 'me', data: `${callerText(caller)}:${email}` };
   }
 
+  @SubscribeMessage('visit')
+  @Authenticated({ optional: true })
+  visit(@CurrentUser() user?: Person) {
+    return { event: 'visit', data: user?.email ?? 'none' };
+  }
+
   @SubscribeMessage('match')
   @Authenticated()
   match(@MessageBody() { as }: { as: string }, @CurrentUser() { email }: Person) {
@@ -135,6 +141,8 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     const connection = await connect((await t.session()).access_token);
     for (const data of [undefined, null, 'text', 7, {}, ['list'], { userId: 2 }])
       expect(await connection.say('me', data)).toEqual({ event: 'me', data: `api:1:${ADA}` });
+    expect(await connection.say('visit')).toEqual({ event: 'visit', data: ADA });
+    expect(await (await connect()).say('visit')).toEqual({ event: 'visit', data: 'none' });
   });
 
   it('refuses a missing token, an invalid one and one of another guard', async () => {
@@ -153,6 +161,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
       event: 'exception',
       data: { ...answer, headers: invalid, cause: { pattern: 'me' } },
     });
+    expect(await (await connect('no.such.token')).say('visit')).toMatchObject({ data: { statusCode: 401 } });
     const ofApi = await connect((await t.session()).access_token);
     expect(await ofApi.say('staff')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
   });

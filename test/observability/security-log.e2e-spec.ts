@@ -273,6 +273,9 @@ describe('the security log records that', () => {
       reason: 'email_change_failed',
     });
     const confirm = linkIn(await app.mailbox.to('ada@new.example')).searchParams.get('token');
+    const stranger = await member(t, 'ada@new.example');
+    expect((await log.lineOf(() => post('confirm', confirm), 409)).reason).toBe('new_email_taken');
+    await t.database.query('DELETE FROM members WHERE id = $1', [stranger]);
     expect(await log.during(() => post('confirm', confirm).expect(200))).toEqual([
       { event: 'auth.email.changed', guard: 'api', user_id: app.id },
     ]);

@@ -2,7 +2,7 @@ import { AccountReleased, type AuthModuleOptions } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { ADA } from '../support/flows/step-up';
 import { UNLIMITED } from '../support/hosts/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp, UNKNOWN_PASSKEY } from '../support/flows/passkeys';
 import { routesOf } from '../support/views/routes';
 import { rounds } from '../support/runtime/rounds';
 import { SoftAuthenticator } from '@svc/auth/testing';
@@ -65,7 +65,7 @@ describe('a passkey as the second step, where it is required', () => {
     const id = await app.enrol(ada, authenticator);
     const [challenge_token, before] = [await startChallenge(app.t), await app.sessions()];
     await app.call('delete', `passkeys/${id}`, ada).expect(204);
-    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(422, NOT_VERIFIED);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(422, UNKNOWN_PASSKEY);
     await app.t.database.query('DELETE FROM people WHERE id = 1');
     await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(422);
     expect(await app.sessions()).toBe(before);
@@ -226,21 +226,22 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
     await app.enrol(await app.confirmed('bob@example.com'), his);
   });
 
-  it.each<[string, () => Promise<object>]>([
-    ['without a ceremony', async () => ({ ceremony_id: 'x', credential: {} })],
+  it.each<[string, object, () => Promise<object>]>([
+    ['without a ceremony', NOT_VERIFIED, async () => ({ ceremony_id: 'x', credential: {} })],
     [
       'of an authenticator that is not registered',
+      UNKNOWN_PASSKEY,
       async () => {
         const unregistered = new SoftAuthenticator(ORIGIN);
         unregistered.create(await app.creationOptions(ada));
         return answer(unregistered);
       },
     ],
-    ['of another user', () => answer(his)],
-  ])('is refused: passkeys %s count like wrong codes', async (_, wrong) => {
+    ['of another user', NOT_VERIFIED, () => answer(his)],
+  ])('is refused: passkeys %s count like wrong codes', async (_, refusal, wrong) => {
     const challenge_token = await startChallenge(app.t);
     for (let i = 0; i < 3; i++)
-      await completeChallenge(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
+      await completeChallenge(app.t, { challenge_token, ...(await wrong()) }).expect(422, refusal);
     const { body } = await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(429);
     expect(Object.keys(body.errors)).toEqual(['credential']);
   });

@@ -3,7 +3,7 @@ import { claimsOf } from '../support/hosts/app';
 import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/flows/step-up';
 import { eventually } from '../support/runtime/eventually';
 import { UNLIMITED } from '../support/hosts/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/flows/passkeys';
+import { type Confirmed, ORIGIN, PasskeyApp, UNKNOWN_PASSKEY } from '../support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 
 const NO_STORE = 'no-store, private';
@@ -79,6 +79,7 @@ describe('passkeys', () => {
       ],
       rp_id: 'example.com',
       user_handle: 'MQ',
+      user_name: ADA,
       all_accepted_credential_ids: [named, plain],
     });
     const used = body.passkeys[1].last_used_at;
@@ -101,7 +102,7 @@ describe('passkeys', () => {
     await app.call('patch', `passkeys/${id}`, ada).send({}).expect(204);
     expect(await names()).toEqual([null]);
     for (const _time of ['first', 'second']) await app.call('delete', `passkeys/${id}`, ada).expect(204);
-    expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
+    expect((await app.attempt(authenticator)).body).toEqual(UNKNOWN_PASSKEY);
   });
 
   it('accept any name of up to 255 characters unchanged, and no empty name', async () => {

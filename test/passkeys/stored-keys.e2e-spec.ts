@@ -1,7 +1,7 @@
 import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { ENCRYPTION_KEY } from '../support/hosts/host.module';
-import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp, UNKNOWN_PASSKEY } from '../support/flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { VerifiablePerson } from '../support/hosts/user-entities';
 import { userProvidersOf } from '../support/stores/user-reads';
@@ -150,7 +150,7 @@ describe('the user of a passkey', () => {
     const [{ credential_id }] = (await app.rows()) as [{ credential_id: string }];
     await app.call('delete', `passkeys/${credential_id}`, ada).expect(204);
     await app.t.get('/private', access_token).expect(401);
-    expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
+    expect((await app.attempt(authenticator)).body).toEqual(UNKNOWN_PASSKEY);
   });
 
   it('may have at most 50 passkeys', async () => {
@@ -188,6 +188,7 @@ describe('the user of a passkey', () => {
   it('whose identifier is not a text is shown to the authenticator by the id', async () => {
     for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'identifierOf').mockReturnValue(null);
     expect((await app.creationOptions(ada)).user).toMatchObject({ name: '1', displayName: '1' });
+    expect((await app.call('get', 'passkeys', ada)).body.user_name).toBe('1');
   });
 });
 

@@ -3,7 +3,7 @@ import { PasskeyRemoved, TwoFactorDisabled, Verified } from '@svc/auth';
 import { ADA, confirmationTokenOf } from '../support/flows/step-up';
 import { rounds } from '../support/runtime/rounds';
 import { member } from '../support/hosts/members';
-import { NOT_VERIFIED, ORIGIN } from '../support/flows/passkeys';
+import { ORIGIN, UNKNOWN_PASSKEY } from '../support/flows/passkeys';
 import { whileStatementsFail } from '../support/faults/failing-statements';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { asConfirmed, codeOf, completeChallenge } from '../support/flows/two-factor';
@@ -22,7 +22,7 @@ describe('a reset of the password of an account', () => {
       ];
       await account.reset();
       const { status, body } = await account.app.attempt(account.authenticator);
-      expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
+      expect({ status, body }).toEqual({ status: 422, body: UNKNOWN_PASSKEY });
       await account.t.get('/private', token).expect(401);
       expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([
         [],

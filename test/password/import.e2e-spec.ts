@@ -4,6 +4,7 @@ import {
   bcryptVerifier,
   firebaseScryptVerifier,
   pbkdf2Verifier,
+  phpassVerifier,
   scryptVerifier,
 } from '@svc/auth';
 import { createCipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
@@ -28,7 +29,8 @@ function firebaseKey(password: string): string {
   return cipher.update(Buffer.from(signerKey, 'base64')).toString('base64');
 }
 
-// The sources: the test suite of crypt_blowfish, the documentation of passlib, and the tests of ASP.NET Core Identity.
+// The sources: the test suites of crypt_blowfish, phpass and ASP.NET Core Identity, the documentation of passlib. The hash of
+// WordPress was computed with hmac and crypt of Python 3.11.
 const KNOWN: [string, string, string][] = [
   ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
   ['bcrypt 2y', 'U*U', '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
@@ -43,6 +45,8 @@ const KNOWN: [string, string, string][] = [
     `pbkdf2_sha256$1200$seasoning$${pbkdf2Sync(PASSWORD, 'seasoning', 1200, 32, 'sha256').toString('base64')}`,
   ],
   ['PBKDF2 of ASP.NET Core', 'my password', 'AQAAAAIAAAAyAAAAEOMwvh3+FZxqkdMBz2ekgGhwQ4B6pZWND6zgESBuWiHw'],
+  ['phpass', 'test12345', '$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0'],
+  ['WordPress 6.8', 'correct horse battery', '$wp$2y$05$CCCCCCCCCCCCCCCCCCCCC.XHpkyTHybCubvd4T41BLTqk9Tl7RYcS'],
   ['Firebase', PASSWORD, `$firebase-scrypt$${SALT.toString('base64')}$${firebaseKey(PASSWORD)}`],
   [
     'scrypt',
@@ -66,6 +70,7 @@ const verifiers = [
   bcryptVerifier({ rounds: 5 }),
   scryptVerifier({ ln: 10 }),
   pbkdf2Verifier({ iterations: 1200 }),
+  phpassVerifier({ cost: 7 }),
   firebaseScryptVerifier(FIREBASE),
   new Reversed(/^reversed:/),
 ];
@@ -103,7 +108,7 @@ describe('an account with the password hash of another system', () => {
     await t.login(ADA, '').expect(422);
     expect(await stored()).toBe(digest);
     await t.login(ADA, password).expect(200);
-    expect(await stored()).toMatch(/^\$argon2id\$/);
+    expect(await stored()).toMatch(/^([\w,-]+:)?\$argon2id\$/);
     await t.login(ADA, password).expect(200);
     await t.login(ADA, `${password}x`).expect(422);
   });
@@ -115,14 +120,33 @@ describe('an account with the password hash of another system', () => {
     await confirmPassword(t, accessToken, { password }).expect(200);
   });
 
-  it('of bcrypt compares 72 bytes until the first login, and all bytes after it', async () => {
+  it('of bcrypt compares 72 bytes until the user sets another password, and then all bytes', async () => {
     const { hash } = await import('bcryptjs');
     await store(await hash('x'.repeat(80), 5));
-    await t.login(ADA, 'x'.repeat(71)).expect(422);
-    await t.login(ADA, 'x'.repeat(72)).expect(200);
-    await t.login(ADA, 'x'.repeat(80)).expect(422);
-    await t.login(ADA, 'x'.repeat(72)).expect(200);
+    for (const accepted of [80, 72, 80, 200]) {
+      await t.login(ADA, 'x'.repeat(71)).expect(422);
+      await t.login(ADA, 'x'.repeat(accepted)).expect(200);
+    }
+    expect(await stored()).toMatch(/^72-bytes:\$argon2id\$/);
+    const { access_token: token } = (await t.login(ADA, 'x'.repeat(72)).expect(200)).body;
+    const next = 'another horse entirely '.repeat(4);
+    const body = { current_password: 'x'.repeat(90), password: next, password_confirmation: next };
+    await t.call('post', '/auth/password', token).send(body).expect(200);
+    expect(await stored()).toMatch(/^\$argon2id\$/);
+    await t.login(ADA, next).expect(200);
+    await t.login(ADA, next.slice(0, 80)).expect(422);
   });
+
+  it.each(['argon2', ''])(
+    'of argon2i with the prefix %j of Django needs no verifier, and is replaced',
+    async (prefix) => {
+      await store(`${prefix}$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$iekCn0Y3spW+sCcFanM2xBT63UP2sghkUoHLIUpWRS8`);
+      await t.login(ADA, 'passwore').expect(422);
+      await t.login(ADA, 'password').expect(200);
+      expect(await stored()).toMatch(/^\$argon2id\$/);
+      await t.login(ADA, 'password').expect(200);
+    },
+  );
 
   it('does not sign in with the part of the password before a NUL', async () => {
     for (const [, password, digest] of KNOWN) {

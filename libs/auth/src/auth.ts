@@ -2,11 +2,13 @@ import { Inject, Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from './foundation/config/auth-config';
-import { BackgroundWork } from './foundation/platform/deadline';
+import { BackgroundWork, isUnavailable } from './foundation/platform/deadline';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
+import { Authenticator } from './identity/tokens/authenticator';
 import { Keyring } from './identity/tokens/keyring';
 import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
+import { refusalOf } from './request/gates/transport-errors';
 import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
@@ -103,6 +105,24 @@ export class Auth {
       .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
+  }
+
+  /**
+   * Authenticates a request by its `Authorization` header, as `@Authenticated({ optional: true })` does. For code that runs outside
+   * of guarded handlers, such as middleware and public routes. The caller is recorded on the request.
+   *
+   * @param request of Express, of Fastify or of Node; another object with `headers`
+   * @returns the caller; null without the header
+   * @throws Unauthenticated (401) for a header that is not accepted; StoreUnavailable (503) if revocation or the user cannot be
+   * checked
+   */
+  async callerOf(request: object): Promise<Caller | null> {
+    const { scope } = this;
+    try {
+      return await scope.get(Authenticator).authenticateIfAsked(request);
+    } catch (error) {
+      throw isUnavailable(error) ? refusalOf(error).translatedBy(scope.realm.translatorFor(request)) : error;
+    }
   }
 
   /**

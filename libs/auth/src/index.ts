@@ -156,6 +156,7 @@ export {
   bcryptVerifier,
   firebaseScryptVerifier,
   pbkdf2Verifier,
+  phpassVerifier,
   scryptVerifier,
 } from './identity/password/imported/verifiers';
 export type { RegistrationRules } from './features/registration/registration-rules';

@@ -31,6 +31,8 @@ export { type CoreMessageKey, type Text, featureTexts } from './foundation/platf
 export * as http from './kit/http';
 /** Fields of a request body, and their rules. */
 export * as input from './request/http/request-body';
+/** The reader of codes that people type, and their formats. */
+export { type CodeFormat, typedCode } from './request/http/typed-code';
 /** Schemas of answers, for OpenAPI. */
 export * as schema from './foundation/platform/schema';
 /** Failures with their responses, and errors of the configuration. */

@@ -117,7 +117,7 @@ export class DocumentChecker {
   private request(t: TestApp, id: string, { params = {}, query = '', body, token, proof, headers = {} }: Sent): Test {
     const { method, path } = this.op(id);
     const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none') + query;
-    const call = t.http[method](url).redirects(0);
+    const call = t.http[method](url).redirects(0).set('Accept', 'application/json');
     if (token !== undefined) call.set('Authorization', `Bearer ${token}`);
     if (proof !== undefined) call.set('X-Svc-Confirmation', proof);
     for (const [name, value] of Object.entries(headers)) call.set(name, value);
@@ -134,6 +134,9 @@ export class DocumentChecker {
       if (value !== undefined)
         expect({ id, name, faults: faults(texts, schema, String(value)) }).toEqual({ id, name, faults: [] });
     }
+    // A cache must not keep a refusal: the next request may be allowed. Every documented refusal is received here.
+    if (status >= 400)
+      expect({ id, status, caching: headers['cache-control'] }).toEqual({ id, status, caching: 'no-store, private' });
     if (status === 204) expect(text || '').toBe('');
     if (method === 'head' || !documented!.content) return;
     expect(headers['content-type']).toMatch(/^application\/json/);

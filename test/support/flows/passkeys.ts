@@ -15,6 +15,11 @@ export const NOT_VERIFIED = {
   message: 'The passkey could not be verified.',
   errors: { credential: ['The passkey could not be verified.'] },
 };
+export const UNKNOWN_PASSKEY = {
+  message: 'No account has this passkey.',
+  errors: { credential: ['No account has this passkey.'] },
+  reason: 'unknown_passkey',
+};
 export const NOT_REGISTERED = {
   message: 'The passkey could not be registered.',
   errors: { credential: ['The passkey could not be registered.'] },

@@ -47,6 +47,12 @@ export class NotesResolver {
   }
 
   @Query(() => String)
+  @Authenticated({ optional: true })
+  visitor(@CurrentUser() user?: Person) {
+    return user?.email ?? 'none';
+  }
+
+  @Query(() => String)
   @Authenticated('admin')
   staff(@CurrentCaller() caller: Caller) {
     return callerText(caller);

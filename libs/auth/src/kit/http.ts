@@ -4,8 +4,10 @@ export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { RouteGuard, requires } from '../request/gates/route-guard';
 export { type Gate, Gates } from '../request/gates/route-plan';
+export { isForeign, refusalOf } from '../request/gates/transport-errors';
 export { type ClientInfo, clip } from '../request/http/client-info';
 export { TokenCookie } from '../request/http/cookies';
+export { AuthExceptionFilter } from '../request/http/error.filter';
 export { Presentation } from '../request/http/presentation';
 export { RequestBody } from '../request/http/request-body';
 export type { SessionTokens } from '../request/http/route.interceptor';

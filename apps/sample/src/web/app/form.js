@@ -117,12 +117,12 @@ export const NEW_PASSWORD = {
   hint: 'At least 8 characters. Several words are better than a few special characters.',
 };
 
+/** Without `maxlength` and `pattern`: the server reads a code in every spelling, and a browser would cut a pasted `123 456`. */
 export const CODE = {
   name: 'code',
   label: 'Code from your authenticator app',
   autocomplete: 'one-time-code',
   inputmode: 'numeric',
-  maxlength: 6,
   class: 'code',
 };
 /** Whether the session outlives the browser. There is no such field if the server does not distinguish. */

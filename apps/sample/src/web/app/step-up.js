@@ -5,19 +5,17 @@ import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { user } from './user.js';
 
-/** A code of the app, or a recovery code: only the first has six digits. */
+/** A code of the app, or a recovery code. */
 const ANY_CODE = {
   name: 'code',
   label: 'Code from your authenticator app, or a recovery code',
   autocomplete: 'one-time-code',
   autocapitalize: 'off',
   spellcheck: 'false',
-  maxlength: 64,
 };
-const factorOf = (text) => {
-  const code = text.replaceAll(' ', '');
-  return /^\d{6}$/.test(code) ? { code } : { recovery_code: text };
-};
+/** Only a code of the app has six digits, of any script, and no letters. */
+const factorOf = (text) =>
+  /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
 /** Asks for the password, with a code if that is necessary, or a passkey, if the user has them. @returns whether the user confirmed */
 async function confirm(methods) {

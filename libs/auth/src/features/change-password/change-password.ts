@@ -48,10 +48,8 @@ export class PasswordChange {
   async change(caller: identity.Caller, body: ChangePasswordRequest, request: session.ConfirmedRequest): Promise<void> {
     const { user } = caller;
     await this.standings.refuse(caller.userId);
-    if (body.password === body.current_password) {
-      throw new errors.ValidationFailed({ password: [{ key: 'password.unchanged' }] });
-    }
-    await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
+    const names = [this.users.identifierOf(user), this.users.emailOf(user)];
+    await this.rules.accept(body, names, body.current_password);
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
     else await this.replace(caller, body.current_password, body.password);
     this.events.emit(new PasswordChanged(user, caller.guard));

@@ -6,6 +6,7 @@ import {
   EmailChangeFailed,
   EmailChangeLink,
   EmailChangeRequests,
+  NewEmailTaken,
 } from './email-change';
 import { EmailChangeUndo, FormerEmailTaken } from './email-change-undo';
 
@@ -40,7 +41,7 @@ export class EmailChangeController {
     public: true,
     limiter: 'svc-mailed-links',
     done: 'email-changed',
-    refusals: [EmailChangeFailed],
+    refusals: [EmailChangeFailed, NewEmailTaken],
     quiet: true,
   })
   confirm(@http.RequestBody() { token }: EmailChangeLink, @Req() request: object): Promise<void> {
@@ -84,7 +85,7 @@ export class EmailChangeFlow extends http.Flow {
     return this.call(EmailChangeController, 'request', source, { email });
   }
 
-  /** As `POST /email/change/confirm`. @throws EmailChangeFailed, ValidationFailed, TooManyRequests, StoreUnavailable */
+  /** As `POST /email/change/confirm`. @throws EmailChangeFailed, NewEmailTaken, ValidationFailed, TooManyRequests, StoreUnavailable */
   confirm(token: string, source: http.CallSource): Promise<void> {
     return this.call(EmailChangeController, 'confirm', source, { token });
   }

@@ -18,8 +18,8 @@ function resetErrors({ guards }: settings.AuthConfig): string[] {
 }
 
 const reasons = {
-  email_change_failed:
-    'the link of a change of email is not valid, has expired or was replaced, or the new address is taken',
+  email_change_failed: 'the link of a change of email is not valid, has expired or was replaced',
+  new_email_taken: 'the link of a change of email is valid, but another account has the new address now',
   former_email_taken: 'a change of email cannot be undone: another account has the former address',
 };
 

@@ -29,6 +29,8 @@ export const emailChangeLanguages: texts.InEachLanguage<
     messages: {
       'auth.email_change_failed':
         'Dieser Link zum Ändern der E-Mail-Adresse ist nicht mehr gültig. Bitte fordern Sie einen neuen an.',
+      'auth.new_email_taken':
+        'Inzwischen hat ein anderes Konto diese E-Mail-Adresse. Die Adresse Ihres Kontos ist unverändert.',
       'auth.former_email_taken':
         'Diese E-Mail-Adresse gehört inzwischen zu einem anderen Konto. Bitte wenden Sie sich an den Support.',
     },
@@ -55,6 +57,8 @@ export const emailChangeLanguages: texts.InEachLanguage<
     messages: {
       'auth.email_change_failed':
         'Ce lien de modification de l’adresse e-mail n’est plus valable. Veuillez en demander un nouveau.',
+      'auth.new_email_taken':
+        'Entre-temps, un autre compte a reçu cette adresse e-mail. L’adresse de votre compte est inchangée.',
       'auth.former_email_taken':
         'Cette adresse e-mail est désormais associée à un autre compte. Veuillez contacter l’assistance.',
     },
@@ -81,6 +85,8 @@ export const emailChangeLanguages: texts.InEachLanguage<
     messages: {
       'auth.email_change_failed':
         'Este enlace para cambiar la dirección de correo electrónico ya no es válido. Solicite uno nuevo.',
+      'auth.new_email_taken':
+        'Entretanto, otra cuenta tiene esta dirección de correo electrónico. La dirección de su cuenta no ha cambiado.',
       'auth.former_email_taken':
         'Ahora esta dirección de correo electrónico pertenece a otra cuenta. Póngase en contacto con el servicio de asistencia.',
     },
@@ -106,6 +112,8 @@ export const emailChangeLanguages: texts.InEachLanguage<
   pt: {
     messages: {
       'auth.email_change_failed': 'Este link para alterar o endereço de e-mail não é mais válido. Solicite um novo.',
+      'auth.new_email_taken':
+        'Nesse meio-tempo, outra conta passou a ter este endereço de e-mail. O endereço da sua conta não mudou.',
       'auth.former_email_taken':
         'Este endereço de e-mail agora pertence a outra conta. Entre em contato com o suporte.',
     },
@@ -132,6 +140,8 @@ export const emailChangeLanguages: texts.InEachLanguage<
     messages: {
       'auth.email_change_failed':
         'このメールアドレス変更用リンクは無効になっています。新しいリンクをリクエストしてください。',
+      'auth.new_email_taken':
+        'その間に、このメールアドレスは別のアカウントに登録されました。お客様のアカウントのメールアドレスは変更されていません。',
       'auth.former_email_taken':
         'このメールアドレスは現在、別のアカウントで使用されています。サポートにお問い合わせください。',
     },

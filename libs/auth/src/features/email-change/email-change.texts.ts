@@ -2,6 +2,8 @@ import { featureTexts, type mailing } from '../../kit';
 
 export const EMAIL_CHANGE_MESSAGES = {
   'auth.email_change_failed': 'This link to change the email address is not valid any more. Please ask for a new one.',
+  'auth.new_email_taken':
+    'Meanwhile, another account has got this email address. The address of your account is unchanged.',
   'auth.former_email_taken': 'Another account has this email address now. Please contact support.',
 };
 

@@ -134,8 +134,7 @@ export class EmailChangeConfirmation {
    * A link that is opened again succeeds without a further effect.
    *
    * @param request its session proves a person, if no person has proved the former address
-   * @throws EmailChangeFailed, with the same body for every reason, also for an address that was taken meanwhile;
-   * TooManyRequests if the former address could not get the mail with the link that undoes the change; StoreUnavailable: the
+   * @throws EmailChangeFailed, with the same body for every reason; NewEmailTaken; TooManyRequests if the former address could not get the mail with the link that undoes the change; StoreUnavailable: the
    * request can be repeated
    */
   async confirm(token: string, request: object): Promise<void> {
@@ -159,7 +158,7 @@ export class EmailChangeConfirmation {
     return !isAlive || identity.fingerprintFor(id, await this.users.passwordHashOf(userId)) !== fingerprint;
   }
 
-  /** @throws EmailChangeFailed if another account has the address; TooManyRequests before anything has changed */
+  /** @throws NewEmailTaken; TooManyRequests before anything has changed */
   private async change(
     { id, userId, sessionId, from, wasVerified, to }: StoredEmailChange,
     undoToken: string,
@@ -187,7 +186,7 @@ export class EmailChangeConfirmation {
     const isMade = (result: identity.ReplacementResult): boolean => result === 'changed';
     // Without its mail, the owner of the former address could not undo the change.
     const result = await (undo ? this.queue.withReserved('emailChanged', undo.email, replace, isMade) : replace());
-    if (result === 'taken') throw new EmailChangeFailed();
+    if (result === 'taken') throw new NewEmailTaken();
   }
 
   /** Ends what is bound to the former address. A link that verifies it ends by itself. Can be repeated after a failure. */
@@ -235,11 +234,20 @@ export class EmailChangeLink {
 }
 
 /**
- * The link is unknown, has expired, was replaced by a newer request or was revoked, or another account has the address: 422,
- * with the same body for every reason.
+ * The link is unknown, has expired, was replaced by a newer request or was revoked: 422, with the same body for every reason.
  */
 export class EmailChangeFailed extends errors.AuthException {
   constructor() {
     super('email_change_failed', { status: 422, errors: { token: [emailChangeText('auth.email_change_failed')] } });
+  }
+}
+
+/**
+ * Another account has got the new email since the request: 409. Nothing has changed, and the link stays valid. The token shows that
+ * the client reads the mails of the address, so it may know of the account.
+ */
+export class NewEmailTaken extends errors.AuthException {
+  constructor() {
+    super('new_email_taken', { status: 409, text: emailChangeText('auth.new_email_taken') });
   }
 }

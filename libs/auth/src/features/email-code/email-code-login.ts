@@ -1,5 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Realm, crypto, deadline, errors, event, type http, identity, input, locking, session } from '../../kit';
+import {
+  Realm,
+  crypto,
+  deadline,
+  errors,
+  event,
+  type http,
+  identity,
+  input,
+  locking,
+  session,
+  typedCode,
+} from '../../kit';
 import { EmailCodeRequests } from './email-code-requests';
 import { EmailCodeCookie, EmailCodes, type OpenRequest } from './email-codes';
 import { emailCodeText } from './email-code.texts';
@@ -150,8 +162,9 @@ export class EmailCodeLogin {
   async attempt(body: CodeAnswer, request: object): Promise<session.LoginAnswer> {
     const remember = input.rememberIn(request, this.realm.options);
     const token = this.cookie.presented(body.code_token, request);
-    // People type a code in groups.
-    const code = (body.code ?? '').replaceAll(/[\s-]/g, '');
+    const format = { alphabet: 'digits', length: this.realm.options.emailCode.digits } as const;
+    // A text that is no code is compared, too: the work is that of a wrong code.
+    const code = typedCode(body.code ?? '', format) ?? '';
     const proved = await this.attempts.verify(token, code, request);
     const { claims, next } = proved;
     const isTaken = typeof next === 'string';

@@ -1,8 +1,8 @@
-import { Controller, Headers, Injectable, Param, Req, Res } from '@nestjs/common';
+import { Catch, Controller, Headers, Injectable, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, http, type identity, mailing, schema, session } from '../../kit';
 import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
-import { VerificationLinks } from './verification-links';
+import { readLink, VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
 
 /**
@@ -54,6 +54,25 @@ function pageOf(frontendUrl: string, link: string | null): string {
     : `${verified}#link=${encodeURIComponent(link)}`;
 }
 
+/**
+ * Leads a browser with a refused link to the configured page, with the reason in the query: a person cannot read JSON. Other
+ * clients get the error, as on every route.
+ */
+@Catch()
+@Injectable()
+export class RefusedLinkFilter extends http.AuthExceptionFilter {
+  protected override write(error: unknown, request: { headers: { accept?: string } }, response: unknown): void {
+    const { frontendUrl } = this.realm.options.emailVerification;
+    if (frontendUrl === undefined || http.isForeign(error) || prefersJson(request.headers.accept))
+      return super.write(error, request, response);
+    const refusal = http.refusalOf(error);
+    const isOfLink = refusal instanceof InvalidLink || refusal instanceof OutdatedLink;
+    // Of another refusal, such as that of the limiter, the person cannot use the reason: the link can be opened again later.
+    const verification = isOfLink ? refusal.verification : 'unavailable';
+    this.adapterHost.httpAdapter.redirect(response, 302, mailing.withQuery(frontendUrl, { verification }));
+  }
+}
+
 const OF_LINK = schema.of(schema.TEXT, 'As the mailed link has it.');
 const LINK = { id: OF_LINK, hash: OF_LINK, expires: OF_LINK, signature: OF_LINK };
 
@@ -84,7 +103,9 @@ export class VerifyEmailController {
   /** Verifies the email address of a link that was opened from a mail. */
   @http.Route('GET', 'verify/:id/:hash', 'email_verify', {
     summary: 'Opens a mailed verification link',
-    note: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
+    note:
+      'Answers browsers 302 to the configured page (`emailVerification.frontendUrl`), also for a refused link, and JSON clients ' +
+      '204, or the error.',
     parameters: LINK,
     public: true,
     limiter: 'svc-email-verification',
@@ -97,6 +118,7 @@ export class VerifyEmailController {
     refusals: [InvalidLink, OutdatedLink],
     quiet: true,
   })
+  @UseFilters(RefusedLinkFilter)
   async open(
     @Param('id') id: string,
     @Param('hash') hash: string,
@@ -104,7 +126,7 @@ export class VerifyEmailController {
     @Headers('accept') accept: string | undefined,
     @Res() response: object,
   ): Promise<void> {
-    const link = { id, hash, query: queryOf(request) };
+    const link = readLink(id, hash, queryOf(request));
     const isProved = await this.emailVerification.verify(link, () => this.requestSessions.ownerOf(request));
     await this.answer.write(accept, id, isProved ? null : this.links.urlOf(link), request, response);
   }
@@ -124,7 +146,7 @@ export class VerifyEmailController {
     @Req() request: OpenedRequest,
     @http.CurrentCaller() caller: identity.Caller,
   ): Promise<void> {
-    return this.emailVerification.verifyAs(caller, { id, hash, query: queryOf(request) });
+    return this.emailVerification.verifyAs(caller, readLink(id, hash, queryOf(request)));
   }
 
   /** Mails a new link to the caller. */
@@ -183,7 +205,7 @@ export class EmailVerificationFlow extends http.Flow {
     const [ofId, ofHash, until, mac] = [id, hash, expires, signature].map((part) =>
       typeof part === 'string' ? part : '',
     );
-    const link = { id: ofId!, hash: ofHash!, query: `expires=${until}&signature=${mac}` };
+    const link = readLink(ofId!, ofHash!, `expires=${until}&signature=${mac}`);
     // The handler reads the link from the URL, and writes the response itself.
     await this.run(VerifyEmailController, 'open', source, (request) =>
       this.get(EmailVerification).verify(link, () => this.get(session.RequestSessions).ownerOf(request)),

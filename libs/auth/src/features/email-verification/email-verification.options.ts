@@ -12,7 +12,8 @@ export interface EmailVerificationOptions {
   apiUrl?: string;
 
   /**
-   * Page to which the browser is redirected after the link was opened.
+   * Page to which the browser is redirected after the link was opened. Its query has `verified=1`, or for a link that was refused
+   * the reason as `verification`: `invalid`, `expired`, `outdated` or `unavailable`.
    *
    * @default none
    * @env SVC_VERIFY_URL

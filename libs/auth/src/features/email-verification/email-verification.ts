@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { errors, identity } from '../../kit';
-import { type PresentedLink, VerificationLinks } from './verification-links';
+import { type LinkState, type PresentedLink, VerificationLinks } from './verification-links';
 import { emailVerificationText } from './email-verification.texts';
 
 /** Verifies the email address of an opened link (`GET` and `POST /email/verify/…`). */
@@ -20,7 +20,8 @@ export class EmailVerification {
    * @throws InvalidLink, OutdatedLink
    */
   async verify(link: PresentedLink, sessionOf: () => Promise<string | null>): Promise<boolean> {
-    if (!this.links.isGenuine(link)) throw new InvalidLink();
+    const state = this.links.stateOf(link);
+    if (state !== 'genuine') throw new InvalidLink(state);
     const { user, email } = await this.addresseeOf(link);
     const isPerson = (await sessionOf()) === this.users.idOf(user);
     if (isPerson) await this.provedEmails.recordPerson(user, email);
@@ -33,7 +34,7 @@ export class EmailVerification {
 
   /** Verifies with a session. @throws InvalidLink; OutdatedLink also for the session of another user */
   async verifyAs({ userId }: Pick<identity.Caller, 'userId'>, link: PresentedLink): Promise<void> {
-    if (this.links.isGenuine(link) && link.id !== userId) throw new OutdatedLink();
+    if (this.links.stateOf(link) === 'genuine' && link.id !== userId) throw new OutdatedLink();
     await this.verify(link, async () => userId);
   }
 
@@ -45,15 +46,17 @@ export class EmailVerification {
   }
 }
 
-/** The link has no valid signature or has expired: 403. */
+/** The link has no valid signature or has expired: 403. `verification` is the reason for the page of a browser. */
 export class InvalidLink extends errors.AuthException {
-  constructor() {
+  constructor(readonly verification: Exclude<LinkState, 'genuine'> = 'invalid') {
     super('bad_link', { status: 403, text: emailVerificationText('auth.bad_link') });
   }
 }
 
 /** The link has a valid signature, but its user does not exist any more or has another address: 403. */
 export class OutdatedLink extends errors.AuthException {
+  readonly verification = 'outdated';
+
   constructor() {
     super('outdated_link', { status: 403, text: emailVerificationText('auth.outdated_link') });
   }

@@ -2,21 +2,70 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Clock, Realm, crypto, settings } from '../../kit';
 
-/** The parts of a link in a request. */
+/** The parts of a link. A part that a request does not have is empty. */
 export interface PresentedLink {
   /** Id of the user. */
   readonly id: string;
   /** Hash of the address to which the link was mailed. */
   readonly hash: string;
-  /** Everything after the `?`. */
-  readonly query: string;
+  /** The end of the link, in seconds. */
+  readonly expires: string;
+  readonly signature: string;
 }
 
-const QUERY = /^expires=(\d{1,12})&signature=([0-9a-f]{64})$/;
+/** `invalid`: the signature is not that of the other parts. `expired`: it is, and the link was valid earlier. */
+export type LinkState = 'genuine' | 'expired' | 'invalid';
+
+/** Programs between the mail and the server encode a link at most twice. */
+const MAX_ENCODINGS = 2;
+
+const HASH = /^[0-9a-f]{40}$/;
+
+/** The form of each parameter. A mail program may add the punctuation that follows a link in a text. */
+const FORMS = { expires: /^(\d{1,12})[^\p{L}\p{N}]*$/u, signature: /^([0-9a-f]{64})[^\p{L}\p{N}]*$/u } as const;
 
 /**
- * Makes and checks the links that verify an email address. The signature covers the whole link with the configured URL,
- * so no part of a link can be changed, and the `Host` header of a request has no influence.
+ * Reads the link of a request. Mail programs and trackers change links: they add parameters, change the order, write `&amp;`
+ * for `&`, encode `=`, `&` or `?`, or add the `.`, `>` or `)` that follows the link in the mail. None of this changes the
+ * parts, which the signature covers. A parameter that occurs twice is refused. Pure.
+ *
+ * @param hash the last segment of the path; it contains the query if the `?` was encoded
+ * @param query everything after the `?`
+ */
+export function readLink(id: string, hash: string, query: string): PresentedLink {
+  let text = `${hash}?${query}`;
+  for (let encodings = 0; encodings <= MAX_ENCODINGS; encodings++) {
+    const [start = '', ...pairs] = text.split(/[?&]/);
+    const [expires, signature] = [valuesOf('expires', pairs), valuesOf('signature', pairs)];
+    const [until, mac] = [expires[0], signature[0]];
+    if (expires.length > 1 || signature.length > 1) break;
+    if (until && mac && HASH.test(start)) return { id, hash: start, expires: until, signature: mac };
+    text = decoded(text);
+  }
+  return { id, hash: '', expires: '', signature: '' };
+}
+
+/** The values of a parameter; empty for one without the form. */
+function valuesOf(name: keyof typeof FORMS, pairs: readonly string[]): string[] {
+  return pairs.flatMap((pair) => {
+    const [key = '', ...value] = pair.split('=');
+    if (key.replace(/^(amp;)+/, '') !== name) return [];
+    return FORMS[name].exec(decoded(value.join('=')))?.[1] ?? '';
+  });
+}
+
+/** The decoded text; the text itself if it is not a valid encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Makes and checks the links that verify an email address. They begin with the configured URL: the `Host` header of a request
+ * has no influence. The signature covers the guard, the user, the address and the expiry.
  */
 @Injectable()
 export class VerificationLinks {
@@ -33,23 +82,21 @@ export class VerificationLinks {
   }
 
   make(userId: string, email: string): string {
-    const expires = this.clock.seconds() + this.realm.options.emailVerification.expire * 60;
-    const unsigned = this.unsigned(userId, emailHash(email), String(expires));
-    return `${unsigned}&signature=${this.signatures.sign(unsigned)}`;
+    const expires = String(this.clock.seconds() + this.realm.options.emailVerification.expire * 60);
+    const signed = { id: userId, hash: emailHash(email), expires };
+    return this.urlOf({ ...signed, signature: this.signatures.sign(this.signedText(signed)) });
   }
 
-  /** Whether this server made the link and it has not expired. */
-  isGenuine({ id, hash, query }: PresentedLink): boolean {
-    const [, expires, signature] = QUERY.exec(query) ?? [];
-    // An unpaired surrogate cannot be part of a URL.
-    if (expires === undefined || signature === undefined || /\p{Surrogate}/u.test(id)) return false;
-    if (Number(expires) <= this.clock.seconds()) return false;
-    return this.signatures.verify(this.unsigned(id, hash, expires), signature);
+  /** Whether this server made the link, and it has not expired. */
+  stateOf(link: PresentedLink): LinkState {
+    if (!this.signatures.verify(this.signedText(link), link.signature)) return 'invalid';
+    return Number(link.expires) > this.clock.seconds() ? 'genuine' : 'expired';
   }
 
   /** The text of a link as it was mailed. */
-  urlOf({ id, hash, query }: PresentedLink): string {
+  urlOf({ id, hash, expires, signature }: PresentedLink): string {
     const { path, emailVerification } = this.realm.options;
+    const query = `expires=${expires}&signature=${signature}`;
     return `${emailVerification.apiUrl}/${path}/email/verify/${encodeURIComponent(id)}/${hash}?${query}`;
   }
 
@@ -58,8 +105,9 @@ export class VerificationLinks {
     return crypto.isEqual(hash, emailHash(email));
   }
 
-  private unsigned(id: string, hash: string, expires: string): string {
-    return this.urlOf({ id, hash, query: `expires=${expires}` });
+  /** As a list in JSON, so that no part can contain the beginning of the next one. */
+  private signedText({ id, hash, expires }: Omit<PresentedLink, 'signature'>): string {
+    return JSON.stringify([this.realm.guard, id, hash, expires]);
   }
 }
 

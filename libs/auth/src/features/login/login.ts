@@ -127,7 +127,7 @@ export class Credentials {
     const verified = { password, digest: former };
     if (!this.hasher.needsRehash(former)) return verified;
     try {
-      const digest = await this.hasher.hash(password);
+      const digest = await this.passwords.hashAgain(former, password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) {
         await bestEffort('keeping what is bound to a renewed hash', async () => {

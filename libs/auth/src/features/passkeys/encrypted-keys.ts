@@ -5,6 +5,8 @@ import { Realm, crypto } from '../../kit';
 export interface KeyOwner {
   readonly credentialId: string;
   readonly userId: string;
+  /** By default the guard of the realm. */
+  readonly guard?: string;
 }
 
 /**
@@ -24,14 +26,20 @@ export class EncryptedKeys {
 
   /** @throws Error for a key that is damaged, was moved to another row, or whose encryption key is not configured any more */
   decrypt(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
-    const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
-    if (publicKey) return new Uint8Array(publicKey);
+    const publicKey = this.decryptIfOurs(owner, sealed);
+    if (publicKey) return publicKey;
     throw new Error(
       `The public key of the passkey ${owner.credentialId} cannot be decrypted. Was encryption.key (SVC_ENCRYPTION_KEY) changed without keeping the former one in encryption.previousKeys?`,
     );
   }
 
-  private contextOf({ credentialId, userId }: KeyOwner): string {
-    return JSON.stringify(['passkey', this.realm.guard, userId, credentialId]);
+  /** As {@link decrypt}, but null where that throws: another application can have stored the passkey of another guard. */
+  decryptIfOurs(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> | null {
+    const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
+    return publicKey && new Uint8Array(publicKey);
+  }
+
+  private contextOf({ credentialId, userId, guard = this.realm.guard }: KeyOwner): string {
+    return JSON.stringify(['passkey', guard, userId, credentialId]);
   }
 }

@@ -7,7 +7,7 @@ import { assertionFrom, userHandleOf } from './webauthn/responses';
 import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
-import { NO_USER, PasskeyStore } from './passkey.store';
+import { type FoundPasskey, PasskeyStore } from './passkey.store';
 import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
 
@@ -36,22 +36,24 @@ export class PasskeyAssertions {
    *
    * @param credential the unchecked value from the client
    * @param admit refuses an owner who may not use the passkey, after the signature was verified and before the use is recorded
-   * @throws PasskeyRefused for every invalid response; StoreUnavailable; Error for a stored key that cannot be decrypted
+   * @throws PasskeyRefused for every invalid response, `unknown` only for an id that no row has; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
   async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<KeyOwner> {
     // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
-    const passkey = challenge && response && (await this.store.find(response.id));
-    if (!passkey || response.response.userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
+    if (!challenge || !response) throw new PasskeyRefused('not_verified');
+    const passkey = await this.store.find(response.id);
+    if (!passkey) throw new PasskeyRefused('unknown');
+    if (response.response.userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
       throw new PasskeyRefused('not_verified');
     const owner = { credentialId: response.id, userId: passkey.userId };
-    const publicKey = this.keys.decrypt(owner, passkey.publicKey);
-    const used = await this.verifier.verify(response, challenge, publicKey);
+    const publicKey = this.keyOf(owner, passkey);
+    const used = publicKey && (await this.verifier.verify(response, challenge, publicKey));
     if (!used) throw new PasskeyRefused('not_verified');
-    // A row without a user costs the same queries as the passkey of a user who must verify the email: otherwise the time
-    // would show whether a registration with `registration.concealExisting` created an account.
-    if (owner.userId === NO_USER) {
+    // A row that no user of this guard can use costs the same queries as the passkey of a user who must verify the email:
+    // otherwise the time would show whether a registration with `registration.concealExisting` created an account.
+    if (passkey.guard !== this.realm.guard) {
       await this.store.find(response.id);
       throw new PasskeyRefused('not_verified');
     }
@@ -80,6 +82,15 @@ export class PasskeyAssertions {
    */
   isCurrent({ credentialId }: KeyOwner): Promise<boolean> {
     return this.store.exists(credentialId);
+  }
+
+  /**
+   * The key of a stored passkey; null if only another application can decrypt it. The key of another guard is used like one of
+   * this guard, so that neither the answer nor the time shows to which guard a passkey belongs.
+   */
+  private keyOf(owner: KeyOwner, { guard, publicKey }: FoundPasskey): Uint8Array<ArrayBuffer> | null {
+    if (guard === null || guard === this.realm.guard) return this.keys.decrypt(owner, publicKey);
+    return this.keys.decryptIfOurs({ ...owner, guard }, publicKey);
   }
 
   /** Records the use. The signature is verified before, so only the authenticator or a copy of it can cause an alarm. */

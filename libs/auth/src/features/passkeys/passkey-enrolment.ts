@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import { Realm, deadline, errors, event, http, identity, input, session } from '../../kit';
+import { Realm, deadline, errors, event, http, identity, input, type pg, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
-import { type NewPasskey, PasskeyStore } from './passkey.store';
+import { type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
 import { removalVerdict } from './last-passkey.policy';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
@@ -42,7 +42,7 @@ export class PasskeyEnrolment {
     const { passkeys: options } = this.realm.options;
     const passkeys = await this.store.list(userId);
     const stored = storedHandle(passkeys);
-    const name = this.users.identifierOf(user) || userId;
+    const name = nameOf(this.users, { user, userId });
     return creationOptions(
       // The browser asks nothing, so it cannot verify the user. Later uses do, as `userVerification` requires.
       kind === 'conditional' ? { ...options, userVerification: 'preferred' } : options,
@@ -121,6 +121,7 @@ export class PasskeyEnrolment {
 export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly keys: EncryptedKeys,
     private readonly requiredFactors: session.RequiredFactors,
     private readonly sessions: session.Sessions,
     private readonly accounts: session.Accounts,
@@ -129,12 +130,13 @@ export class PasskeyManagement {
     private readonly realm: Realm,
   ) {}
 
-  async list(userId: string): Promise<PasskeyList> {
+  async list({ userId, user }: PasskeyHolder): Promise<PasskeyList> {
     const stored = await this.store.list(userId);
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
       user_handle: storedHandle(stored) ?? userHandleOf(userId),
+      user_name: nameOf(this.users, { user, userId }),
       all_accepted_credential_ids: stored.map(({ id }) => id),
     };
   }
@@ -173,9 +175,28 @@ export class PasskeyManagement {
 
   /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
   async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
-    const ids = await this.accounts.exclusive(userId, (sql) => this.store.removeAllOf(sql, userId, since));
+    const ids = await this.accounts.exclusive(userId, async (sql) => [
+      ...(await this.releaseConcealed(sql, userId, since)),
+      ...(await this.store.removeAllOf(sql, userId, since)),
+    ]);
     for (const id of ids) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
     return ids.length > 0;
+  }
+
+  /**
+   * Where registrations are concealed, the id of the passkey that has created the account stays taken, as if the address had
+   * been taken then. Otherwise the client that registered it would learn of the takeover, and so that it had created the account.
+   */
+  private async releaseConcealed(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
+    if (!this.realm.options.facts.concealsAccounts) return [];
+    const released: string[] = [];
+    for (const { id, publicKey: sealed } of await this.store.unusedOf(sql, userId, since)) {
+      const publicKey = this.keys.decryptIfOurs({ credentialId: id, userId }, sealed);
+      if (!publicKey) continue;
+      await this.store.release(sql, id, this.keys.encrypt({ credentialId: id, userId: NO_USER }, publicKey));
+      released.push(id);
+    }
+    return released;
   }
 
   /** For a user without a password. @throws LastPasskey */
@@ -195,6 +216,10 @@ export class PasskeyManagement {
     return (await deadline.callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
   }
 }
+
+/** The name by which authenticators list the passkeys of a user. */
+const nameOf = (users: identity.TimedUserProvider, { user, userId }: PasskeyHolder): string =>
+  users.identifierOf(user) || userId;
 
 /** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
 const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>

@@ -103,11 +103,13 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
-/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
+/** The passkeys of a user, and what the signals of `PublicKeyCredential` need. */
 export interface PasskeyList {
   readonly passkeys: readonly ListedPasskey[];
   readonly rp_id: string;
   readonly user_handle: string;
+  /** `user.name` of the creation options, for `PublicKeyCredential.signalCurrentUserDetails`. */
+  readonly user_name: string;
   readonly all_accepted_credential_ids: readonly string[];
 }
 

@@ -22,6 +22,12 @@ const UNPROVED_DAYS = 30;
 /** SQL of the rows that the guard `$1` reads: its passkeys, and the rows that only occupy an id. */
 const OF_GUARD = `(guard = $1 OR (guard IS NULL AND user_id = '${NO_USER}'))`;
 
+/** SQL of a passkey that was registered with its account and never used, and of a row that only occupies an id. */
+const UNUSED = 'user_handle IS NOT NULL AND last_used_at IS NULL';
+
+/** SQL of the passkeys of the user `$2` at the guard `$1`, or of those added since `$3`. */
+const addedBy = (since?: Date): string => `guard = $1 AND user_id = $2${since ? ' AND created_at >= $3' : ''}`;
+
 /** A row that the pruning reads. */
 export interface PageRow {
   readonly id: string;
@@ -31,7 +37,10 @@ export interface PageRow {
 }
 
 /** A stored passkey. */
-export type FoundPasskey = Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'>;
+export interface FoundPasskey extends Pick<NewPasskey, 'userId' | 'userHandle' | 'publicKey'> {
+  /** Null for a row that only occupies the id: its user id is {@link NO_USER}. */
+  readonly guard: string | null;
+}
 
 /** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
@@ -79,6 +88,21 @@ export class PasskeyStore {
     return this.insert(sql, { ...passkey, userId: NO_USER }, null, 1, null);
   }
 
+  /** The passkeys of a user, or those added since a time, that were registered with the account and never used. Locks them. */
+  unusedOf(sql: pg.Sql, userId: string, since?: Date): Promise<{ id: string; publicKey: string }[]> {
+    const statement = `
+      SELECT credential_id AS id, public_key AS "publicKey" FROM ${this.table()}
+       WHERE ${addedBy(since)} AND ${UNUSED} FOR UPDATE`;
+    return sql(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
+  }
+
+  /** Turns a passkey into a row that only occupies its id, as {@link occupy} stores one, in the caller's transaction. */
+  async release(sql: pg.Sql, credentialId: string, publicKey: string): Promise<void> {
+    const statement = `UPDATE ${this.table()} SET guard = NULL, user_id = '${NO_USER}', name = NULL, public_key = $2
+                        WHERE credential_id = $1`;
+    await sql(statement, [credentialId, publicKey]);
+  }
+
   private async insert(
     sql: pg.Sql,
     passkey: NewPasskey,
@@ -101,12 +125,12 @@ export class PasskeyStore {
     return added.length > 0;
   }
 
-  /** Returns a passkey of the guard, or a row that only occupies the id: its user id is {@link NO_USER}. */
+  /** Returns the row with this id. It may belong to another guard: the caller has to compare it. */
   async find(credentialId: string): Promise<FoundPasskey | null> {
     const [found] = await this.database.query<FoundPasskey>(
-      `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey" FROM ${this.table()}
-        WHERE ${OF_GUARD} AND credential_id = $2`,
-      [this.realm.guard, credentialId],
+      `SELECT user_id AS "userId", user_handle AS "userHandle", public_key AS "publicKey", guard FROM ${this.table()}
+        WHERE credential_id = $1`,
+      [credentialId],
     );
     return found ?? null;
   }
@@ -186,8 +210,7 @@ export class PasskeyStore {
   /** Deletes all passkeys of a user, or those added since a time, in the caller's transaction. Resolves to their ids. */
   async removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<string[]> {
     const statement = `
-      DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2${since ? ' AND created_at >= $3' : ''}
-      RETURNING credential_id AS id`;
+      DELETE FROM ${this.table()} WHERE ${addedBy(since)} RETURNING credential_id AS id`;
     const removed = await sql<{ id: string }>(statement, [this.realm.guard, userId, ...(since ? [since] : [])]);
     return removed.map(({ id }) => id);
   }
@@ -197,7 +220,7 @@ export class PasskeyStore {
     const { proofMinutes } = this.realm.options.facts;
     return this.database.query(
       `SELECT credential_id AS id, user_id AS "userId",
-              user_handle IS NOT NULL AND last_used_at IS NULL AND created_at <=
+              ${UNUSED} AND created_at <=
                 clock_timestamp() + $4::interval - interval '${UNPROVED_DAYS} days' - $5::float8 * interval '1 minute' AS "isUnused"
          FROM ${this.table()} WHERE ${OF_GUARD} AND credential_id > $2 ORDER BY credential_id LIMIT $3`,
       [this.realm.guard, after, size, this.clock.offset, proofMinutes],

@@ -27,6 +27,7 @@ const PASSKEY = schema.namedSchema(
 
 const notRegistered = (): errors.AuthException => new PasskeyRefused('not_registered');
 const notVerified = (): errors.AuthException => new PasskeyRefused('not_verified');
+const unknown = (): errors.AuthException => new PasskeyRefused('unknown');
 
 const PARAMETERS = { svcPasskey: schema.of({ ...schema.TEXT, maxLength: input.FIELD_MAX }, 'The id of a passkey.') };
 
@@ -42,12 +43,13 @@ export class PasskeysController {
       passkeys: schema.listOf(PASSKEY),
       rp_id: schema.TEXT,
       user_handle: schema.TEXT,
+      user_name: schema.TEXT,
       all_accepted_credential_ids: schema.listOf(schema.TEXT),
     }),
     quiet: true,
   })
-  list(@http.CurrentCaller() { userId }: identity.Caller) {
-    return this.passkeys.list(userId);
+  list(@http.CurrentCaller() caller: identity.Caller) {
+    return this.passkeys.list(caller);
   }
 
   @http.Route('PATCH', ':svcPasskey', 'passkey_rename', {
@@ -211,6 +213,7 @@ export class PasskeyLoginController {
     answer: http.tokenPair,
     refusals: [
       notVerified,
+      unknown,
       () => new errors.Unauthenticated(false),
       (options) =>
         options.facts.concealsAccounts && options.features.passkeyRegistration ? [] : http.unverifiedRefusal(options),
@@ -233,7 +236,7 @@ export class ConfirmPasskeyController {
     gates: [http.RequireIfPinned('svc.account')],
     limiter: 'svc-confirm',
     answer: http.CONFIRMATION_BODY,
-    refusals: [notVerified, () => new PasskeyRefused('not_yours')],
+    refusals: [notVerified, unknown, () => new PasskeyRefused('not_yours')],
   })
   confirm(@http.CurrentCaller() caller: identity.Caller, @http.RequestBody() assertion: AssertionRequest) {
     return this.confirmation.confirm(caller, assertion);

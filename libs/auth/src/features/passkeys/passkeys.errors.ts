@@ -1,12 +1,19 @@
 import { errors } from '../../kit';
 import { passkeyText } from './passkeys.texts';
 
-export type PasskeyRefusal = 'not_verified' | 'not_registered' | 'not_yours';
+export type PasskeyRefusal = 'not_verified' | 'not_registered' | 'not_yours' | 'unknown';
 
-/** A passkey was refused: 422 under `credential`. The body does not show the reason beyond {@link PasskeyRefusal}. */
+/**
+ * A passkey was refused: 422 under `credential`. The body does not show the cause beyond {@link PasskeyRefusal}. For a passkey
+ * that is not stored, it has the reason `unknown_passkey`: the page lets the browser forget it.
+ */
 export class PasskeyRefused extends errors.AuthException {
   constructor(refusal: PasskeyRefusal) {
-    super(`passkey_${refusal}`, { status: 422, errors: { credential: [passkeyText(`auth.passkey_${refusal}`)] } });
+    super(`passkey_${refusal}`, {
+      status: 422,
+      errors: { credential: [passkeyText(`auth.passkey_${refusal}`)] },
+      ...(refusal === 'unknown' && { reason: 'unknown_passkey' }),
+    });
   }
 }
 

@@ -33,6 +33,7 @@ const reasons = {
   no_such_passkey: 'the caller has no such passkey',
   passkey_not_registered: 'the verification of a new passkey failed',
   passkey_not_verified: 'the verification of a passkey failed',
+  passkey_unknown: 'no account has the passkey',
   passkey_not_yours: 'the passkey belongs to another account',
 };
 

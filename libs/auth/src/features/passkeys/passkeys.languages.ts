@@ -23,6 +23,7 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: {
       'auth.passkey_not_verified': 'Der Passkey konnte nicht geprüft werden.',
       'auth.passkey_not_registered': 'Der Passkey konnte nicht registriert werden.',
+      'auth.passkey_unknown': 'Kein Konto hat diesen Passkey.',
       'auth.passkey_not_yours': 'Dieser Passkey gehört zu einem anderen Konto.',
       'auth.confirm_with_passkey': 'Bitte bestätigen Sie mit Ihrem Passkey.',
       'auth.last_passkey':
@@ -45,6 +46,7 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: {
       'auth.passkey_not_verified': 'La clé d’accès n’a pas pu être vérifiée.',
       'auth.passkey_not_registered': 'La clé d’accès n’a pas pu être enregistrée.',
+      'auth.passkey_unknown': 'Aucun compte ne possède cette clé d’accès.',
       'auth.passkey_not_yours': 'Cette clé d’accès appartient à un autre compte.',
       'auth.confirm_with_passkey': 'Veuillez confirmer avec votre clé d’accès.',
       'auth.last_passkey':
@@ -67,6 +69,7 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: {
       'auth.passkey_not_verified': 'No se ha podido verificar la llave de acceso.',
       'auth.passkey_not_registered': 'No se ha podido registrar la llave de acceso.',
+      'auth.passkey_unknown': 'Ninguna cuenta tiene esta llave de acceso.',
       'auth.passkey_not_yours': 'Esta llave de acceso pertenece a otra cuenta.',
       'auth.confirm_with_passkey': 'Confirme con su llave de acceso.',
       'auth.last_passkey':
@@ -89,6 +92,7 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: {
       'auth.passkey_not_verified': 'Não foi possível verificar a chave de acesso.',
       'auth.passkey_not_registered': 'Não foi possível registrar a chave de acesso.',
+      'auth.passkey_unknown': 'Nenhuma conta tem esta chave de acesso.',
       'auth.passkey_not_yours': 'Esta chave de acesso pertence a outra conta.',
       'auth.confirm_with_passkey': 'Confirme com sua chave de acesso.',
       'auth.last_passkey':
@@ -111,6 +115,7 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: {
       'auth.passkey_not_verified': 'パスキーを検証できませんでした。',
       'auth.passkey_not_registered': 'パスキーを登録できませんでした。',
+      'auth.passkey_unknown': 'このパスキーが登録されたアカウントはありません。',
       'auth.passkey_not_yours': 'このパスキーは別のアカウントのものです。',
       'auth.confirm_with_passkey': 'パスキーで確認してください。',
       'auth.last_passkey': 'これは唯一のログイン方法です。先にパスワードを設定するか、別のパスキーを追加してください。',

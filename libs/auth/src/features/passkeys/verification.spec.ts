@@ -51,7 +51,7 @@ async function registered(algorithm: Algorithm = 'ES256', storedAs = (publicKey:
   const { publicKey } = (await registrations.verify(registration, CHALLENGE))!;
   const recorded: Usage[] = [];
   const store = {
-    find: async (id: string) => (id === registration.id ? { userId: USER, publicKey: 'sealed' } : null),
+    find: async (id: string) => (id === registration.id ? { userId: USER, publicKey: 'sealed', guard: 'api' } : null),
     recordUse: async (_id: string, usage: Usage) => {
       recorded.push(usage);
       return { verdict: 'accept', backupChanged: false };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GRACE, IDLE_TIMEOUT, ROTATION_TABLE, type Judged } from './rotation.testkit';
+import { GRACE, IDLE_TIMEOUT, ROTATION_TABLE, type Judged, timesOf } from './rotation.testkit';
 import { refreshVerdict, recentChange } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 import { Database } from '../../foundation/platform/database';
@@ -21,20 +21,20 @@ const started = async (guard = 'api'): Promise<string> =>
   String(claimsOf((await t.auth.guard(guard).startSession(1)).accessToken).fid);
 
 /** Sets the state of a session. Times are relative to PostgreSQL's clock. */
-const put = (id: string, state: Omit<Judged, 'name' | 'verdict' | 'presented' | 'grace'>) =>
+const put = (id: string, state: Omit<Judged, 'name' | 'verdict' | 'presented' | 'grace' | 'unusedSuccessor'>) =>
   t.database.query(
     `UPDATE svc_sessions SET generation = $2, expires_at = clock_timestamp() + $4 * interval '1 second',
        recent = ARRAY(SELECT clock_timestamp() + s * interval '1 second' FROM unnest($3::float8[]) AS s),
-       revoked_at = clock_timestamp() + $5 * interval '1 second', idle_timeout = $6,
+       revoked_at = clock_timestamp() + $5 * interval '1 second', idle_timeout = $6, late_generation = $8,
        last_used_at = clock_timestamp() - $7 * interval '1 second'
      WHERE id = $1`,
-    [id, state.generation, state.recent, state.expiresIn, state.revokedIn, state.idleTimeout, state.unused],
+    [id, state.generation, state.recent, state.expiresIn, state.revokedIn, state.idleTimeout, state.unused, state.late],
   );
 const rowOf = async (id: string): Promise<Record<string, unknown>> =>
   (await t.database.query('SELECT * FROM svc_sessions WHERE id = $1', [id]))[0];
 const found = async (store: SessionStore, id: string): Promise<FoundSession> => (await store.find(id))!;
 
-const LIVE = { expiresIn: 3600, revokedIn: null, unused: 0, idleTimeout: null };
+const LIVE = { expiresIn: 3600, revokedIn: null, unused: 0, idleTimeout: null, late: null };
 
 describe.each([
   ['shared by several requests', true],
@@ -47,11 +47,11 @@ describe.each([
       const id = await started(guardOf(row));
       // The request reads the session while the presented token is current or newer. Other requests may change the
       // session afterwards.
-      await put(id, { ...row, ...LIVE, generation: Math.min(row.generation, row.presented) });
+      await put(id, { ...row, ...LIVE, late: row.late, generation: Math.min(row.generation, row.presented) });
       const read = await found(store, id);
       await put(id, row);
       const [before, now] = [await rowOf(id), await found(store, id)];
-      expect(refreshVerdict(now, row.presented, row.grace)).toBe(verdict);
+      expect(refreshVerdict(now, row.presented, timesOf(row))).toBe(verdict);
 
       const isRotated = await store.rotate(read, row.presented, joined);
 
@@ -77,7 +77,7 @@ describe('the statement of a replay', () => {
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
       const id = await started(guardOf(row));
-      await put(id, { ...row, ...LIVE });
+      await put(id, { ...row, ...LIVE, late: row.late });
       const read = await found(store, id);
       await put(id, row);
       const before = await rowOf(id);
@@ -87,6 +87,18 @@ describe('the statement of a replay', () => {
       expect(after).toEqual(isLive ? { ...before, holders: 2, last_used_at: after.last_used_at } : before);
     },
   );
+
+  it('records a late one once, of two that were read together', async () => {
+    const [store, id] = [storeOf(), await started()];
+    await put(id, { ...LIVE, generation: 1, recent: [-200] });
+    const read = await found(store, id);
+    const done = await Promise.all([store.countHolder(read, 1, true), store.countHolder(read, 1, true)]);
+    expect(done.toSorted()).toEqual([2, null]);
+    expect(await rowOf(id)).toMatchObject({ generation: 1, late_generation: 1, holders: 2 });
+    expect(await store.rotate(read, 1, false)).toBe(false);
+    expect(await store.rotate(await found(store, id), 1, false)).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ generation: 2, late_generation: 1, holders: 1 });
+  });
 
   it('changes nothing if the session was rotated since it was read', async () => {
     const [store, id] = [storeOf(), await started()];

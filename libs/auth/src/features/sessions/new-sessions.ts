@@ -7,7 +7,7 @@ import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
-import { RefreshTokens } from './refresh-tokens';
+import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';

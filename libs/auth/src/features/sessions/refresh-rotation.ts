@@ -1,19 +1,28 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { RateLimits } from '../../foundation/config/auth-config';
+import type { RateLimit } from '../../foundation/config/auth-options';
 import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Clock } from '../../foundation/platform/clock';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { Clients } from '../../request/http/client-info';
+import { limit } from '../../request/throttling/limiters';
+import { limitState } from '../../request/throttling/rate-limit.policy';
+import { TooManyRequests } from '../../request/throttling/throttling.errors';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken } from './sessions.errors';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
-import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
+import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 import {
   type RefreshVerdict,
+  type RepetitionTimes,
   crossesForkThreshold,
   endOfSession,
   endsSession,
@@ -21,7 +30,7 @@ import {
 } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
-type Accepted = 'current' | 'replay' | 'ahead';
+type Accepted = 'current' | 'replay' | 'late' | 'ahead';
 
 /** The reasons of a refusal in the security log. The client gets the same response for all of them. */
 const REASONS: Readonly<Record<Exclude<RefreshVerdict, Accepted>, Reason>> = {
@@ -41,6 +50,44 @@ const ATTEMPTS = 10;
 /** The abilities and claims that the host adds to the next access token. */
 type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
 
+/** What one address may send for each request of one session, with `rateLimits.refresh.by: 'session'`. */
+const SESSIONS_OF_ADDRESS = 100;
+
+/** The limit of all refreshes of one address. Pure. */
+export const refreshRateOfAddress = ({
+  refresh: { maxAttempts, decaySeconds, by },
+}: RateLimits): Required<RateLimit> => ({
+  maxAttempts: by === 'session' ? SESSIONS_OF_ADDRESS * maxAttempts : maxAttempts,
+  decaySeconds,
+});
+
+/** Counts refreshes by session, after the MAC of the token was verified: otherwise a stranger could use up the limit of a session. */
+@Injectable()
+export class RefreshLimits {
+  constructor(
+    private readonly realm: Realm,
+    private readonly clients: Clients,
+    private readonly store: SecurityStore,
+    private readonly clock: Clock,
+  ) {}
+
+  get isOn(): boolean {
+    return this.realm.options.rateLimits.refresh.by === 'session';
+  }
+
+  /**
+   * @param familyId the session of the token; null for a token that this server did not make, which counts for the address
+   * @throws TooManyRequests, StoreUnavailable
+   */
+  async count(familyId: string | null, request: object): Promise<void> {
+    const { maxAttempts, decaySeconds } = this.realm.options.rateLimits.refresh;
+    const of = familyId === null ? `ip|${this.clients.addressOf(request)}` : `session|${familyId}`;
+    const limits = [limit('refresh', { key: `${this.realm.guard}|${of}`, maxAttempts, decaySeconds })];
+    const tally = await this.store.count(limits);
+    if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
+  }
+}
+
 /** Exchanges a refresh token for its successor, according to the decision of {@link refreshVerdict}. */
 @Injectable()
 export class RefreshRotation {
@@ -57,12 +104,17 @@ export class RefreshRotation {
     private readonly sessions: Sessions,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
+    private readonly limits: RefreshLimits,
     private readonly realm: Realm,
   ) {}
 
-  /** @throws InvalidRefreshToken for every refusal. After any other error, nothing was consumed */
-  async rotate(refreshToken: string): Promise<SessionTokens> {
+  /**
+   * @param request whose client is limited
+   * @throws InvalidRefreshToken for every refusal; TooManyRequests. After any other error, nothing was consumed
+   */
+  async rotate(refreshToken: string, request: object): Promise<SessionTokens> {
     const presented = parseRefreshToken(refreshToken);
+    if (!presented && this.limits.isOn) await this.limits.count(null, request);
     if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
@@ -73,14 +125,11 @@ export class RefreshRotation {
         this.sessionOf(presented),
         attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
+      if (attempt === 0 && this.limits.isOn) await this.limits.count(session && familyId, request);
       isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
-      const verdict = refreshVerdict(
-        session && { ...session, now: since! },
-        generation,
-        this.realm.options.graceSeconds,
-      );
+      const verdict = refreshVerdict(session && { ...session, now: since! }, generation, this.repetitionTimes);
       if (!session || !isAccepted(verdict)) {
         const refusal = await this.refusal(session, verdict as keyof typeof REASONS);
         if (refusal) throw refusal;
@@ -102,6 +151,12 @@ export class RefreshRotation {
     throw new StoreUnavailable('PostgreSQL');
   }
 
+  /** Whether a text is a refresh token of a session, of any generation. It is not used up. */
+  async isOfSession(refreshToken: string, familyId: string): Promise<boolean> {
+    const presented = parseRefreshToken(refreshToken);
+    return presented?.familyId === familyId && (await this.sessionOf(presented)) !== null;
+  }
+
   /**
    * The user of the live session of a refresh token, which is not used up. Null for any other text, and for a session with a
    * pinned list of abilities.
@@ -110,9 +165,14 @@ export class RefreshRotation {
     const presented = parseRefreshToken(refreshToken);
     const session = presented && (await this.sessionOf(presented));
     if (!session || session.scope !== null) return null;
-    const verdict = refreshVerdict(session, presented.generation, this.realm.options.graceSeconds);
+    const verdict = refreshVerdict(session, presented.generation, this.repetitionTimes);
     if (!isAccepted(verdict) || (await this.denylist.deniesFamily(session.familyId))) return null;
     return session.userId;
+  }
+
+  private get repetitionTimes(): RepetitionTimes {
+    const { graceSeconds, sessions } = this.realm.options;
+    return { graceSeconds, unusedSuccessorSeconds: sessions.unusedSuccessorSeconds };
   }
 
   /** Returns the session of a token that this server made; null for every other token. */
@@ -128,8 +188,9 @@ export class RefreshRotation {
     { verdict, isFirstTry }: { verdict: Accepted; isFirstTry: boolean },
     additions: Additions,
   ): Promise<SessionTokens | null> {
-    const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
-    const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
+    const isRepeated = verdict === 'replay' || verdict === 'late';
+    const rotates = !isRepeated && this.realm.options.features.rotation;
+    const current = isRepeated ? session.generation : generation + (rotates ? 1 : 0);
     // Issued before any change: a failure here consumes nothing.
     const tokens = this.tokens(session, current, additions);
     if (rotates) {
@@ -138,9 +199,11 @@ export class RefreshRotation {
       if (verdict === 'ahead') this.reportRecovery(session, generation);
       return tokens;
     }
-    const holders = await this.store.countHolder(session, verdict === 'replay' ? 1 : 0);
+    const isLate = verdict === 'late';
+    const holders = await this.store.countHolder(session, isRepeated ? 1 : 0, isLate);
     if (holders === null) return null;
-    if (verdict === 'replay') this.reportFork(session, holders);
+    if (isLate || (isRepeated && crossesForkThreshold(holders, this.realm.options.forkThreshold)))
+      this.events.emit(new RefreshFamilyForked(session.userId, session.familyId, holders, this.realm.guard));
     return tokens;
   }
 
@@ -172,11 +235,6 @@ export class RefreshRotation {
     };
   }
 
-  private reportFork({ userId, familyId }: FoundSession, holders: number): void {
-    if (!crossesForkThreshold(holders, this.realm.options.forkThreshold)) return;
-    this.events.emit(new RefreshFamilyForked(userId, familyId, holders, this.realm.guard));
-  }
-
   private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
     const lost = presented - generation;
     this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It continues from the token of its client.`);
@@ -204,4 +262,4 @@ export class RefreshRotation {
 }
 
 const isAccepted = (verdict: RefreshVerdict): verdict is Accepted =>
-  verdict === 'current' || verdict === 'replay' || verdict === 'ahead';
+  verdict === 'current' || verdict === 'replay' || verdict === 'late' || verdict === 'ahead';

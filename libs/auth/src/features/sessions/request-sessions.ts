@@ -1,9 +1,15 @@
-import { Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { canonicalId } from '../../foundation/platform/database';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import { AccessTokens } from '../../identity/tokens/access-tokens';
 import { type Credentialed, Authenticator, bearerOf } from '../../identity/tokens/authenticator';
 import { callerOf } from '../../identity/tokens/caller';
 import { Realm } from '../../foundation/realm/realm';
-import { RefreshCookie } from '../../request/http/cookies';
+import type { AuthenticatedRequest } from '../../request/gates/authenticated';
+import { OriginGate } from '../../request/gates/origin.gate';
+import type { Gate } from '../../request/gates/route-plan';
+import { RefreshCookie, RefreshTokenPipe } from '../../request/http/cookies';
 import { PinnedSessions } from './pinned-ability.gate';
 import { RefreshRotation } from './refresh-rotation';
 
@@ -43,5 +49,39 @@ export class RequestSessions {
     const { cookieMode, refreshTokenFrom } = this.realm.options;
     const isRead = cookieMode || refreshTokenFrom === 'both';
     return isRead ? this.rotation.ownerOf(this.cookie.read(headers?.cookie)) : null;
+  }
+}
+
+/**
+ * Authenticates a sign-out. A client that was away has an expired access token and a refresh token, and a refresh only to sign out
+ * would start a new life of the token. So an access token that is only expired is accepted with a refresh token of the same session.
+ * A page of another origin cannot use the refresh cookie for it.
+ */
+@Injectable()
+export class SignOutGate implements Gate {
+  static readonly stage = 'authentication';
+  static readonly public = true;
+  static refusals(options: GuardConfig): AuthException[] {
+    return [new Unauthenticated(true), ...OriginGate.refusals(options)];
+  }
+
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly accessTokens: AccessTokens,
+    private readonly refreshToken: RefreshTokenPipe,
+    private readonly rotation: RefreshRotation,
+    private readonly originGate: OriginGate,
+  ) {}
+
+  async check(context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
+    const { user } = await this.authenticator.authenticate(request).catch(async (refusal: unknown) => {
+      const claims = refusal instanceof Unauthenticated ? this.accessTokens.readExpired(bearerOf(request)) : null;
+      const presented = claims && this.refreshToken.transform(request);
+      if (!presented) throw refusal;
+      this.originGate.check(context, request);
+      if (!(await this.rotation.isOfSession(presented, canonicalId(claims.fid ?? '')))) throw refusal;
+      return this.authenticator.admit(request, claims);
+    });
+    request.user = user;
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   type SessionState,
   type RefreshVerdict,
+  type RepetitionTimes,
   crossesForkThreshold,
   endOfSession,
   endsSession,
@@ -11,12 +12,14 @@ import {
   recentChange,
   refreshVerdict,
 } from './rotation.policy';
-import { GRACE, ROTATION_TABLE, stateAt } from './rotation.testkit';
+import { GRACE, ROTATION_TABLE, stateAt, timesOf } from './rotation.testkit';
 
 const NOW = 1_000_000;
+const graceOf = (graceSeconds: number): RepetitionTimes => ({ graceSeconds, unusedSuccessorSeconds: 0 });
 const fresh: SessionState = {
   generation: 0,
   recent: [],
+  lateGeneration: null,
   expiresAt: NOW + 1,
   lastUsedAt: NOW,
   idleTimeout: null,
@@ -28,14 +31,15 @@ describe('a presented refresh token', () => {
   it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
     'that is %s has the verdict %s',
     (_, verdict, row) => {
-      expect(refreshVerdict(stateAt(NOW, row), row.presented, row.grace)).toBe(verdict);
+      expect(refreshVerdict(stateAt(NOW, row), row.presented, timesOf(row))).toBe(verdict);
     },
   );
 
   it('is tested with every verdict: the table above has all, and a missing session is unknown', () => {
-    const all: RefreshVerdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
+    const all: RefreshVerdict[] = ['current', 'replay', 'late', 'ahead', 'revoked', 'expired', 'idle', 'reuse'];
     expect([...new Set(ROTATION_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
-    for (const generation of [0, 1, 2 ** 32 - 1]) expect(refreshVerdict(null, generation, GRACE)).toBe('unknown');
+    for (const generation of [0, 1, 2 ** 32 - 1])
+      expect(refreshVerdict(null, generation, graceOf(GRACE))).toBe('unknown');
   });
 
   it('has the verdicts of the diagram in docs/sessions.md, and no others', () => {
@@ -47,7 +51,7 @@ describe('a presented refresh token', () => {
       const end = endOfSession(session);
       const from = revokedAt !== null ? 'revoked' : end.at < now ? end.reason : 'live';
       // A refused refresh of a session that is over, and a reuse, end it for good.
-      const isLive = ['current', 'replay', 'ahead'].includes(row.verdict);
+      const isLive = ['current', 'replay', 'late', 'ahead'].includes(row.verdict);
       return `${from} ${isLive ? 'live' : 'revoked'} ${row.verdict}`;
     });
     const verdicts = new Set<string>(ROTATION_TABLE.map(({ verdict }) => verdict));
@@ -80,7 +84,73 @@ describe('a presented refresh token', () => {
     ['is refused after a rotation at the epoch', { generation: 1, recent: [0] }, 0, GRACE, 'reuse'],
   ];
   it.each(boundaries)('%s', (_, facts, presented, grace, verdict) => {
-    expect(refreshVerdict({ ...fresh, ...facts }, presented, grace)).toBe(verdict);
+    expect(refreshVerdict({ ...fresh, ...facts }, presented, graceOf(grace))).toBe(verdict);
+  });
+});
+
+describe('a session with late repetitions', () => {
+  const [ACCESS_TTL, times] = [900, { graceSeconds: GRACE, unusedSuccessorSeconds: 300 }];
+  const started = { ...fresh, expiresAt: Infinity };
+  const seconds = (min: number, max: number) => fc.integer({ min, max });
+
+  /** The state of a session after a token was presented, as the statements of the store change it. */
+  function presented(session: SessionState, generation: number, after: number) {
+    const at = { ...session, now: session.now + after };
+    const verdict = refreshVerdict(at, generation, times);
+    if (verdict === 'current') {
+      const { dropped } = recentChange(at, generation, GRACE);
+      const recent = [...at.recent.slice(dropped), at.now];
+      return { verdict, session: { ...at, generation: generation + 1, recent } };
+    }
+    return { verdict, session: verdict === 'late' ? { ...at, lateGeneration: at.generation } : at };
+  }
+
+  it('is not ended by a client that loses no two answers in a row, and comes back in time', () => {
+    const refresh = fc.record({ after: seconds(1, ACCESS_TTL), isLost: fc.boolean(), later: seconds(1, 300) });
+    fc.assert(
+      fc.property(fc.array(refresh, { maxLength: 60 }), (refreshes) => {
+        let [session, held, wasLost]: [SessionState, number, boolean] = [started, 0, false];
+        for (const { after, isLost, later } of refreshes) {
+          const first = presented(session, held, after);
+          expect(first.verdict).toBe('current');
+          ({ session } = first);
+          if (isLost && !wasLost) {
+            const again = presented(session, held, later);
+            expect(['replay', 'late']).toContain(again.verdict);
+            ({ session } = again);
+          }
+          wasLost = isLost && !wasLost;
+          held = session.generation;
+        }
+      }),
+    );
+  });
+
+  it('is ended at the second late repetition in a row: a thief and the owner cannot take turns', () => {
+    // Both refresh after the grace period: within it, each replay is counted by the fork event.
+    const turn = fc.record({ isThief: fc.boolean(), after: seconds(GRACE + 1, ACCESS_TTL) });
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 12, maxLength: 60 }), (turns) => {
+        let session: SessionState = started;
+        const held = { thief: 0, owner: 0 };
+        let [lateInARow, changes, last]: [number, number, string] = [0, 0, ''];
+        for (const { isThief, after } of turns) {
+          const who = isThief ? 'thief' : 'owner';
+          if (who !== last) changes++;
+          last = who;
+          const turned = presented(session, held[who], after);
+          if (turned.verdict === 'reuse') return;
+          ({ session } = turned);
+          // A late repetition is always the first refresh of one of them after the other one.
+          if (turned.verdict === 'late') expect(++lateInARow).toBe(1);
+          else if (session.generation - (session.lateGeneration ?? -9) > 1) lateInARow = 0;
+          held[who] = session.generation;
+        }
+        // One holder alone is never refused. Of two, the second change of turns finds a token that was replaced.
+        expect(changes).toBeLessThanOrEqual(3);
+      }),
+      { numRuns: 1000 },
+    );
   });
 });
 
@@ -163,7 +233,9 @@ describe('the list of recent rotations', () => {
           const newest = session.generation;
           const now = session.now + after;
           const kept = stored.splice(0, Math.max(1, stored.length - lost)).at(-1)!;
-          expect(refreshVerdict({ ...kept, now }, newest, grace)).toBe(kept.generation < newest ? 'ahead' : 'current');
+          expect(refreshVerdict({ ...kept, now }, newest, graceOf(grace))).toBe(
+            kept.generation < newest ? 'ahead' : 'current',
+          );
           replacedAt.length = kept.generation;
           while (replacedAt.length <= newest) replacedAt.push(now);
           stored.splice(0, Infinity, kept);
@@ -173,12 +245,12 @@ describe('the list of recent rotations', () => {
           expect(session.recent.length).toBeLessThanOrEqual(64);
           for (const [generation, time] of replacedAt.entries()) {
             const isAccepted = grace > 0 && time + grace >= now && session.generation - generation <= 64;
-            expect([generation, refreshVerdict(session, generation, grace)]).toEqual([
+            expect([generation, refreshVerdict(session, generation, graceOf(grace))]).toEqual([
               generation,
               isAccepted ? 'replay' : 'reuse',
             ]);
           }
-          expect(refreshVerdict(session, session.generation, grace)).toBe('current');
+          expect(refreshVerdict(session, session.generation, graceOf(grace))).toBe('current');
         }
       }),
       { numRuns: 500 },

@@ -16,6 +16,8 @@ export interface SessionState extends SessionLimits {
   readonly generation: number;
   /** Times of the latest rotations, the newest last. The last one replaced the token before the current one. */
   readonly recent: readonly number[];
+  /** The latest generation that was returned for a late repetition; null for none. */
+  readonly lateGeneration: number | null;
   readonly revokedAt: number | null;
   /** The current time of the database, read in the same statement as the session. */
   readonly now: number;
@@ -24,11 +26,22 @@ export interface SessionState extends SessionLimits {
 /**
  * - `current`: the current token. It is exchanged for its successor.
  * - `replay`: a token that was replaced within the grace period. The current token is returned again.
+ * - `late`: the previous token, after the grace period, while its successor was never presented. The current token is returned
+ *   again, once.
  * - `ahead`: a token newer than the stored one. Only this server can have made it, so the database has lost commits.
  * - `expired`, `idle`: refused, because the session has reached its deadline, or was not used for its idle time.
  * - `unknown`, `revoked`, `reuse`: refused.
  */
-export type RefreshVerdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'idle' | 'reuse';
+export type RefreshVerdict =
+  'current' | 'replay' | 'late' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'idle' | 'reuse';
+
+/** How long after its rotation a replaced token is accepted, in seconds: the options of the guard. */
+export interface RepetitionTimes {
+  /** `graceSeconds` */
+  readonly graceSeconds: number;
+  /** `sessions.unusedSuccessorSeconds` */
+  readonly unusedSuccessorSeconds: number;
+}
 
 /**
  * The idle time of a session: the shorter one of the option and the session's own. Pure. Null without either.
@@ -59,10 +72,18 @@ const MAX_RECENT = 64;
  * A replaced token is accepted for `graceSeconds` after its rotation, including the boundary, because a legitimate client
  * repeats a request whose response it did not receive. With a grace period of 0, it is never accepted.
  *
+ * The previous token is accepted for longer, for `unusedSuccessorSeconds`, because a response can be lost while a device is
+ * without a network. Each generation is returned late once, and not two generations in a row: of two holders of a token, one
+ * presents a replaced one at every rotation, so the second late repetition is a reuse.
+ *
  * @param session null if the session does not exist, or the MAC of the token is wrong
  * @param generation of the presented token
  */
-export function refreshVerdict(session: SessionState | null, generation: number, graceSeconds: number): RefreshVerdict {
+export function refreshVerdict(
+  session: SessionState | null,
+  generation: number,
+  { graceSeconds, unusedSuccessorSeconds }: RepetitionTimes,
+): RefreshVerdict {
   if (!session) return 'unknown';
   if (session.revokedAt !== null) return 'revoked';
   const end = endOfSession(session);
@@ -70,8 +91,12 @@ export function refreshVerdict(session: SessionState | null, generation: number,
   if (generation === session.generation) return 'current';
   if (generation > session.generation) return 'ahead';
   const rotatedAt = session.recent.at(generation - session.generation);
-  const isInGrace = rotatedAt !== undefined && rotatedAt + graceSeconds >= session.now;
-  return graceSeconds > 0 && isInGrace ? 'replay' : 'reuse';
+  if (graceSeconds === 0 || rotatedAt === undefined) return 'reuse';
+  if (rotatedAt + graceSeconds >= session.now) return 'replay';
+  const { lateGeneration } = session;
+  const isFirstLate = lateGeneration === null || lateGeneration < session.generation - 1;
+  const isPrevious = generation === session.generation - 1;
+  return isPrevious && isFirstLate && rotatedAt + unusedSuccessorSeconds >= session.now ? 'late' : 'reuse';
 }
 
 /** The change of the list of recent rotations. */
@@ -168,12 +193,36 @@ const isWithin = (value: unknown, min: number, max: number): boolean =>
 const notWithin = (name: string, min: number, max: number, range: string): string =>
   `${name} of a session must be a whole number of seconds from ${min} to ${max} (${range}). To allow a longer life, raise the option.`;
 
+const limitErrors = ({ rateLimits: { refresh }, nameOf }: GuardConfig): string[] =>
+  ['address', 'session'].includes(refresh.by)
+    ? []
+    : [`${nameOf('rateLimits.refresh.by')} (SVC_REFRESH_BY) must be "address" or "session".`];
+
+/**
+ * Why `sessions.unusedSuccessorSeconds` of a guard must not start an application. A client refreshes once in `accessTtl`: within a
+ * third of that, two holders of a token cannot take turns with late repetitions.
+ */
+function lateRepetitionErrors({ accessTtl, graceSeconds, sessions, nameOf }: GuardConfig): string[] {
+  const { unusedSuccessorSeconds: seconds } = sessions;
+  const most = Math.floor(accessTtl / 3);
+  if (seconds === 0 || (graceSeconds > 0 && seconds <= most)) return [];
+  return [
+    `${nameOf('sessions.unusedSuccessorSeconds')} (SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS) is ${seconds}, but ` +
+      (graceSeconds > 0
+        ? `at most ${most} is allowed: a third of ${nameOf('accessTtl')}.`
+        : `${nameOf('graceSeconds')} is 0, so no replaced token is accepted. Change one of them.`),
+  ];
+}
+
 /**
  * Why the lives of sessions must not start an application. A client refreshes when its access token expires, so a shorter
  * idle time would end sessions in use.
  */
 export const sessionLifeErrors = ({ guards }: Pick<AuthConfig, 'guards'>): string[] =>
-  guards.flatMap(({ accessTtl, sessions, nameOf }) => [
+  guards.flatMap((guard) => [...lifeErrors(guard), ...lateRepetitionErrors(guard), ...limitErrors(guard)]);
+
+function lifeErrors({ accessTtl, sessions, nameOf }: GuardConfig): string[] {
+  return [
     ...(sessions.idleTimeout > 0 && sessions.idleTimeout <= accessTtl
       ? [
           `${nameOf('sessions.idleTimeout')} (SVC_SESSIONS_IDLE_TIMEOUT) is ${sessions.idleTimeout}, but clients refresh a ` +
@@ -186,4 +235,5 @@ export const sessionLifeErrors = ({ guards }: Pick<AuthConfig, 'guards'>): strin
             `access token lives for ${accessTtl} seconds (${nameOf('accessTtl')}). Set a time that is not shorter, or a shorter accessTtl.`,
         ]
       : []),
-  ]);
+  ];
+}

@@ -1,4 +1,4 @@
-import { type SessionState, type RefreshVerdict, idleTimeoutOf } from './rotation.policy';
+import { type RepetitionTimes, type SessionState, type RefreshVerdict, idleTimeoutOf } from './rotation.policy';
 
 export const GRACE = 30;
 
@@ -11,6 +11,8 @@ export interface Judged {
   /** The generation of the presented token. */
   readonly presented: number;
   readonly grace: number;
+  /** The option `sessions.unusedSuccessorSeconds`. */
+  readonly unusedSuccessor: number;
   readonly verdict: RefreshVerdict;
   /** Seconds from now. */
   readonly expiresIn: number;
@@ -21,6 +23,8 @@ export interface Judged {
   /** The session's own idle time; null for none. */
   readonly idleTimeout: number | null;
   readonly generation: number;
+  /** The latest generation that was returned for a late repetition. */
+  readonly late: number | null;
   /** Times of the stored rotations, in seconds from now, the newest last. */
   readonly recent: readonly number[];
 }
@@ -32,6 +36,8 @@ const judged = (name: string, presented: number, facts: Facts, verdict: RefreshV
   presented,
   verdict,
   grace: GRACE,
+  unusedSuccessor: 0,
+  late: null,
   expiresIn: 3600,
   revokedIn: null,
   unused: 20,
@@ -70,6 +76,50 @@ export const ROTATION_TABLE: readonly Judged[] = [
     { generation: 7, recent: [5], grace: 0 },
     'reuse',
   ),
+  judged(
+    'the previous token, late, unused successor',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300 },
+    'late',
+  ),
+  judged('the previous token, too late', 6, { generation: 7, recent: [-400], unusedSuccessor: 300 }, 'reuse'),
+  judged(
+    'the previous token, late, in the grace period',
+    6,
+    { generation: 7, recent: [-9], unusedSuccessor: 300 },
+    'replay',
+  ),
+  judged('an older token, late', 5, { generation: 7, recent: [-200, -190], unusedSuccessor: 300 }, 'reuse'),
+  judged(
+    'the previous token, late, with a grace period of 0',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300, grace: 0 },
+    'reuse',
+  ),
+  judged(
+    'the previous token, late for the second time',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300, late: 7 },
+    'reuse',
+  ),
+  judged(
+    'the previous token, late, after a late repetition of the generation before',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300, late: 6 },
+    'reuse',
+  ),
+  judged(
+    'the previous token, late, after a late repetition two generations before',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300, late: 5 },
+    'late',
+  ),
+  judged(
+    'the previous token, late, of an ended session',
+    6,
+    { generation: 7, recent: [-200], unusedSuccessor: 300, revokedIn: -1 },
+    'revoked',
+  ),
   judged('a replaced token of an ended session', 6, { generation: 7, recent: [-1], revokedIn: -1 }, 'revoked'),
   judged('a reused token of an ended session', 2, { generation: 7, revokedIn: -1 }, 'revoked'),
   judged('a replaced token past the deadline', 6, { generation: 7, recent: [-1], expiresIn: -1 }, 'expired'),
@@ -104,15 +154,22 @@ export const ROTATION_TABLE: readonly Judged[] = [
   judged('a newer token past the idle time', 9, { generation: 7, unused: 121, idleTimeout: 120 }, 'idle'),
 ];
 
+/** The options for a row. */
+export const timesOf = ({ grace, unusedSuccessor }: Judged): RepetitionTimes => ({
+  graceSeconds: grace,
+  unusedSuccessorSeconds: unusedSuccessor,
+});
+
 /** Makes the session state of a row for a time of the database. */
 export const stateAt = (
   now: number,
-  { generation, recent, expiresIn, revokedIn, unused, idleTimeout }: Judged,
+  { generation, recent, late, expiresIn, revokedIn, unused, idleTimeout }: Judged,
 ): SessionState => ({
   now,
   lastUsedAt: now - unused,
   idleTimeout: idleTimeoutOf(IDLE_TIMEOUT, idleTimeout),
   generation,
+  lateGeneration: late,
   recent: recent.map((seconds) => now + seconds),
   expiresAt: now + expiresIn,
   revokedAt: revokedIn === null ? null : now + revokedIn,

@@ -157,7 +157,7 @@ class World {
     const generation = Math.max(0, current - age);
     const end = model.end(session);
     const isReplay = generation < current && replacedAt[generation]! + GRACE >= model.now;
-    const refreshing = this.scope.get(RefreshRotation).rotate(tokens[generation]!);
+    const refreshing = this.scope.get(RefreshRotation).rotate(tokens[generation]!, {});
     const refusal = session.hasEnded
       ? 'ended'
       : end.at < model.now

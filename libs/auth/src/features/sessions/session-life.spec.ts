@@ -5,7 +5,7 @@ import { type SessionLife, type SessionLifeRequest, sessionLife, sessionLifeErro
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-const sessions = { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0 };
+const sessions = { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0, unusedSuccessorSeconds: 0 };
 const neutral = { accessTtl: 900, refreshTtl: 30 * DAY, sessions };
 const limited = { ...neutral, sessions: { ...sessions, idleTimeout: HOUR, ttlWithoutRemember: DAY } };
 
@@ -135,14 +135,24 @@ describe('the field remember of a sign-in', () => {
 });
 
 describe('the lives of sessions', () => {
-  const errors = (accessTtl: number, own: Partial<typeof sessions>) =>
+  const errors = (accessTtl: number, own: Partial<typeof sessions>, graceSeconds = 30) =>
     sessionLifeErrors({
-      guards: [{ accessTtl, sessions: { ...sessions, ...own }, nameOf: (name: string) => name }] as never,
+      guards: [
+        {
+          accessTtl,
+          graceSeconds,
+          rateLimits: { refresh: { by: 'address' } },
+          sessions: { ...sessions, ...own },
+          nameOf: (name: string) => name,
+        },
+      ] as never,
     });
 
   it('are accepted if clients in use refresh in time', () => {
     expect(errors(900, {})).toEqual([]);
     expect(errors(900, { idleTimeout: 901, ttlWithoutRemember: 900 })).toEqual([]);
+    expect(errors(900, { unusedSuccessorSeconds: 300 })).toEqual([]);
+    expect(errors(900, {}, 0)).toEqual([]);
   });
 
   it('are refused at the start with a correction otherwise', () => {
@@ -155,6 +165,13 @@ describe('the lives of sessions', () => {
       expect.stringMatching(
         /^sessions.ttlWithoutRemember \(SVC_SESSIONS_TTL_WITHOUT_REMEMBER\) is 899, but .* Set a time that is not shorter/,
       ),
+    ]);
+    const late = 'sessions.unusedSuccessorSeconds (SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS) is';
+    expect(errors(900, { unusedSuccessorSeconds: 301 })).toEqual([
+      `${late} 301, but at most 300 is allowed: a third of accessTtl.`,
+    ]);
+    expect(errors(900, { unusedSuccessorSeconds: 60 }, 0)).toEqual([
+      `${late} 60, but graceSeconds is 0, so no replaced token is accepted. Change one of them.`,
     ]);
   });
 });

@@ -52,6 +52,10 @@ export class Session {
   @Column({ type: 'timestamptz', array: true, default: '{}' })
   recent!: Date[];
 
+  /** The latest generation that was returned for a late repetition: see `sessions.unusedSuccessorSeconds`. Null for none. */
+  @Column({ name: 'late_generation', type: 'int', nullable: true })
+  lateGeneration!: number | null;
+
   /**
    * Number of requests that were answered with the current refresh token: 1 after a rotation, and one more for each replay
    * within the grace period. One more than `forkThreshold` emits `RefreshFamilyForked`.
@@ -120,6 +124,7 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
         auth_time timestamptz NOT NULL,
         generation int NOT NULL DEFAULT 0,
         recent timestamptz[] NOT NULL DEFAULT '{}',
+        late_generation int,
         holders int NOT NULL DEFAULT 1,
         expires_at timestamptz NOT NULL,
         revoked_at timestamptz,

@@ -31,7 +31,7 @@ const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgen
  * access token.
  */
 const erased = (end: string): string => `
-  user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', generation = 0, holders = 0, ip = NULL,
+  user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', late_generation = NULL, generation = 0, holders = 0, ip = NULL,
   user_agent = NULL, label = NULL, credential_id = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
   created_at = ${end}, expires_at = ${end}`;
 
@@ -60,17 +60,19 @@ export function sessionStatements(database: Database, hasUser: string | null) {
                              WHEN 'off' THEN 'off' ELSE 'local' END, true) AS waits),
          asked AS MATERIALIZED (SELECT * FROM ${few(`
            SELECT * FROM json_to_recordset($1::json)
-             AS a (n int, id uuid, seen int, generation int, more int, dropped int, added int, until float8)`)} a),
+             AS a (n int, id uuid, seen int, late int, generation int, more int, dropped int, added int, until float8, "isLate" boolean)`)} a),
          held AS MATERIALIZED (
            SELECT a.*, ${now('$3')} AS now
              FROM local, asked a, LATERAL (
                SELECT s.id FROM ${sessions} s
-                WHERE s.id = a.id AND s.guard = $2 AND s.generation = a.seen AND s.revoked_at IS NULL
+                WHERE s.id = a.id AND s.guard = $2 AND s.generation = a.seen AND s.late_generation IS NOT DISTINCT FROM a.late
+                  AND s.revoked_at IS NULL
                   AND ${endOf('$4')} >= ${now('$3')}
                   FOR UPDATE ${lock}) f)
     UPDATE ${sessions} s
        SET generation = h.generation, holders = CASE WHEN h.added > 0 THEN 1 ELSE s.holders + h.more END,
-           recent = s.recent[h.dropped + 1:] || array_fill(h.now, ARRAY[h.added]), last_used_at = h.now
+           recent = s.recent[h.dropped + 1:] || array_fill(h.now, ARRAY[h.added]), last_used_at = h.now,
+           late_generation = CASE WHEN h."isLate" THEN h.generation ELSE s.late_generation END
       FROM held h WHERE s.id = h.id AND ${epoch('h.now')} < h.until
     RETURNING h.n, s.holders`;
 
@@ -99,6 +101,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
   const find = (existence: string): string => `
     SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
            s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
+           s.late_generation AS "lateGeneration",
            ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
            ${epoch('s.last_used_at')} AS "lastUsedAt", ${idleTimeout('$4')} AS "idleTimeout", s.remembered,
            ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now,

@@ -108,7 +108,8 @@ export class SessionStore {
    */
   async rotate(session: FoundSession, generation: number, joined: boolean): Promise<boolean> {
     const change = recentChange(session, generation, this.realm.options.graceSeconds);
-    const holders = await this.exchange(session, { ...change, generation: generation + 1, more: 0 }, joined);
+    const rotation = { ...change, generation: generation + 1, more: 0, isLate: false };
+    const holders = await this.exchange(session, rotation, joined);
     return holders !== null;
   }
 
@@ -116,11 +117,12 @@ export class SessionStore {
    * Adds `more` to the number of times that the current refresh token was returned, if the session has not changed since
    * it was read.
    *
+   * @param isLate whether it is returned for a late repetition, which is recorded
    * @returns the new number; null if nothing was changed
    */
-  countHolder(session: FoundSession, more: 0 | 1): Promise<number | null> {
+  countHolder(session: FoundSession, more: 0 | 1, isLate = false): Promise<number | null> {
     const { generation } = session;
-    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false);
+    return this.exchange(session, { generation, more, isLate, dropped: 0, added: 0 }, false);
   }
 
   /**
@@ -335,15 +337,15 @@ export class SessionStore {
 
   /** Changes a session; null, without any change, if the session has changed since it was read. */
   private exchange(
-    { familyId: id, generation: seen, now, readAt }: FoundSession,
-    change: Pick<Exchange, 'generation' | 'more' | 'dropped' | 'added'>,
+    { familyId: id, generation: seen, lateGeneration: late, now, readAt }: FoundSession,
+    change: Omit<Exchange, 'id' | 'seen' | 'late' | 'until'>,
     joined: boolean,
   ): Promise<number | null> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. If the statement runs after the client was answered 503, for example after a pause of the
     // process, it changes nothing: the client may repeat the token only after the grace period.
     const until = now + (performance.now() - readAt + (currentDeadline()?.left(ms) ?? ms)) / 1000;
-    const request: Exchange = { id, seen, until, ...change };
+    const request: Exchange = { id, seen, late, until, ...change };
     const holders = joined ? this.joined(request) : this.exchangeAll([request], 'exchangeOne').then(([only]) => only!);
     return withTimeout('PostgreSQL', ms, holders);
   }
@@ -365,10 +367,14 @@ interface Exchange extends RecentChange {
   id: string;
   /** The generation that was read. */
   seen: number;
+  /** The late generation that was read. */
+  late: number | null;
   /** The new generation; unchanged without a rotation. */
   generation: number;
   /** Added to the holders of the current token. */
   more: number;
+  /** Whether the new generation is returned for a late repetition. */
+  isLate: boolean;
   /** Latest time of the response to the client, by the database's clock. */
   until: number;
 }

@@ -1,13 +1,15 @@
-import { Controller, Param } from '@nestjs/common';
+import { Controller, Param, Req } from '@nestjs/common';
 import { FLAG, TEXT, TIME, UUID, namedSchema, of, orNull, record } from '../../foundation/platform/schema';
 import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
+import { requires } from '../../request/gates/route-guard';
 import { PresentedRefreshToken } from '../../request/http/cookies';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed, tokenPair } from '../../request/routes/route';
 import { RequireIfPinned } from './pinned-ability.gate';
 import { RefreshRotation } from './refresh-rotation';
+import { SignOutGate } from './request-sessions';
 import { type ListedSession, SessionList } from './session-list';
 import { Sessions } from './sessions';
 import { InvalidRefreshToken, NoSession, SessionNotFound } from './sessions.errors';
@@ -45,13 +47,16 @@ export class SessionsController {
     presentedAs: 'refresh',
     quiet: true,
   })
-  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken);
+  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, request);
   }
 
   /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
   @Route('POST', 'logout', 'logout', {
     summary: 'Ends the calling session',
+    note: 'An expired access token is accepted with a refresh token of the same session, in the place where `POST /refresh` reads it.',
+    public: true,
+    gates: [requires(SignOutGate)],
     unlimited: 'it ends the calling session, so each session can call it once',
     endsSession: true,
     refusals: [NoSession],
@@ -144,7 +149,7 @@ export class SessionFlow extends Flow {
     // Tolerates a value that is not a string, as the route does.
     const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
     // In cookie mode the handler reads the cookie, and a call has the token.
-    const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
+    const rotate = (request: object): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented, request);
     return this.run(SessionsController, 'refresh', source, rotate, { refresh_token: refreshToken });
   }
 

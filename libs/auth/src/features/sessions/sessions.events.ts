@@ -92,7 +92,11 @@ export class SessionRecovered {
 
 /**
  * The current refresh token of a session has more than `forkThreshold` holders, because replaced tokens were used again within
- * the grace period. Emitted once for each refresh token, at the replay that exceeds the threshold. The cause is a client that retries in a loop, or a fast attacker with a stolen token.
+ * the grace period. Emitted once for each refresh token, at the replay that exceeds the threshold. The cause is a client that
+ * retries in a loop, or a fast attacker with a stolen token.
+ *
+ * Also emitted for each late repetition (`sessions.unusedSuccessorSeconds`): a client without a network has lost an answer, or there
+ * are two holders.
  *
  * @publicApi
  */
@@ -100,7 +104,10 @@ export class RefreshFamilyForked {
   constructor(
     readonly userId: string,
     readonly familyId: string,
-    /** Number of requests that were answered with the current refresh token: `forkThreshold` and one. */
+    /**
+     * Number of requests that were answered with the current refresh token: `forkThreshold` and one, or at a late repetition any
+     * number from 2.
+     */
     readonly holders: number,
     readonly guard: string,
   ) {}

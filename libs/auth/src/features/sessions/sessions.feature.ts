@@ -4,9 +4,9 @@ import { perClient } from '../../request/throttling/limiters';
 import { Accounts } from './accounts';
 import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import { RevokeAllController, SessionFlow, SessionsController } from './sessions.controller';
-import { RequestSessions } from './request-sessions';
-import { RefreshRotation } from './refresh-rotation';
-import { RefreshTokens } from './refresh-tokens';
+import { RequestSessions, SignOutGate } from './request-sessions';
+import { RefreshLimits, RefreshRotation, refreshRateOfAddress } from './refresh-rotation';
+import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { NewSessions } from './new-sessions';
 import { Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -40,7 +40,7 @@ export const sessions = defineFeature('sessions', {
   options: SESSIONS_OPTIONS,
   events: SESSION_EVENTS,
   limits: {
-    'svc-refresh': perClient(({ refresh }) => refresh),
+    'svc-refresh': perClient(refreshRateOfAddress),
   },
   configErrors: sessionLifeErrors,
   exported: {
@@ -73,7 +73,9 @@ export const sessions = defineFeature('sessions', {
     SessionErasure,
     Accounts,
     RefreshRotation,
+    RefreshLimits,
     RequestSessions,
+    SignOutGate,
     SessionPruning,
     SessionList,
     SessionExport,

@@ -9,7 +9,9 @@ import {
   publicBlock,
   rateLimit,
   seconds,
+  text,
 } from '../../foundation/config/option-table';
+import type { RateLimit } from '../../foundation/config/auth-options';
 
 /** How many sessions a user may have, and how long they live. */
 export interface SessionsOptions {
@@ -43,6 +45,17 @@ export interface SessionsOptions {
    * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
    */
   ttlWithoutRemember?: number;
+
+  /**
+   * Seconds after a refresh for which the replaced refresh token is accepted once more, if its successor was never presented: a
+   * device without a network, whose refresh was answered but lost the answer, is not signed out. At most a third of `accessTtl`.
+   * `0` means that only `graceSeconds` applies, and without that, no value is accepted. Two late repetitions in a row are a reuse, and
+   * each emits `RefreshFamilyForked`.
+   *
+   * @default 0
+   * @env SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS
+   */
+  unusedSuccessorSeconds?: number;
 }
 
 declare module '../../foundation/config/auth-options' {
@@ -50,11 +63,24 @@ declare module '../../foundation/config/auth-options' {
     /**
      * `POST /refresh`.
      *
-     * @default { maxAttempts: 30, decaySeconds: 60 }
-     * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY
+     * @default { maxAttempts: 30, decaySeconds: 60, by: 'address' }
+     * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY, SVC_REFRESH_BY
      */
-    refresh?: RateLimit;
+    refresh?: RefreshRateLimit;
   }
+}
+
+/** The limit of `POST /refresh`. */
+export interface RefreshRateLimit extends RateLimit {
+  /**
+   * What a refresh counts for: the address of the client, or the session of a token that this server has made, so that many users
+   * can share one address. With `session`, other tokens count for the address, and all requests of one address have a hundred times
+   * the limit.
+   *
+   * @default 'address'
+   * @env SVC_REFRESH_BY
+   */
+  by?: 'address' | 'session';
 }
 
 declare module '../../foundation/config/auth-config' {
@@ -68,10 +94,16 @@ export const SESSIONS_OPTIONS = {
     rotation: feature({ default: true, env: 'FEATURE_ROTATION' }),
     reuseDetection: feature({ default: true, env: 'FEATURE_REUSE_DETECTION' }),
   },
-  rateLimits: { refresh: rateLimit('REFRESH', { maxAttempts: 30, decaySeconds: 60 }) },
+  rateLimits: {
+    refresh: {
+      ...rateLimit('REFRESH', { maxAttempts: 30, decaySeconds: 60 }),
+      by: text<'address' | 'session'>({ default: 'address', env: 'REFRESH_BY', public: true }),
+    },
+  },
   sessions: publicBlock({
     maxPerUser: count(0, LARGEST, { default: 100, env: 'SESSIONS_MAX_PER_USER' }),
     idleTimeout: seconds(0, TEN_YEARS, { default: 0, env: 'SESSIONS_IDLE_TIMEOUT' }),
     ttlWithoutRemember: seconds(0, TEN_YEARS, { default: 0, env: 'SESSIONS_TTL_WITHOUT_REMEMBER' }),
+    unusedSuccessorSeconds: seconds(0, LARGEST, { default: 0, env: 'SESSIONS_UNUSED_SUCCESSOR_SECONDS' }),
   } satisfies TableOf<SessionsOptions>),
 } satisfies OptionTree;

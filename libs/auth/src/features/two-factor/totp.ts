@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Realm, SecurityStore, crypto, identity, pg } from '../../kit';
+import { Clock, type CodeFormat, Realm, SecurityStore, crypto, identity, pg, typedCode } from '../../kit';
 import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;
@@ -8,7 +8,7 @@ const SECRET_BYTES = 20;
 const MIN_SECRET_BYTES = 10;
 
 const STEP_SECONDS = 30;
-const CODE = /^[0-9]{6}$/;
+const CODE: CodeFormat = { alphabet: 'digits', length: 6 };
 
 /** A correct code and its time step. */
 export interface TotpMatch {
@@ -47,11 +47,11 @@ export class Totp {
     }
   }
 
-  /** Checks a code for the time steps within `twoFactor.window`. Ignores spaces. Null for a wrong code, or without a usable secret. */
-  match(secret: string | null, given: string): TotpMatch | null {
-    const code = given.replaceAll(/\s/g, '');
+  /** Checks a typed code for the time steps within `twoFactor.window`. Null for a wrong code, or without a usable secret. */
+  match(secret: string | null, typed: string): TotpMatch | null {
+    const code = typedCode(typed, CODE);
     // The library throws for a text that is not a code.
-    if (!secret || !CODE.test(code) || !this.isUsable(secret)) return null;
+    if (!secret || code === null || !this.isUsable(secret)) return null;
     const step = this.stepOf(secret, code);
     return step === null ? null : { secret, code, step };
   }

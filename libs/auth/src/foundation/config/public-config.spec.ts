@@ -51,7 +51,7 @@ describe('the public configuration of a guard', () => {
       username: 'email',
       appName: 'i',
       features: expect.objectContaining({ rotation: true, lockout: true, twoFactor: false }),
-      sessions: { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0 },
+      sessions: { maxPerUser: 100, idleTimeout: 0, ttlWithoutRemember: 0, unusedSuccessorSeconds: 0 },
       confirm: expect.objectContaining({ ttl: 300, header: 'X-Svc-Confirmation' }),
       lockout: { maxAttempts: 100, releaseAfter: 0 },
       twoFactor: {
@@ -71,7 +71,7 @@ describe('the public configuration of a guard', () => {
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),
       passwords: { minLength: 8 },
-      rateLimits: expect.objectContaining({ refresh: { maxAttempts: 30, decaySeconds: 60 }, ipv6Prefix: 64 }),
+      rateLimits: expect.objectContaining({ refresh: { maxAttempts: 30, decaySeconds: 60, by: 'address' }, ipv6Prefix: 64 }),
     });
   });
 

@@ -90,7 +90,8 @@ export class AuthException extends HttpException {
 function bodyOf({ text, errors, reason }: Failure, translate: Translator): FailureBody {
   const render = (of: Text | string): string =>
     typeof of === 'string' ? of : translate(of.key, of.params ?? {}, of.english);
-  if (!errors) return { message: render(text ?? { key: 'server.error' }), ...(reason && { reason }) };
+  const why = reason && { reason };
+  if (!errors) return { message: render(text ?? { key: 'server.error' }), ...why };
 
   const fields = Object.entries(errors).map(([field, texts]) => [field, texts.map(render)] as const);
   const [message = '', ...more] = fields.flatMap(([, texts]) => texts);
@@ -98,6 +99,7 @@ function bodyOf({ text, errors, reason }: Failure, translate: Translator): Failu
   return {
     message: count ? translate('validation.more', { message, count, errors: count > 1 ? 'errors' : 'error' }) : message,
     errors: Object.fromEntries(fields),
+    ...why,
   };
 }
 

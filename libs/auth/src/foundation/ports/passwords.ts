@@ -1,4 +1,14 @@
 /**
+ * A change of a password before it is hashed: several spellings become one password.
+ *
+ * - `NFC`, `NFKC`: a normalization form of Unicode (UAX 15)
+ * - `trim`: without spaces, tabs and line breaks at both ends
+ * - `lowercase`: in lower case
+ * - `72-bytes`: the first 72 bytes of UTF-8, as bcrypt compares
+ */
+export type PasswordPreparation = 'NFC' | 'NFKC' | 'trim' | 'lowercase' | '72-bytes';
+
+/**
  * Verifies the password hashes of another system, so that imported accounts can sign in. The first login replaces the
  * hash by argon2id.
  *
@@ -14,6 +24,15 @@ export abstract class PasswordVerifier {
 
   /** Whether a digest is of this kind and within a cost limit. Stored digests are untrusted data. */
   abstract recognises(digest: string): boolean;
+
+  /**
+   * How the former system prepares a password before it hashes it, for a digest that this verifier recognises. The library
+   * passes the prepared password to {@link verify}. The first login hashes the prepared password, and stores the names of
+   * the changes with the argon2id hash, so that every spelling that the former system accepts is accepted until the user
+   * sets another password. They are made in the order in which {@link PasswordPreparation} lists them. Without this method,
+   * the password is verified and hashed as it was entered.
+   */
+  preparation?(digest: string): readonly PasswordPreparation[];
 
   /** Whether `password` matches a digest that this verifier recognises. */
   abstract verify(digest: string, password: string): Promise<boolean>;

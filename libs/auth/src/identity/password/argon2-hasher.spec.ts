@@ -80,6 +80,36 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     expect(await hasher.verify(encoded, `${password}x`)).toBe(false);
   });
 
+  // From the test suite of the reference implementation (phc-winner-argon2, src/test.c).
+  it.each([
+    '$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA',
+    '$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$iekCn0Y3spW+sCcFanM2xBT63UP2sghkUoHLIUpWRS8',
+  ])('verifies the argon2i vector %s, also as Django stores it, and replaces it', async (encoded) => {
+    for (const stored of [encoded, `argon2${encoded}`]) {
+      expect(await hasher.verify(stored, 'password')).toBe(true);
+      expect(await hasher.verify(stored, 'passwore')).toBe(false);
+      expect(hasher.needsRehash(stored)).toBe(true);
+    }
+  });
+
+  it('creates a hash of the normalized password if the options say so, and replaces only hashes without a preparation', async () => {
+    const normalizing = new Argon2Hasher({ ...CHEAP, normalize: 'NFKC' }, queue(), library);
+    const [composed, decomposed] = ['p\u00e4ss\ufb01', 'pa\u0308ssfi'] as const;
+    const digest = await normalizing.hash(decomposed);
+    expect(digest).toMatch(/^NFKC:\$argon2id\$/);
+    // Each hasher reads what is stored, whatever its own options are.
+    for (const reader of [normalizing, hasher]) {
+      expect(await reader.verify(digest, composed)).toBe(true);
+      expect(await reader.verify(digest, decomposed)).toBe(true);
+      expect(await reader.verify(digest, 'passfi')).toBe(false);
+      expect(reader.needsRehash(digest)).toBe(false);
+    }
+    const exact = await hasher.hash(decomposed);
+    expect(await normalizing.verify(exact, composed)).toBe(false);
+    expect(normalizing.needsRehash(exact)).toBe(true);
+    expect(normalizing.needsRehash(await hasher.hash(composed, ['72-bytes']))).toBe(false);
+  });
+
   it('creates a different digest of the same password each time', async () => {
     const digests = await Promise.all([hasher.hash(PASSWORD), hasher.hash(PASSWORD)]);
     expect(new Set(digests).size).toBe(2);

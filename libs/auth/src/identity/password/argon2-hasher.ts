@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { PasswordPreparation } from '../../foundation/ports/passwords';
 import type { HashQueue } from './hash-queue';
 import { PasswordHasher } from './password-hasher';
+import type { HashingOptions } from './password.options';
 
 /** Parameters of one argon2id hash: KiB of memory, passes, lanes. */
 export interface Argon2Parameters {
@@ -44,18 +46,83 @@ export function argon2Library(load: Load = createRequire(__filename)): Argon2Lib
   };
 }
 
-const PHC = /^\$argon2id\$v=19\$([a-z]=\d{1,10}(?:,[a-z]=\d{1,10})*)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,172}$/;
+const BCRYPT_BYTES = 72;
 
 /**
- * The cost in a PHC string, or undefined if it is not an argon2id digest (RFC 9106 §3.1).
- * The order of `m`, `t` and `p` differs between libraries.
+ * A text that bcrypt cannot tell from `password`. The rest of a character that the limit splits gets its lowest value, so that two
+ * passwords have one text exactly if their first 72 bytes are equal.
  */
-export function digestCost(digest: string): Argon2Parameters | undefined {
-  const written = PHC.exec(digest)?.[1];
-  if (!written) return undefined;
+function comparedByBcrypt(password: string): string {
+  const bytes = Buffer.from(password);
+  if (bytes.length <= BCRYPT_BYTES) return password;
+  const isInCharacter = (at: number): boolean => at < bytes.length && (bytes[at]! & 0xc0) === 0x80;
+  let end = BCRYPT_BYTES;
+  while (isInCharacter(end)) end++;
+  bytes.fill(0x80, BCRYPT_BYTES, end);
+  // The second byte of three or four has a higher lowest value after these two.
+  const lowest = { 0xe0: 0xa0, 0xf0: 0x90 }[bytes[BCRYPT_BYTES - 1]!];
+  if (lowest !== undefined && end > BCRYPT_BYTES) bytes[BCRYPT_BYTES] = lowest;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** The changes in the order in which they are made. */
+const PREPARATIONS: readonly (readonly [PasswordPreparation, (password: string) => string])[] = [
+  ['NFC', (password) => password.normalize('NFC')],
+  ['NFKC', (password) => password.normalize('NFKC')],
+  // As PHP's `trim`, without NUL, which no password contains.
+  ['trim', (password) => password.replaceAll(/^[ \t\n\r\v]+|[ \t\n\r\v]+$/g, '')],
+  ['lowercase', (password) => password.toLowerCase()],
+  ['72-bytes', comparedByBcrypt],
+];
+
+export const PREPARATION_NAMES: readonly string[] = PREPARATIONS.map(([name]) => name);
+
+/**
+ * The text that is hashed for a password. Every change is made for every hash, so that the duration of a check does not show how
+ * the password of an account is prepared.
+ */
+export function preparedPassword(password: string, preparation: readonly PasswordPreparation[]): string {
+  return PREPARATIONS.reduce((text, [name, change]) => {
+    const changed = change(text);
+    return preparation.includes(name) ? changed : text;
+  }, password);
+}
+
+/** How new passwords are prepared by the option `hashing.normalize`. */
+export const normalizationOf = ({ normalize = 'none' }: Pick<HashingOptions, 'normalize'>): PasswordPreparation[] =>
+  normalize === 'none' ? [] : [normalize];
+
+/** A parsed hash of argon2, as it is stored. */
+export interface StoredHash {
+  /** How a password is prepared before it is compared. */
+  readonly preparation: readonly PasswordPreparation[];
+  /** The hash without the names of the preparation. */
+  readonly phc: string;
+  readonly cost: Argon2Parameters;
+  /** Whether the library writes hashes of this form: argon2id, without the prefix of Django. */
+  readonly isOwnForm: boolean;
+}
+
+/** The names of changes, as in `NFKC,72-bytes:$argon2id$…`; or the prefix of Django, as in `argon2$argon2id$…`. */
+const STORED =
+  /^(?:([A-Za-z0-9,-]{1,40}):|(argon2))?(\$argon2(id?)\$v=19\$([a-z]=\d{1,10}(?:,[a-z]=\d{1,10})*)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,172})$/;
+
+/**
+ * Parses a stored hash: a PHC string of argon2id or argon2i (RFC 9106 §3.1), after the names of its preparation. Undefined for any
+ * other text. The order of `m`, `t` and `p` differs between libraries.
+ */
+export function storedHash(digest: string): StoredHash | undefined {
+  const [, names, django, phc, variant, written] = STORED.exec(digest) ?? [];
+  if (phc === undefined || written === undefined) return undefined;
   const { m, t, p } = Object.fromEntries(written.split(',').map((pair) => pair.split('=')));
   const cost = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) };
-  return Object.values(cost).every((value) => value >= 1) ? cost : undefined;
+  const preparation = (names?.split(',') ?? []) as PasswordPreparation[];
+  if (
+    !Object.values(cost).every((value) => value >= 1) ||
+    !preparation.every((name) => PREPARATION_NAMES.includes(name))
+  )
+    return undefined;
+  return { preparation, phc, cost, isOwnForm: variant === 'id' && django === undefined };
 }
 
 /**
@@ -67,46 +134,55 @@ export const isAffordable = ({ memoryCost, timeCost, parallelism }: Argon2Parame
 
 /** Hashes and verifies passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class Argon2Hasher extends PasswordHasher {
-  /** Digest of a random password at the configured cost. A login without a user is checked against it. */
-  private readonly decoy: Promise<string>;
+  /** Hash of a random password at the configured cost. A login without a user is checked against it. */
+  private readonly decoy: Promise<StoredHash>;
+
+  /** How a new password is prepared. */
+  private readonly preparation: readonly PasswordPreparation[];
 
   constructor(
-    private readonly options: Readonly<Argon2Parameters>,
+    private readonly options: Readonly<Argon2Parameters & { normalize?: HashingOptions['normalize'] }>,
     private readonly queue: HashQueue,
     private readonly library: Argon2Library = argon2Library(),
   ) {
     super();
-    this.decoy = this.hash(newSecret());
+    this.preparation = normalizationOf(options);
+    this.decoy = this.hash(newSecret()).then((digest) => storedHash(digest)!);
     // A failure is reported when the decoy is awaited, not as an unhandled rejection.
     this.decoy.catch(() => undefined);
   }
 
-  hash(password: string): Promise<string> {
+  async hash(password: string, preparation = this.preparation): Promise<string> {
     const { memoryCost, timeCost, parallelism } = this.options;
-    return this.queue.run(() => this.library.hash(password, { memoryCost, timeCost, parallelism }));
+    const text = preparedPassword(password, preparation);
+    const phc = await this.queue.run(() => this.library.hash(text, { memoryCost, timeCost, parallelism }));
+    return preparation.length ? `${preparation.join(',')}:${phc}` : phc;
   }
 
   async verify(digest: string | null, password: string): Promise<boolean> {
-    const cost = digest === null ? undefined : digestCost(digest);
-    const usable = cost !== undefined && isAffordable(cost);
-    const checked = usable ? digest! : await this.decoy;
+    const stored = digest === null ? undefined : storedHash(digest);
+    const usable = stored !== undefined && isAffordable(stored.cost);
+    const checked = usable ? stored : await this.decoy;
     const matches = await this.queue.run(() => this.verified(checked, password));
     return usable && matches;
   }
 
   /** Verifies the decoy if the library cannot parse the digest, so that every check takes the same time. */
-  private async verified(digest: string, password: string): Promise<boolean> {
+  private async verified({ phc, preparation }: StoredHash, password: string): Promise<boolean> {
+    const text = preparedPassword(password, preparation);
     try {
-      return await this.library.verify(digest, password);
+      return await this.library.verify(phc, text);
     } catch {
-      await this.library.verify(await this.decoy, password);
+      await this.library.verify((await this.decoy).phc, text);
       return false;
     }
   }
 
   needsRehash(digest: string): boolean {
-    const cost = digestCost(digest);
+    const stored = storedHash(digest);
+    if (!stored?.isOwnForm || (stored.preparation.length === 0 && this.preparation.length > 0)) return true;
     const { memoryCost, timeCost, parallelism } = this.options;
-    return cost?.memoryCost !== memoryCost || cost.timeCost !== timeCost || cost.parallelism !== parallelism;
+    const { cost } = stored;
+    return cost.memoryCost !== memoryCost || cost.timeCost !== timeCost || cost.parallelism !== parallelism;
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { callHost } from '../../foundation/platform/deadline';
-import { digestCost, isAffordable } from './argon2-hasher';
+import { isAffordable, preparedPassword, storedHash } from './argon2-hasher';
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from '../../foundation/ports/passwords';
 import { usable } from './imported/verifiers';
@@ -49,8 +49,20 @@ export class PasswordCheck {
 
   /** Whether a digest can be verified: argon2id, or of a kind in `hashing.verifiers`, and within its limit of cost. */
   accepts(digest: string): boolean {
-    const cost = digestCost(digest);
-    return this.importerOf(digest) !== undefined || (cost !== undefined && isAffordable(cost));
+    const stored = storedHash(digest);
+    return this.importerOf(digest) !== undefined || (stored !== undefined && isAffordable(stored.cost));
+  }
+
+  /**
+   * Hashes a verified password again. It is prepared as for the former hash, so that the spellings that were accepted stay
+   * accepted; by `hashing.normalize` if the former hash is of the password as it was entered.
+   *
+   * @throws HasherBusy
+   */
+  async hashAgain(former: string, password: string): Promise<string> {
+    const importer = this.importerOf(former);
+    const preparation = importer ? importer.preparation?.(former) : storedHash(former)?.preparation;
+    return this.hasher.hash(password, preparation?.length ? preparation : undefined);
   }
 
   /**
@@ -80,7 +92,7 @@ const isComparedWhole = (password: string): boolean => !password.includes('\0');
 function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {
   return callHost('a verifier of hashing.verifiers', async () => {
     try {
-      return await verifier.verify(digest, password);
+      return await verifier.verify(digest, preparedPassword(password, verifier.preparation?.(digest) ?? []));
     } catch {
       return false;
     }

@@ -1,11 +1,13 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { createRequire } from 'node:module';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable, ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { PASSWORD_MAX, type PasswordFault, passwordFault, spellings } from './password.policy';
+import { normalizationOf, preparedPassword } from './argon2-hasher';
+import { PASSWORD_MAX, type PasswordFault, foldedPassword, passwordFault, spellings } from './password.policy';
 
 interface Dictionaries {
   dictionary: Record<'passwords-common', readonly string[]>;
@@ -26,38 +28,56 @@ export interface WantedPassword {
   password_confirmation: string | null;
 }
 
-type Broken = PasswordFault | 'common' | 'breached' | 'unconfirmed';
+type Broken = PasswordFault | 'common' | 'breached' | 'unconfirmed' | 'unchanged';
 
-/** Checks a new password, in registration, reset and change. */
+/** Checks a new password, in registration, reset and change. Every rule reads the text that is hashed, by `hashing.normalize`. */
 @Injectable()
 export class PasswordRules {
   private readonly logger = new Logger('Auth');
 
-  constructor(private readonly realm: Realm) {}
+  constructor(
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
 
   /**
    * Accepts a password or throws.
    *
    * @param names the identifier and the email of the account, which its password must not equal
+   * @param current the current password, which the new one must not equal; null if it is not known
    * @throws ValidationFailed for the field `password`, with the first broken rule
    * @throws StoreUnavailable if the breach check does not answer and `onOutage` is `refuse`
    */
-  async accept({ password, password_confirmation }: WantedPassword, names: readonly (string | null)[]): Promise<void> {
-    const broken = password === password_confirmation ? await this.fault(password, names) : 'unconfirmed';
+  async accept(
+    wanted: WantedPassword,
+    names: readonly (string | null)[],
+    current: string | null = null,
+  ): Promise<void> {
+    const password = this.hashed(wanted.password);
+    const isSame = (other: string | null): boolean => other !== null && this.hashed(other) === password;
+    const broken = isSame(current)
+      ? 'unchanged'
+      : isSame(wanted.password_confirmation)
+        ? await this.fault(password, names)
+        : 'unconfirmed';
     if (broken) throw new ValidationFailed({ password: [this.text(broken)] });
   }
 
   /** The error for a password that equals one of these names, for names that are known only after `accept`. */
   faultOfNames(password: string, names: readonly (string | null)[]): ValidationFailed | null {
-    const broken = passwordFault(password, { minLength: 0, known: this.known(names) });
+    const broken = passwordFault(this.hashed(password), { minLength: 0, known: this.known(names) });
     return broken && new ValidationFailed({ password: [this.text(broken)] });
+  }
+
+  private hashed(password: string): string {
+    return preparedPassword(password, normalizationOf(this.config.hashing));
   }
 
   private async fault(password: string, names: readonly (string | null)[]): Promise<Broken | null> {
     const { passwords } = this.realm.options;
     const fault = passwordFault(password, { minLength: passwords.minLength, known: this.known(names) });
     if (fault) return fault;
-    if (isCommon(password) || passwords.blockList.has(password.toLowerCase())) return 'common';
+    if (isCommon(password) || passwords.blockList.has(foldedPassword(password))) return 'common';
     return (await this.isBreached(password)) ? 'breached' : null;
   }
 

@@ -11,6 +11,7 @@ import {
 } from '../../foundation/config/option-table';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { BreachedPasswords, PasswordVerifier } from '../../foundation/ports/passwords';
+import { foldedPassword } from './password.policy';
 
 /** Argon2id parameters and the bound on concurrent hashing (RFC 9106, OWASP Password Storage). */
 export interface HashingOptions {
@@ -64,6 +65,16 @@ export interface HashingOptions {
    * @env SVC_HASH_WAIT
    */
   maxWaitMs?: number;
+
+  /**
+   * The normalization form of Unicode (UAX 15) in which a new password is checked and hashed, so that a device that
+   * writes ü as one character and a device that writes it as two enter the same password: `NFKC`, which NIST SP 800-63B
+   * §3.1.1.2 recommends; `NFC`, as the profile OpaqueString of RFC 8265 §4.2.2; or `none`. Stored hashes keep their
+   * meaning: each login that verifies the password as it was entered replaces the hash by one of the normalized password.
+   *
+   * @default 'none'
+   */
+  normalize?: 'none' | 'NFC' | 'NFKC';
 
   /**
    * Verifiers for hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`,
@@ -124,7 +135,7 @@ declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
     readonly passwords: {
       readonly minLength: number;
-      /** In lower case. */
+      /** Each in the form of `foldedPassword`. */
       readonly blockList: ReadonlySet<string>;
       readonly breached: WithDefaults<BreachOptions> | undefined;
     };
@@ -145,7 +156,7 @@ export const PASSWORD_OPTIONS = {
   passwords: {
     // 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field.
     minLength: count(8, 255, { default: 8, env: 'PASSWORD_MIN_LENGTH', public: true }),
-    blockList: list({ resolve: (words = []) => new Set(words.map((word) => word.toLowerCase())) }),
+    blockList: list({ resolve: (words = []) => new Set(words.map(foldedPassword)) }),
     breached: {
       check: value({ required: true }),
       timeoutMs: milliseconds(1, 60_000, { default: 1000 }),
@@ -168,5 +179,7 @@ export const HASHING = {
   }),
   maxQueue: count(0, 1_000_000, { default: 256, env: 'HASH_QUEUE' }),
   maxWaitMs: milliseconds(1, 60_000, { default: 2500, env: 'HASH_WAIT' }),
+  // The default verifies each password exactly as received (OWASP ASVS 6.2.8), and hashes stay PHC strings for other programs.
+  normalize: text({ default: 'none' }),
   verifiers: value({ resolve: (verifiers = []) => [...verifiers] }),
 } satisfies TableOf<HashingOptions>;

@@ -27,9 +27,12 @@ export function passwordFault(password: string, { minLength, known }: PasswordMe
 /** Length in Unicode code points: an emoji outside the basic plane counts as one, not two. */
 export const lengthOf = (text: string): number => [...text].length;
 
+/** A text in the form in which passwords are compared with lists: compatible characters and upper case are no difference. */
+export const foldedPassword = (text: string): string => text.normalize('NFKC').toLowerCase();
+
 /** The spellings to look up in a list of common passwords: in lower case, forwards and backwards. */
 export function spellings(password: string): string[] {
-  const folded = password.toLowerCase();
+  const folded = foldedPassword(password);
   return [folded, [...folded].toReversed().join('')];
 }
 
@@ -37,4 +40,4 @@ export function spellings(password: string): string[] {
 const namesIn = (text: string): string[] => [text, text.split('@', 1)[0]!].map(lettersOf);
 
 /** Removes the differences of case, spaces and punctuation. */
-const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+const lettersOf = (text: string): string => foldedPassword(text).replaceAll(/[^\p{L}\p{N}]/gu, '');

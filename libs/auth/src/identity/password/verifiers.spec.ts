@@ -1,6 +1,12 @@
 import { inspect } from 'node:util';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { bcryptVerifier, firebaseScryptVerifier, pbkdf2Verifier, scryptVerifier } from './imported/verifiers';
+import {
+  bcryptVerifier,
+  firebaseScryptVerifier,
+  pbkdf2Verifier,
+  phpassVerifier,
+  scryptVerifier,
+} from './imported/verifiers';
 
 /** Replaces the package `bcrypt`, which runs outside the event loop. */
 const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => false } : undefined)) as never;
@@ -17,6 +23,9 @@ describe('a verifier of imported hashes', () => {
     ['scrypt with many lanes', scryptVerifier({ ln: 4, p: 300 })],
     ['Firebase', firebaseScryptVerifier({ signerKey: SIGNER_KEY, memCost: 10 })],
     ['Firebase without a separator', firebaseScryptVerifier({ signerKey: SIGNER_KEY, saltSeparator: '', memCost: 10 })],
+    ['phpass', phpassVerifier()],
+    ['phpass with the lowest cost', phpassVerifier({ cost: 7 })],
+    ['phpass with the highest cost', phpassVerifier({ cost: 15 })],
     ['PBKDF2 with SHA-1', pbkdf2Verifier({ hash: 'sha1', iterations: 1000 })],
     ['PBKDF2 with SHA-256', pbkdf2Verifier({ iterations: 1 })],
     ['PBKDF2 with SHA-512', pbkdf2Verifier({ hash: 'sha512', iterations: 1000 })],
@@ -66,6 +75,11 @@ describe('a verifier of imported hashes', () => {
       () => firebaseScryptVerifier({ signerKey: SIGNER_KEY, ...(parameters as object) }),
       /use the base64 signer key of the project, and whole numbers from 1/,
     ]),
+    ...[6, 16, 7.5, NaN, '13; x'].map((cost): [string, () => unknown, RegExp] => [
+      `phpass with a cost of ${cost}`,
+      () => phpassVerifier({ cost: cost as number }),
+      /use a whole number from 7 to 15/,
+    ]),
     ...[
       { iterations: 5_000_000 },
       { iterations: 0 },
@@ -82,6 +96,54 @@ describe('a verifier of imported hashes', () => {
   it.each(invalid)('cannot be created for %s', (_, make, message) => {
     expect(make).toThrow(AuthConfigError);
     expect(make).toThrow(message);
+  });
+
+  const VERIFIERS = [bcryptVerifier({ rounds: 5 }), phpassVerifier({ cost: 7 })];
+
+  // The first is from the test suite of phpass; the others were computed with hashlib, hmac and crypt of Python 3.11.
+  it.each([
+    ['phpass', 'test12345', '$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0'],
+    ['phpass, as phpBB stores it', 'test12345', '$H$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0'],
+    ['phpass of Unicode', 'p\u00e4ssw\u00f6rd', '$P$7saltsalteEEDurn8yFxBfoEz6uV9B.'],
+    ['WordPress 6.8', 'correct horse battery', '$wp$2y$05$CCCCCCCCCCCCCCCCCCCCC.XHpkyTHybCubvd4T41BLTqk9Tl7RYcS'],
+    [
+      'Django, bcrypt_sha256',
+      'correct horse battery',
+      'bcrypt_sha256$$2b$05$CCCCCCCCCCCCCCCCCCCCC.HRvMdZuVaC65y0x0wWwQSUujIIzXrYS',
+    ],
+    ['Django, bcrypt', 'correct horse battery', 'bcrypt$$2b$05$CCCCCCCCCCCCCCCCCCCCC.4c/Vz//sBM9XkyFmwsCP9HkrjK1U32S'],
+  ])('verifies a hash of %s', async (_, password, digest) => {
+    const [verifier, ...others] = VERIFIERS.filter((each) => each.recognises(digest));
+    expect(others).toEqual([]);
+    await expect(verifier!.verify(digest, password)).resolves.toBe(true);
+    await expect(verifier!.verify(digest, `${password}x`)).resolves.toBe(false);
+    await expect(verifier!.verify(digest, '')).resolves.toBe(false);
+  });
+
+  it.each([
+    ['$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW', ['72-bytes']],
+    ['bcrypt$$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW', ['72-bytes']],
+    ['bcrypt_sha256$$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW', []],
+    ['$wp$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW', ['trim']],
+  ])('for bcrypt prepares the password of %s by %j', (digest, preparation) => {
+    expect(bcryptVerifier({ rounds: 5 }).preparation!(digest)).toEqual(preparation);
+  });
+
+  const steps = ['NFC', 'trim'] as const;
+  it.each([
+    ['scrypt', scryptVerifier({ ln: 4, preparation: steps }), [...steps]],
+    ['PBKDF2', pbkdf2Verifier({ iterations: 1, preparation: steps }), [...steps]],
+    ['phpass', phpassVerifier({ cost: 7, preparation: steps }), [...steps]],
+    ['bcrypt', bcryptVerifier({ rounds: 4, preparation: steps }), [...steps, '72-bytes']],
+    ['scrypt without one', scryptVerifier({ ln: 4 }), []],
+  ])('for %s states the preparation of the former system', (_, verifier, preparation) => {
+    expect(verifier.preparation!(verifier.decoy)).toEqual(preparation);
+  });
+
+  it('is refused with a preparation that the library does not know', () => {
+    expect(() => scryptVerifier({ ln: 4, preparation: ['NFKD' as never] })).toThrow(
+      'A verifier of hashing.verifiers prepares passwords by "NFKD". Use NFC, NFKC, trim, lowercase, 72-bytes.',
+    );
   });
 
   it('for Firebase verifies the hash in the documentation of firebase/scrypt', async () => {

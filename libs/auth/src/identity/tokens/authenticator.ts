@@ -121,6 +121,19 @@ export class Authenticator {
     return await this.admit(request, claims);
   }
 
+  /**
+   * Authenticates a request that has an `Authorization` header. A header that is not accepted is refused: a client whose session
+   * has ended must not get the answer for visitors.
+   *
+   * @returns the caller; null without the header
+   * @throws Unauthenticated, StoreUnavailable as {@link authenticate} does
+   */
+  async authenticateIfAsked(request: Credentialed): Promise<Caller | null> {
+    // A host's `requestOf` can return names with capitals.
+    const isAsked = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+    return isAsked ? await this.authenticate(request) : null;
+  }
+
   /** Checks revocation and the user of a request with a verified token, and records the caller. */
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
     const familyId = typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null;

@@ -7,7 +7,7 @@ import { type Caller, callerOf } from '../../identity/tokens/caller';
 import { requestOf, RouteGuard, requires } from './route-guard';
 import { type Gate, Gates } from './route-plan';
 
-type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
+export type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
 
 /** Authenticates the request with a valid access token of the route's guard. */
 @Injectable()
@@ -19,6 +19,20 @@ export class AuthenticationGate implements Gate {
 
   async check(_context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
     request.user = (await this.authenticator.authenticate(request)).user;
+  }
+}
+
+/** Authenticates the request if it has an `Authorization` header. */
+@Injectable()
+export class OptionalAuthenticationGate implements Gate {
+  static readonly stage = 'authentication';
+  static readonly public = true;
+  static readonly optional = true;
+
+  constructor(private readonly authenticator: Authenticator) {}
+
+  async check(_context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
+    request.user = (await this.authenticator.authenticateIfAsked(request))?.user;
   }
 }
 
@@ -36,18 +50,34 @@ export class AccessTokenGuard extends RouteGuard {}
 /**
  * Requires a valid access token: the response is 401 without one, and 503 while revocation cannot be checked.
  *
- * @param guard name of the guard whose tokens are accepted; the default guard when omitted
+ * With `optional`, a request without an `Authorization` header passes without a user. A header that is not accepted, as of an
+ * ended session or of another scheme, is still refused with 401, and a token that cannot be checked with 503. On a handler it
+ * replaces the requirement of its controller and of a global `AccessTokenGuard`. A route with another requirement of a user, such
+ * as abilities, is refused at the start.
+ *
+ * @param of name of the guard whose tokens are accepted, or `guard` and `optional`; the default guard when omitted
  * @example \@Authenticated()
  * \@Controller('orders')
- * export class OrdersController {}
+ * export class OrdersController {
+ *   \@Get('catalogue')
+ *   \@Authenticated({ optional: true })
+ *   catalogue(\@CurrentUser() user?: User) {}
+ * }
  * @publicApi
  */
-export const Authenticated = (guard?: string): ClassDecorator & MethodDecorator =>
-  guard === undefined ? requires(AuthenticationGate) : applyDecorators(GuardName(guard), requires(AuthenticationGate));
+export const Authenticated = (
+  of: string | { readonly guard?: string; readonly optional?: boolean } = {},
+): ClassDecorator & MethodDecorator => {
+  const { guard, optional } = typeof of === 'string' ? { guard: of, optional: false } : of;
+  const required = optional
+    ? [PublicRoute(true), requires(OptionalAuthenticationGate)]
+    : [requires(AuthenticationGate)];
+  return applyDecorators(...(guard === undefined ? [] : [GuardName(guard)]), ...required);
+};
 
 /**
  * Opens a route or a controller to requests without a token, although the controller or a global `AccessTokenGuard`
- * requires one. A token in the request is not checked.
+ * requires one. A token in the request is not checked: see the option `optional` of {@link Authenticated}.
  *
  * @publicApi
  */

@@ -76,6 +76,8 @@ export interface GateType<Detail = any> extends Type<Gate<Detail>> {
   readonly stage: (typeof STAGES)[number];
   /** Whether the gate also applies to a public route. */
   readonly public?: boolean;
+  /** Whether it accepts requests without a user. */
+  readonly optional?: boolean;
   /** The refusals of the gate at a guard, for the documentation of the library's routes. */
   refusals?(options: GuardConfig, detail: Detail): readonly AuthException[];
 }
@@ -134,19 +136,30 @@ export interface RoutePlan {
  * its base classes.
  *
  * @param always gates of a guard that the route does not name, such as a global one
- * @throws AuthConfigError for a handler or a class that is marked both public and guarded
+ * @throws AuthConfigError for a handler or a class that is both public and guarded, and for an optional sign-in with a gate that
+ * needs a user
  */
 export function routePlan(controller: object, handler: object, always: readonly RouteGate[] = []): RoutePlan {
   const isPublic = declaredPublic(handler, Gates.on(handler)) ?? inheritedPublic(controller) ?? false;
   const ofGuards = [controller, handler].flatMap(gatesOfGuards);
   const gates = inOrder([...always, ...Gates.of(controller, handler), ...ofGuards]);
   return {
-    gates: isPublic ? gates.filter((gate) => gate.public) : gates,
+    gates: isPublic ? publicOf(gates) : gates,
     isPublic,
     isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
       string | undefined,
   };
+}
+
+/** The gates that remain on a public route. @throws AuthConfigError for an optional sign-in with a gate that needs a user */
+function publicOf(gates: readonly RouteGate[]): RouteGate[] {
+  const isOptional = gates.some((gate) => gateTypeOf(gate).optional);
+  if (isOptional && gates.some((gate) => !gate.public && gate.stage !== 'authentication'))
+    throw new AuthConfigError(
+      'A route with @Authenticated({ optional: true }) has a requirement that needs a user. Remove one of them.',
+    );
+  return gates.filter((gate) => gate.public);
 }
 
 /** Whether a controller is public: the nearest class of its inheritance chain with a declaration decides. */
@@ -164,7 +177,9 @@ function declaredPublic(target: object, gates: readonly RouteGate[]): boolean | 
   const ofGuards = Reflect.hasOwnMetadata(GUARDS_METADATA, target) ? gatesOfGuards(target) : [];
   const closed = [...gates, ...ofGuards].some((gate) => !gate.public);
   if (open && closed) {
-    throw new AuthConfigError('A route is marked both @Public() and guarded. Remove one of the decorators.');
+    throw new AuthConfigError(
+      'A route is both @Public() and guarded. Remove one of the decorators. @Authenticated({ optional: true }) makes it public, too.',
+    );
   }
   return open || closed ? open : undefined;
 }

@@ -43,7 +43,7 @@ export function nameLanguage(adapter: AbstractHttpAdapter, response: unknown, { 
   adapter.setHeader(response, 'Vary', [varied, 'Accept-Language'].filter(Boolean).join(', '));
 }
 
-/** Converts refusals of gates to the error format of the transport: HTTP, GraphQL or WebSocket. */
+/** Converts refusals of gates to the error format of the transport: HTTP, GraphQL, WebSocket or a microservice. */
 @Injectable()
 export class TransportErrors {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -54,17 +54,19 @@ export class TransportErrors {
     if (type === 'http') return this.overHttp(context, error, translate);
     if (isForeign(error)) return error;
     const refusal = refusalOf(error).translatedBy(translate);
-    return type === 'ws' ? overSocket(context, refusal) : overGraphql(refusal);
+    if (type === 'ws') return overSocket(context, refusal);
+    return type === 'rpc' ? overRpc(refusal) : overGraphql(refusal);
   }
 
   /** Sets the challenge headers on every route. The host formats the body on its own routes. */
   private overHttp(context: ExecutionContext, error: unknown, translate: Translator): unknown {
-    if (!(error instanceof AuthException)) return error;
+    if (!(error instanceof AuthException) && !isUnavailable(error)) return error;
+    const refused = error instanceof AuthException ? error : new StoreUnavailable('A store', error);
     const response: unknown = context.switchToHttp().getResponse();
-    for (const [name, value] of Object.entries(error.headers)) {
+    for (const [name, value] of Object.entries(refused.headers)) {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
     }
-    const refusal = error.translatedBy(translate);
+    const refusal = refused.translatedBy(translate);
     nameLanguage(this.adapterHost.httpAdapter, response, refusal);
     return refusal;
   }
@@ -81,12 +83,22 @@ export function overGraphql(refusal: AuthException): AuthException {
 
 /** Nest sends the content of a WsException to the client as the event `exception`. */
 function overSocket(context: ExecutionContext, refusal: AuthException): Error {
-  const websockets = optionalPeer<{ WsException: new (error: object) => Error }>('@nestjs/websockets');
-  if (!websockets) return refusal;
-  const statusCode = refusal.getStatus();
+  const websockets = optionalPeer<{ WsException: MessageException }>('@nestjs/websockets');
   const cause = { pattern: context.switchToWs().getPattern() };
-  const answer = { ...refusal.getResponse(), code: codeOf(statusCode), statusCode, ...headersOf(refusal), cause };
-  return Object.assign(new websockets.WsException({ status: 'error', ...answer }), { cause: refusal });
+  return overMessage(websockets?.WsException, refusal, { cause });
+}
+
+/** Nest sends the content of an RpcException to the calling service, and of any other error "Internal server error". */
+const overRpc = (refusal: AuthException): Error =>
+  overMessage(optionalPeer<{ RpcException: MessageException }>('@nestjs/microservices')?.RpcException, refusal);
+
+type MessageException = new (content: object) => Error;
+
+function overMessage(exception: MessageException | undefined, refusal: AuthException, more?: object): Error {
+  if (!exception) return refusal;
+  const statusCode = refusal.getStatus();
+  const answer = { ...refusal.getResponse(), code: codeOf(statusCode), statusCode, ...headersOf(refusal), ...more };
+  return Object.assign(new exception({ status: 'error', ...answer }), { cause: refusal });
 }
 
 const codeOf = (status: number): string =>

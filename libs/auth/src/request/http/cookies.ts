@@ -14,6 +14,7 @@ import { canonicalId } from '../../foundation/platform/database';
 import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
+import { parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 
 /** The class of a cookie that a feature adds to a guard. */
 export interface FeatureCookie {
@@ -118,7 +119,10 @@ const RequestItself = createParamDecorator((_: unknown, context: ExecutionContex
 /** Injects the refresh token of a request; the empty string when there is none. */
 export const PresentedRefreshToken = (): ParameterDecorator => RequestItself(RefreshTokenPipe);
 
-/** In cookie mode, removes the refresh cookie after the calling session has ended. */
+/**
+ * In cookie mode, removes the refresh cookie after the calling session has ended. Not the cookie of another session: another tab
+ * may have signed in as another user, and the access token of this one is older.
+ */
 @Injectable()
 export class CookieRemoval implements NestInterceptor {
   constructor(
@@ -129,15 +133,22 @@ export class CookieRemoval implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const [request, response] = [context.switchToHttp().getRequest(), context.switchToHttp().getResponse()];
-    if (!this.realm.options.cookieMode || !endsCallingSession(request)) return next.handle();
+    const family = parseRefreshToken(this.cookie.read(request.headers?.cookie))?.familyId;
+    if (!this.realm.options.cookieMode || !endsCallingSession(request, family)) return next.handle();
     return next
       .handle()
       .pipe(tap(() => this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear())));
   }
 }
 
-/** Whether the request ends the calling session: a route with a session id in its path does so only for the same id. */
-function endsCallingSession(request: { params?: { svcSession?: string } }): boolean {
+/**
+ * Whether the request ends the calling session, and its cookie belongs to no other one. A route with a session id in its path ends
+ * the calling session only if it has the same id.
+ *
+ * @param family the session of the refresh cookie; undefined without a refresh token in it
+ */
+function endsCallingSession(request: { params?: { svcSession?: string } }, family: string | undefined): boolean {
+  const { familyId } = callerOf(request) ?? {};
   const id = request.params?.svcSession;
-  return id === undefined || canonicalId(id) === callerOf(request)?.familyId;
+  return (id === undefined || canonicalId(id) === familyId) && (family === undefined || family === familyId);
 }

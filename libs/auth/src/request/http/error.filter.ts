@@ -11,24 +11,27 @@ import { isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
 @Injectable()
 export class AuthExceptionFilter implements ExceptionFilter {
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
+    protected readonly adapterHost: HttpAdapterHost,
     private readonly realms: Realms,
     @Optional() private readonly own?: Realm,
   ) {}
 
   /** A route of the host has no realm; the default realm translates its errors. */
-  private get realm(): Realm {
+  protected get realm(): Realm {
     return this.own ?? this.realms.default.realm;
   }
 
   catch(error: unknown, host: ArgumentsHost): void {
     // For other transports, the guard makes the error.
     if (host.getType() !== 'http') throw error;
-    const { httpAdapter } = this.adapterHost;
     const http = host.switchToHttp();
-    const response: unknown = http.getResponse();
+    this.write(error, http.getRequest(), http.getResponse());
+  }
+
+  protected write(error: unknown, request: object, response: unknown): void {
+    const { httpAdapter } = this.adapterHost;
     if (isForeign(error)) return void httpAdapter.reply(response, { message: error.message }, error.getStatus());
-    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(http.getRequest()));
+    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(request));
     for (const [name, value] of Object.entries(refusal.headers)) httpAdapter.setHeader(response, name, value);
     nameLanguage(httpAdapter, response, refusal);
     httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());

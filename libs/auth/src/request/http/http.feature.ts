@@ -1,5 +1,5 @@
 import { defineFeature } from '../../foundation/realm/feature';
-import { AuthenticationGate } from '../gates/authenticated';
+import { AuthenticationGate, OptionalAuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
 import { RefreshCookie, RefreshTokenPipe } from './cookies';
@@ -13,6 +13,7 @@ export const http = defineFeature('http', {
   providers: [
     OriginGate,
     AuthenticationGate,
+    OptionalAuthenticationGate,
     Clients,
     FairShareKeys,
     RefreshCookie,

@@ -66,10 +66,14 @@ const REASON = namedSchema(
 );
 const ERRORS = namedSchema(
   'AuthErrors',
-  record<Pick<FailureBody, 'message' | 'errors'>>({
-    message: of(TEXT, 'The first of the errors, and how many more there are.'),
-    errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
-  }),
+  record<FailureBody>(
+    {
+      message: of(TEXT, 'The first of the errors, and how many more there are.'),
+      errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
+      reason: of(TEXT, 'What a page can act on, where the texts do not say it.'),
+    },
+    ['reason'],
+  ),
 );
 
 const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>

@@ -5,7 +5,6 @@ import type { Schema } from '../../foundation/platform/schema';
 import type { Feature } from '../../foundation/realm/feature';
 import type { RealmScope } from '../../foundation/realm/realm';
 import type { Answers, Refusal } from '../../foundation/realm/route';
-import { AuthenticationGate } from '../../request/gates/authenticated';
 import { type MountedRoute } from '../../request/gates/library-routes';
 import { declarationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
@@ -53,7 +52,7 @@ function security(
     if (refreshTokenFrom === 'both') return [cookie, {}];
     return cookieMode ? [cookie] : [];
   }
-  if (!gates.includes(AuthenticationGate)) return [];
+  if (!gates.some(({ stage }) => stage === 'authentication')) return [];
   const confirmed = gates.some(({ stage }) => stage === 'confirmation');
   return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];
 }

@@ -1,19 +1,12 @@
 import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
-import { EMAIL, REMEMBER, form } from '../form.js';
+import { CODE, EMAIL, REMEMBER, form } from '../form.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 import { enter } from './sign-in.js';
 
-const CODE = {
-  name: 'code',
-  label: 'Code from the mail',
-  autocomplete: 'one-time-code',
-  inputmode: 'numeric',
-  maxlength: 16,
-  class: 'code',
-};
+const MAILED_CODE = { ...CODE, label: 'Code from the mail' };
 
 /** Asks for a mailed code, or for the confirmation of the one in a mailed link. */
 export function emailCode() {
@@ -52,7 +45,7 @@ const sent = (email, seconds) => [
 ];
 
 const codeForm = (more) =>
-  form([{ ...CODE, ...more }, REMEMBER], {
+  form([{ ...MAILED_CODE, ...more }, REMEMBER], {
     label: 'Sign in',
     work: ({ code, ...fields }) => {
       // The form keeps the code of a link. Opened again, this view asks for another one.

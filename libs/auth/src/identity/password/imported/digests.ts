@@ -31,7 +31,8 @@ const BCRYPT_LEAST = 4;
 export const PBKDF2_BLOCK: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
 // 53 characters of salt and hash in bcrypt's own base64.
-const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+const BCRYPT = /^(bcrypt\$|bcrypt_sha256\$|\$wp(?=\$2y))?(\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53})$/;
+const BCRYPT_FORMS: Readonly<Record<string, BcryptForm>> = { bcrypt_sha256$: 'django-sha256', $wp: 'wordpress' };
 const SCRYPT =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/.]{2,128})={0,2}\$([A-Za-z0-9+/.]{22,172})={0,2}$/;
 const PBKDF2_PHC =
@@ -45,10 +46,27 @@ const PBKDF2_ASP_NET = /^AQAAAA[A-Za-z0-9+/]{30,330}={0,2}$/;
 /** ASP.NET Core's numbers of the hashes. */
 const ASP_NET_HASHES = ['sha1', 'sha256', 'sha512'];
 
-/** Whether a digest is a bcrypt digest with at most this cost. Each step doubles the work. */
-export function isAffordableBcrypt(digest: string, most: number): boolean {
-  const cost = Number(BCRYPT.exec(digest)?.[1]);
-  return cost >= BCRYPT_LEAST && cost <= most;
+/** What is hashed with bcrypt: the password itself, or its digest, which has less than 72 bytes. */
+export type BcryptForm = 'plain' | 'django-sha256' | 'wordpress';
+
+/** A parsed digest of bcrypt. */
+export interface BcryptDigest {
+  readonly form: BcryptForm;
+  /** `$2b$…`, without the prefix of its form. */
+  readonly digest: string;
+  /** log2 of the rounds. */
+  readonly cost: number;
+}
+
+/**
+ * Parses a digest of bcrypt: `$2b$…`; Django's `bcrypt$$2b$…` and `bcrypt_sha256$$2b$…`; WordPress' `$wp$2y$…` (since 6.8). Undefined
+ * for any other text, and for a cost above the maximum. Each step of the cost doubles the work.
+ */
+export function bcryptDigest(text: string, most: number): BcryptDigest | undefined {
+  const [, prefix = '', digest, written] = BCRYPT.exec(text) ?? [];
+  const cost = Number(written);
+  if (digest === undefined || !(cost >= BCRYPT_LEAST && cost <= most)) return undefined;
+  return { form: BCRYPT_FORMS[prefix] ?? 'plain', digest, cost };
 }
 
 /** Parses a PHC string of scrypt (RFC 7914). Undefined for any other text, and for a cost above the maximum. */
@@ -107,3 +125,40 @@ function pbkdf2Bytes(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
 
 /** Decodes base64 or base64url, with or without padding; passlib writes `.` instead of `+`. */
 const fromBase64 = (text: string): Uint8Array => Buffer.from(text.replaceAll('.', '+'), 'base64');
+
+/** A parsed digest of phpass. */
+export interface PhpassDigest {
+  readonly rounds: number;
+  readonly salt: string;
+  /** The hash in the base64 of phpass. */
+  readonly key: string;
+}
+
+/** Maximum rounds of MD5, which run on the event loop: four times those of WordPress. */
+const PHPASS_ROUNDS = 32_768;
+
+const PHPASS_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PHPASS = /^\$[PH]\$([./0-9A-Za-z])([./0-9A-Za-z]{8})([./0-9A-Za-z]{22})$/;
+
+/** Parses a portable hash of phpass: `$P$`, or `$H$` of phpBB. Undefined for any other text, and for a cost above the maximum. */
+export function phpassDigest(digest: string): PhpassDigest | undefined {
+  const [, cost, salt, key] = PHPASS.exec(digest) ?? [];
+  if (cost === undefined || salt === undefined || key === undefined) return undefined;
+  const rounds = 2 ** PHPASS_ALPHABET.indexOf(cost);
+  // phpass refuses less than 2^7.
+  return rounds >= 128 && rounds <= PHPASS_ROUNDS ? { rounds, salt, key } : undefined;
+}
+
+/** The character of a cost in a hash of phpass. */
+export const phpassCost = (log2: number): string => PHPASS_ALPHABET[log2] ?? '';
+
+/** The base64 of phpass: three bytes are four characters, the lowest bits first. */
+export function phpassBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 3) {
+    const group = bytes.subarray(i, i + 3);
+    const value = group.reduce((sum, byte, at) => sum + byte * 256 ** at, 0);
+    for (let at = 0; at <= group.length; at++) text += PHPASS_ALPHABET[Math.floor(value / 64 ** at) % 64];
+  }
+  return text;
+}

@@ -1,4 +1,4 @@
-import { isAffordableBcrypt, pbkdf2Digest, scryptDigest } from './digests';
+import { bcryptDigest, pbkdf2Digest, phpassBase64, phpassDigest, scryptDigest } from './digests';
 
 const BCRYPT = 'CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 const SALT = 'c2FsdHNhbHQ';
@@ -12,26 +12,71 @@ describe('a bcrypt digest', () => {
     ['$2b$14$', 14],
     ['$2b$04$', 4],
   ])('with the prefix %s is recognised with a limit of %d rounds', (head, maxRounds) => {
-    expect(isAffordableBcrypt(head + BCRYPT, maxRounds)).toBe(true);
+    expect(bcryptDigest(head + BCRYPT, maxRounds)).toBeDefined();
   });
 
   it.each(['$2x$05$', '$2$05$', '$2b$15$', '$2b$31$', '$2b$03$', '$2b$99$', '$2b$5$'])(
     'with the prefix %s is not recognised',
     (head) => {
-      expect(isAffordableBcrypt(head + BCRYPT, 14)).toBe(false);
+      expect(bcryptDigest(head + BCRYPT, 14)).toBeUndefined();
     },
   );
 
   it('is not recognised with more rounds than the limit', () => {
-    expect(isAffordableBcrypt(`$2b$13$${BCRYPT}`, 12)).toBe(false);
+    expect(bcryptDigest(`$2b$13$${BCRYPT}`, 12)).toBeUndefined();
   });
 
   it.each(['', '$2b$10$', `$2b$10$${BCRYPT}x`, `$2b$10$${BCRYPT}\n`, `x$2b$10$${BCRYPT}`])(
     'such as %j is not recognised',
     (digest) => {
-      expect(isAffordableBcrypt(digest, 14)).toBe(false);
+      expect(bcryptDigest(digest, 14)).toBeUndefined();
     },
   );
+});
+
+describe('a bcrypt digest of another framework', () => {
+  it.each([
+    ['bcrypt$$2b$10$', 'plain', '$2b$10$'],
+    ['bcrypt_sha256$$2b$10$', 'django-sha256', '$2b$10$'],
+    ['$wp$2y$10$', 'wordpress', '$2y$10$'],
+  ])('with the prefix %s has the form %s', (head, form, own) => {
+    expect(bcryptDigest(head + BCRYPT, 12)).toEqual({ form, digest: own + BCRYPT, cost: 10 });
+  });
+
+  it.each(['$wp$2b$10$', '$wp2y$10$', 'bcrypt$2b$10$', 'bcrypt_sha512$$2b$10$', '$wp$2y$13$', 'bcrypt_sha256$$2b$31$'])(
+    'with the prefix %s is not recognised',
+    (head) => expect(bcryptDigest(head + BCRYPT, 12)).toBeUndefined(),
+  );
+});
+
+describe('a phpass digest', () => {
+  // From the documentation of phpass and the source of phpBB.
+  it.each([
+    ['$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0', 2048, 'IQRaTwmf'],
+    ['$H$9gc9ZQmmIG7Rn26qEtMPH4e/V.kv8T1', 2048, 'gc9ZQmmI'],
+    ['$P$BDSDSDSDS1234567890123456789012', 8192, 'DSDSDSDS'],
+    ['$P$5abcdefgh1234567890123456789012', 128, 'abcdefgh'],
+    ['$P$Dabcdefgh1234567890123456789012', 32_768, 'abcdefgh'],
+  ])('such as %s has %d rounds', (digest, rounds, salt) => {
+    expect(phpassDigest(digest)).toMatchObject({ rounds, salt });
+  });
+
+  it.each([
+    '',
+    '$P$4abcdefgh1234567890123456789012',
+    '$P$Eabcdefgh1234567890123456789012',
+    '$P$zabcdefgh1234567890123456789012',
+    '$S$Dabcdefgh1234567890123456789012',
+    '$P$Babcdefgh123456789012345678901',
+    '$P$Babcdefgh1234567890123456789012\n',
+  ])('such as %j is not recognised', (digest) => expect(phpassDigest(digest)).toBeUndefined());
+
+  it('has a base64 with the lowest bits first', () => {
+    expect(phpassBase64(Uint8Array.of(1, 0, 0))).toBe('/...');
+    expect(phpassBase64(Uint8Array.of(255, 255, 255))).toBe('zzzz');
+    expect(phpassBase64(Uint8Array.of(64))).toBe('./');
+    expect(phpassBase64(new Uint8Array(16))).toHaveLength(22);
+  });
 });
 
 describe('a scrypt digest', () => {

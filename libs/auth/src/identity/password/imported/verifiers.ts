@@ -1,16 +1,23 @@
-import { createCipheriv, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createHash, createHmac, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AuthConfigError } from '../../../foundation/platform/errors';
 import { optionalPeer } from '../../../foundation/platform/optional-peer';
-import type { PasswordVerifier } from '../../../foundation/ports/passwords';
+import type { PasswordPreparation, PasswordVerifier } from '../../../foundation/ports/passwords';
+import { PREPARATION_NAMES } from '../argon2-hasher';
 import {
+  type BcryptForm,
   PBKDF2_BLOCK,
   type Pbkdf2Cost,
+  type PhpassDigest,
   type ScryptCost,
+  bcryptDigest,
   firebaseDigest,
-  isAffordableBcrypt,
   isScryptCost,
   pbkdf2Digest,
+  phpassBase64,
+  phpassCost,
+  phpassDigest,
   scryptDigest,
 } from './digests';
 
@@ -21,8 +28,18 @@ import {
  * @throws AuthConfigError with the text of `cure`
  */
 export function usable(verifier: PasswordVerifier, cure: string): PasswordVerifier {
-  if (verifier.recognises(verifier.decoy)) return verifier;
-  throw new AuthConfigError(cure);
+  const { decoy } = verifier;
+  if (!verifier.recognises(decoy)) throw new AuthConfigError(cure);
+  const unknown = (verifier.preparation?.(decoy) ?? []).find((name) => !PREPARATION_NAMES.includes(name));
+  if (unknown === undefined) return verifier;
+  throw new AuthConfigError(
+    `A verifier of hashing.verifiers prepares passwords by "${unknown}". Use ${PREPARATION_NAMES.join(', ')}.`,
+  );
+}
+
+/** How the former system changes a password before it hashes it. */
+interface Prepared {
+  preparation?: readonly PasswordPreparation[];
 }
 
 const random = (length: number): string => randomBytes(length).toString('base64').replace(/=+$/, '');
@@ -37,15 +54,23 @@ const scryptKey = (password: string, salt: Uint8Array, length: number, { ln, r, 
 /**
  * Accepts scrypt hashes as PHC strings, as passlib writes them: `$scrypt$ln=16,r=8,p=1$salt$hash`.
  *
- * @param cost the cost of most imported hashes. Logins of all other users compute a hash of the same cost
+ * @param cost the cost of most imported hashes, with which logins of all other users compute a hash. `preparation`: how the former
+ * system changes a password before it hashes it, see `PasswordVerifier.preparation`
+ * @example hashing: { verifiers: [scryptVerifier({ ln: 14, r: 16, preparation: ['NFKC'] })] }
  * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */
-export const scryptVerifier = ({ ln = 16, r = 8, p = 1 }: Partial<ScryptCost> = {}): PasswordVerifier =>
+export const scryptVerifier = ({
+  ln = 16,
+  r = 8,
+  p = 1,
+  preparation = [],
+}: Partial<ScryptCost> & Prepared = {}): PasswordVerifier =>
   usable(
     {
       decoy: `$scrypt$ln=${ln},r=${r},p=${p}$${random(16)}$${random(32)}`,
       recognises: (digest) => scryptDigest(digest) !== undefined,
+      preparation: () => preparation,
       verify: async (digest, password) => {
         const { cost, salt, key } = scryptDigest(digest)!;
         return timingSafeEqual(await scryptKey(password, salt, key.length, cost), key);
@@ -58,17 +83,22 @@ export const scryptVerifier = ({ ln = 16, r = 8, p = 1 }: Partial<ScryptCost> = 
  * Accepts PBKDF2 hashes: Django's `pbkdf2_sha256$870000$salt$hash`, and PHC strings as passlib writes them,
  * `$pbkdf2-sha256$29000$salt$hash`.
  *
- * @param cost the cost of most imported hashes. Logins of all other users compute a hash of the same cost. `hash` is
- * `sha1`, `sha256` or `sha512`
+ * @param cost the cost of most imported hashes, with which logins of all other users compute a hash. `hash` is
+ * `sha1`, `sha256` or `sha512`. `preparation`: see {@link scryptVerifier}
  * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */
-export const pbkdf2Verifier = ({ hash = 'sha256', iterations = 870_000 }: Partial<Pbkdf2Cost> = {}): PasswordVerifier =>
+export const pbkdf2Verifier = ({
+  hash = 'sha256',
+  iterations = 870_000,
+  preparation = [],
+}: Partial<Pbkdf2Cost> & Prepared = {}): PasswordVerifier =>
   usable(
     {
       // The key has the length of one block: each further block takes all rounds again.
       decoy: `$pbkdf2-${hash}$${iterations}$${random(16)}$${random(PBKDF2_BLOCK[hash] ?? 0)}`,
       recognises: (digest) => pbkdf2Digest(digest) !== undefined,
+      preparation: () => preparation,
       verify: async (digest, password) => {
         const { cost, salt, key } = pbkdf2Digest(digest)!;
         return timingSafeEqual(await promisify(pbkdf2)(password, salt, cost.iterations, key.length, cost.hash), key);
@@ -146,20 +176,35 @@ interface Bcrypt {
 /** Maximum costs. bcryptjs blocks the event loop: about 0.1 s at cost 11, twice as long for each further step. */
 const MOST = { bcrypt: 14, bcryptjs: 12 };
 
+/** What each kind of hash gives to bcrypt. */
+const BCRYPT_INPUT: Readonly<Record<BcryptForm, (password: string) => string>> = {
+  plain: (password) => password,
+  'django-sha256': (password) => createHash('sha256').update(password).digest('hex'),
+  wordpress: (password) => createHmac('sha384', 'wp-sha384').update(password).digest('base64'),
+};
+
+/** WordPress removes the spaces at both ends before it compares. */
+const BCRYPT_PREPARATION: Readonly<Record<BcryptForm, readonly PasswordPreparation[]>> = {
+  plain: ['72-bytes'],
+  'django-sha256': [],
+  wordpress: ['trim'],
+};
+
 /**
  * Accepts bcrypt hashes (`$2a$`, `$2b$`, `$2y$`) to cost 14 with the package `bcrypt`, or to cost 12 with `bcryptjs`,
- * which computes on the event loop.
+ * which computes on the event loop; also Django's `bcrypt$` and `bcrypt_sha256$`, and `$wp$2y$` of WordPress 6.8.
  *
- * bcrypt uses the first 72 bytes of a password only, so until the first login any text after them is accepted. The
- * first login rehashes the password as it was entered, and from then on the whole password is compared.
+ * bcrypt uses the first 72 bytes of a password only, so any text after them is accepted, as in the former system, until
+ * the user sets another password.
  *
  * @param options.rounds the cost of most imported hashes. Logins of all other users compute a hash of the same cost
+ * @param options.preparation as of {@link scryptVerifier}; the cut to 72 bytes is not part of it
  * @example hashing: { verifiers: [bcryptVerifier({ rounds: 12 })] }
  * @throws AuthConfigError if neither package is installed, or for a cost that is not accepted
  * @publicApi
  */
 export function bcryptVerifier(
-  { rounds = 10 }: { rounds?: number } = {},
+  { rounds = 10, preparation = [] }: { rounds?: number } & Prepared = {},
   load = optionalPeer<Bcrypt>,
 ): PasswordVerifier {
   const native = load('bcrypt');
@@ -170,10 +215,51 @@ export function bcryptVerifier(
   return usable(
     {
       decoy: `$2b$${String(rounds).padStart(2, '0')}$${'.'.repeat(53)}`,
-      recognises: (digest) => isAffordableBcrypt(digest, most),
-      // PHP's `2y` is the same algorithm as `2b`.
-      verify: (digest, password) => library.compare(password, digest.replace(/^\$2y/, '$2b')),
+      recognises: (text) => bcryptDigest(text, most) !== undefined,
+      preparation: (text) => [...preparation, ...BCRYPT_PREPARATION[bcryptDigest(text, most)!.form]],
+      verify: (text, password) => {
+        const { form, digest } = bcryptDigest(text, most)!;
+        // PHP's `2y` is the same algorithm as `2b`.
+        return library.compare(BCRYPT_INPUT[form](password), digest.replace(/^\$2y/, '$2b'));
+      },
     },
     `bcryptVerifier({ rounds: ${rounds} }): use a whole number from 4 to ${most}${cure}.`,
   );
 }
+
+/** Rounds of MD5 after which other work of the event loop runs: about a millisecond. */
+const PHPASS_SLICE = 1024;
+
+async function phpassKey(password: string, { rounds, salt }: PhpassDigest): Promise<string> {
+  const text = Buffer.from(password);
+  let key = createHash('md5').update(salt).update(text).digest();
+  for (let round = 0; round < rounds; round++) {
+    key = createHash('md5').update(key).update(text).digest();
+    if (round % PHPASS_SLICE === PHPASS_SLICE - 1) await setImmediate();
+  }
+  return phpassBase64(key);
+}
+
+/**
+ * Accepts the portable hashes of phpass, `$P$B…` of WordPress before 6.8 and `$H$9…` of phpBB 3, to a cost of 15. MD5 is
+ * computed on the event loop, in slices.
+ *
+ * @param options.cost log2 of the rounds of most imported hashes. Logins of all other users compute a hash of the same cost
+ * @param options.preparation as of {@link scryptVerifier}: `['trim']` for WordPress, which removes spaces at both ends
+ * @example hashing: { verifiers: [phpassVerifier({ preparation: ['trim'] }), bcryptVerifier({ rounds: 10 })] }
+ * @throws AuthConfigError for a cost that is not accepted
+ * @publicApi
+ */
+export const phpassVerifier = ({ cost = 13, preparation = [] }: { cost?: number } & Prepared = {}): PasswordVerifier =>
+  usable(
+    {
+      decoy: `$P$${phpassCost(cost)}${phpassBase64(randomBytes(6))}${phpassBase64(randomBytes(16))}`,
+      recognises: (digest) => phpassDigest(digest) !== undefined,
+      preparation: () => preparation,
+      verify: async (digest, password) => {
+        const parsed = phpassDigest(digest)!;
+        return timingSafeEqual(Buffer.from(await phpassKey(password, parsed)), Buffer.from(parsed.key));
+      },
+    },
+    `phpassVerifier({ cost: ${cost} }): use a whole number from 7 to 15.`,
+  );
