@@ -2,7 +2,6 @@ import { type INestApplication, Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
 import request from 'supertest';
 import { HostModule } from '../support/hosts/host.module';
 import { createDatabase } from '../support/stores/database';
@@ -10,11 +9,14 @@ import { createDatabase } from '../support/stores/database';
 type Parser = (request: IncomingMessage & { body?: unknown }, response: ServerResponse, next: () => void) => void;
 
 /** A parser without a library. */
-const own: Parser = (received, _, next) =>
-  void json(received).then((body) => {
-    received.body = body;
+const own: Parser = (received, _, next) => {
+  let text = '';
+  received.on('data', (part) => (text += part));
+  received.once('end', () => {
+    received.body = JSON.parse(text);
     next();
   });
+};
 
 /** Reads the stream and keeps nothing, as a proxy does. */
 const reader: Parser = (received, _, next) => void received.resume().once('end', next);

@@ -98,7 +98,7 @@ export class RedisServer {
   }
 }
 
-/** A Redis server that speaks TLS on a second port, with a certificate for `localhost`, and with a password. */
+/** A Redis server that uses TLS on a second port, with a certificate for `localhost`, and with a password. */
 export async function startRedisWithTls(password: string) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-redis-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

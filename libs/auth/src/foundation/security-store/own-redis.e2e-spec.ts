@@ -143,7 +143,7 @@ describeWithOwnRedis('the client of redis.url, over TLS', () => {
         expect(await answer(library, { url, username: 'default', tls: { ca } })).toBe('PONG');
   });
 
-  it('refuses a certificate that is not trusted, and says which protocol the port speaks', async () => {
+  it('refuses a certificate that is not trusted, and says which protocol the port uses', async () => {
     const { port, tlsPort, ca } = server;
     const refused = /^Redis at localhost \(redis\.url\) could not be connected within 5 seconds/;
     await Promise.all(
@@ -155,8 +155,8 @@ describeWithOwnRedis('the client of redis.url, over TLS', () => {
         ]);
         for (const text of [untrusted, plain, tls]) expect(text).toMatch(refused);
         expect(untrusted).toMatch(/\(self[- ]signed certificate\)/);
-        expect(plain).toMatch(/This port speaks no TLS: set redis\.url to a URL with redis:\/\//);
-        expect(tls).toMatch(/This port speaks TLS: set redis\.url to a URL with rediss:\/\/\.$/);
+        expect(plain).toMatch(/This port does not use TLS: set redis\.url to a URL with redis:\/\//);
+        expect(tls).toMatch(/This port uses TLS: set redis\.url to a URL with rediss:\/\/\.$/);
       }),
     );
   });

@@ -37,7 +37,7 @@ const [CONNECT_MS, HANDSHAKE_MS] = [2000, 4000];
  */
 const [SHORT_PAUSE_MS, PAUSE_MS, MAX_PAUSE_MS] = [20, 50, 500];
 
-/** Milliseconds for the question whether a port speaks TLS. */
+/** Milliseconds for the question whether a port uses TLS. */
 const QUESTION_MS = 1000;
 
 /** The URL with the credentials and the protocol of the other options. node-redis reads both from the URL only. */
@@ -55,7 +55,7 @@ const tlsOptions = ({ hostname, protocol }: URL, tls: RedisConnection['tls']): o
   ...(typeof tls === 'object' && tls),
 });
 
-/** Whether a port does not speak the protocol of the URL but the other one, with the correction. It sends no password. */
+/** Whether a port uses the other protocol than the URL, with the correction. It sends no password. */
 async function otherProtocol({ hostname, port: given, protocol }: URL): Promise<string> {
   const [host, port] = [hostname.replaceAll(/[[\]]/g, ''), Number(given || 6379)];
   const isTls = protocol === 'rediss:';
@@ -74,8 +74,8 @@ async function otherProtocol({ hostname, port: given, protocol }: URL): Promise<
     socket.on('error', () => undefined).destroy();
   }
   return isTls
-    ? ' This port speaks no TLS: set redis.url to a URL with redis:// and remove redis.tls, or name the TLS port of Redis.'
-    : ' This port speaks TLS: set redis.url to a URL with rediss://.';
+    ? ' This port does not use TLS: set redis.url to a URL with redis:// and remove redis.tls, or name the TLS port of Redis.'
+    : ' This port uses TLS: set redis.url to a URL with rediss://.';
 }
 
 /** The commands of a request are not queued while Redis is away: the request is answered 503. */
