@@ -317,10 +317,11 @@ async function opened(
   before: Finding[],
 ): Promise<RedisSource | StoreFactory | undefined> {
   if (config?.store) return redisIn(config.store);
-  const redisUrl = options ? options.redis?.url : process.env.SVC_REDIS_URL;
-  if (!redisUrl || options?.cache || redisErrors({ redisUrl }).length) return undefined;
+  const { SVC_REDIS_URL: url, SVC_REDIS_USERNAME: username, SVC_REDIS_PASSWORD: password } = process.env;
+  const redis = (options ? options.redis : { url, username, password }) ?? {};
+  if (!redis.url || options?.cache || redisErrors({ redis }).length) return undefined;
   try {
-    own.create(redisUrl);
+    own.create({ ...redis, url: redis.url });
     await own.open();
   } catch (failure) {
     before.push(...found('redis', error(messageOf(failure))));

@@ -183,7 +183,7 @@ type Ask = (...words: string[]) => Promise<unknown>;
 /** The version, the role, the eviction, the persistence and the clock of Redis; of each master of a cluster. */
 export async function redisChecks({ redis, config }: Subject): Promise<Finding[]> {
   if (!redis) {
-    if (!config || config.store || config.redisUrl) return [];
+    if (!config || config.store || config.redis.url) return [];
     const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
     const cure =
       'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';
