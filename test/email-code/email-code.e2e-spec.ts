@@ -156,7 +156,7 @@ describe('a sign-in with a mailed code', () => {
     await sendCode(t, mailed).expect(422);
   });
 
-  it('is not asked for by an address that is none', async () => {
+  it('is not asked for by a text that is no address', async () => {
     for (const email of [null, 7, '', 'ada', ['ada@example.com']])
       expect((await requestCode(t, email).expect(422)).body.errors).toHaveProperty('email');
   });

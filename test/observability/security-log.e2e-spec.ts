@@ -309,6 +309,10 @@ describe('the security log records that', () => {
     );
     const code = codeOf(t, secret);
     await completeChallenge(t, { challenge_token: await startChallenge(t, app.email), code }).expect(200);
+    const next = await startChallenge(t, app.email);
+    expect((await log.lineOf(() => completeChallenge(t, { challenge_token: next, code }), 422)).reason).toBe(
+      'used_code',
+    );
     const off = await log.during(() => app.call('delete', '/auth/two-factor', own).expect(204));
     expect(off).toEqual([{ event: 'auth.two_factor.disabled', guard: 'api', user_id: app.id }]);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor/recovery-codes', own), 409)).reason).toBe(
@@ -375,6 +379,8 @@ describe('the security log records that', () => {
     await passkeys.call('delete', `passkeys/${id}`, { ...session, proof: body.confirmation_token }).expect(409);
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
+    await passkeys.t.database.query('DELETE FROM svc_passkeys');
+    expect((await passkeys.attempt(authenticator)).status).toBe(422);
     await passkeys.stop();
   });
 

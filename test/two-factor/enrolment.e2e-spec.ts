@@ -1,5 +1,6 @@
 import { PasswordHasher, SecurityStore, TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
 import { confirmationTokenOf } from '../support/flows/step-up';
+import type { TestApp } from '../support/hosts/app';
 import { eventually } from '../support/runtime/eventually';
 import { PASSWORD } from '../support/hosts/user-entities';
 import {
@@ -13,6 +14,12 @@ import {
   secretIn,
   twoFactorForFile,
 } from '../support/flows/two-factor';
+
+/** Starts an enrolment of ada in another session. */
+async function startElsewhere(t: TestApp) {
+  const { access_token } = await t.session();
+  return asConfirmed(t, 'post', '/auth/two-factor', access_token, await confirmationTokenOf(t, access_token));
+}
 
 describe('enrolment', () => {
   const t = twoFactorForFile({ appName: 'Acme & Söhne: Shop', twoFactor: { recoveryCodes: 3 } });
@@ -108,12 +115,49 @@ describe('enrolment', () => {
     await confirm('123456').expect(422);
   });
 
-  it('replaces a pending enrolment, and invalidates its secret', async () => {
-    const former = secretIn((await start()).body.otpauth_uri);
-    const secret = secretIn((await start()).body.otpauth_uri);
-    expect(secret).not.toBe(former);
-    await confirm(codeOf(t, former)).expect(422);
-    await confirm(codeOf(t, secret)).expect(204);
+  it('that one session starts again is the same: its secret and its recovery codes', async () => {
+    const { body: first } = await start().expect(200);
+    const before = await columns();
+    const starts = await Promise.all([start(), start()]);
+    expect(starts.map(({ body }) => body)).toEqual([first, first]);
+    expect(await columns()).toEqual(before);
+    await confirm(codeOf(t, secretIn(first.otpauth_uri))).expect(204);
+    const challenge_token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token, recovery_code: first.recovery_codes[0] }).expect(200);
+  });
+
+  it('that one session starts twice at once is one enrolment', async () => {
+    const bodies = (await Promise.all([start(), start(), start()])).map(({ body }) => body);
+    expect(bodies).toEqual(bodies.map(() => bodies[0]));
+    await confirm(codeOf(t, secretIn(bodies[0].otpauth_uri))).expect(204);
+  });
+
+  it('replaces a pending enrolment of another session, which is not shown, and invalidates its secret', async () => {
+    const former = (await start().expect(200)).body;
+    const next = (await startElsewhere(t)).body;
+    expect(secretIn(next.otpauth_uri)).not.toBe(secretIn(former.otpauth_uri));
+    expect(next.recovery_codes).not.toEqual(former.recovery_codes);
+    await confirm(codeOf(t, secretIn(former.otpauth_uri))).expect(422);
+    await confirm(codeOf(t, secretIn(next.otpauth_uri))).expect(204);
+  });
+
+  it('replaces a pending enrolment that the session started ten minutes ago', async () => {
+    const secretAfter = async (seconds: number): Promise<string> => {
+      t.clock.advance(seconds);
+      proof = await confirmationTokenOf(t, token);
+      return secretIn((await start().expect(200)).body.otpauth_uri);
+    };
+    const first = await secretAfter(0);
+    expect(await secretAfter(590)).toBe(first);
+    expect(await secretAfter(15)).not.toBe(first);
+  });
+
+  it('keeps no recovery code that can be read after its confirmation', async () => {
+    const { body } = await start().expect(200);
+    const { length: pending } = String((await columns()).two_factor_secret);
+    await confirm(codeOf(t, secretIn(body.otpauth_uri))).expect(204);
+    const { length: enabled } = String((await columns()).two_factor_secret);
+    expect([pending > 200, enabled < 120]).toEqual([true, true]);
   });
 
   it('is refused when one is confirmed, and changes nothing', async () => {
@@ -224,7 +268,7 @@ describe('with the default options', () => {
     it('answers 409 and keeps an enrolment that was confirmed meanwhile', async () => {
       const secret = secretIn((await start()).body.otpauth_uri);
       whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
-      await start().expect(409);
+      expect((await startElsewhere(t)).status).toBe(409);
       t.clock.advance(30);
       await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, secret) }).expect(200);
     });
@@ -235,7 +279,7 @@ describe('with the default options', () => {
       const advance = store.advance.bind(store);
       // At this point the code is verified but not yet marked as used.
       const used = jest.spyOn(store, 'advance').mockImplementationOnce(async (...step) => {
-        await start().expect(200);
+        await startElsewhere(t);
         return advance(...step);
       });
       await confirm(codeOf(t, secret)).expect(422);

@@ -151,12 +151,15 @@ describe('a login of a user who must have a second factor and has none', () => {
     },
   );
 
-  it('can be started again, and only the last secret counts', async () => {
-    const enrolment_token = await enrolmentToken(t);
-    const first = await startEnrolment(t, enrolment_token);
-    const second = await startEnrolment(t, enrolment_token);
-    await confirmEnrolment(t, enrolment_token, first).expect(422);
-    await confirmEnrolment(t, enrolment_token, second).expect(200);
+  it('can be started again: with the same token it is the same, and of two logins only the last one counts', async () => {
+    const [earlier, enrolment_token] = [await enrolmentToken(t), await enrolmentToken(t)];
+    const former = await startEnrolment(t, earlier);
+    const secret = await startEnrolment(t, enrolment_token);
+    expect(secret).not.toBe(former);
+    expect(await startEnrolment(t, enrolment_token)).toBe(secret);
+    await confirmEnrolment(t, enrolment_token, former).expect(422);
+    await confirmEnrolment(t, earlier, former).expect(422);
+    await confirmEnrolment(t, enrolment_token, secret).expect(200);
   });
 
   it('keeps the token after a wrong code, and counts wrong codes', async () => {

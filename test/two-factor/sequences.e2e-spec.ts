@@ -31,11 +31,12 @@ class Model {
     [this.former, this.secret, this.codes, this.state, this.lastStep] = [this.secret, secret, codes, 'pending', -1];
   }
 
-  /** Returns whether a code is accepted, and marks an accepted code as used. */
-  accepts(step: number, now: number, former: boolean): boolean {
-    if (former || Math.abs(step - now) > WINDOW || step <= this.lastStep) return false;
+  /** The refusal of a code, or null for an accepted one, which is used then. */
+  refusalOf(step: number, now: number, former: boolean): string | null {
+    if (this.state === 'none' || former || Math.abs(step - now) > WINDOW) return 'wrong_code';
+    if (step <= this.lastStep) return 'used_code';
     this.lastStep = step;
-    return true;
+    return null;
   }
 }
 
@@ -89,16 +90,16 @@ describe('any sequence of enrolments, logins and waits', () => {
     confirm: async (attempt: { ahead: number; former: boolean }) => {
       const step = currentStep(t) + attempt.ahead;
       const code = codeAt((attempt.former ? model.former : model.secret) || 'A'.repeat(32), step);
-      const right = model.state !== 'none' && model.accepts(step, currentStep(t), attempt.former);
-      expect(await outcome(t.auth.twoFactor.confirm(id, code))).toBe(right ? null : 'wrong_code');
-      if (right) model.state = 'enabled';
+      const refusal = model.refusalOf(step, currentStep(t), attempt.former);
+      expect(await outcome(t.auth.twoFactor.confirm(id, code))).toBe(refusal);
+      if (refusal === null) model.state = 'enabled';
     },
     code: async (attempt: { ahead: number; former: boolean }) => {
       const step = currentStep(t) + attempt.ahead;
       const code = codeAt((attempt.former ? model.former : model.secret) || 'A'.repeat(32), step);
       const status = await login({ code });
       if (model.state !== 'enabled') return expect(status).toBe(0);
-      expect(status).toBe(model.accepts(step, currentStep(t), attempt.former) ? 200 : 422);
+      expect(status).toBe(model.refusalOf(step, currentStep(t), attempt.former) === null ? 200 : 422);
     },
     recovery: async ({ which }: { which: number }) => {
       const code = model.codes[which] ?? 'AAAAAAAAAA-AAAAAAAAAA';

@@ -95,6 +95,7 @@ const REASONS: Record<Reason, true> = {
   unknown_token: true,
   unknown_user: true,
   unverified_login: true,
+  used_code: true,
   validation_failed: true,
   wrong_code: true,
   wrong_credentials: true,

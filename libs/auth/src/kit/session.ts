@@ -8,7 +8,13 @@ export {
   LoginEnrolments,
 } from '../features/login-challenge/login-enrolments';
 export { RequiredFactors } from '../features/login-challenge/required-factors';
-export { type FactorMatch, GuardFactors, SecondFactor, WrongCode } from '../features/login-challenge/second-factor';
+export {
+  type FactorMatch,
+  GuardFactors,
+  SecondFactor,
+  UsedCode,
+  WrongCode,
+} from '../features/login-challenge/second-factor';
 export {
   type AccountCredential,
   type AccountFields,

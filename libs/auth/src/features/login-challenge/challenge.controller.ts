@@ -10,7 +10,7 @@ import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/
 import { unverifiedRefusal } from '../login/login.controller';
 import { BadChallenge, ChallengeCompletion, ChallengeRequest } from './challenge';
 import { requiresFactor } from './required-factors';
-import { WrongCode, factorsOf } from './second-factor';
+import { UsedCode, WrongCode, factorsOf } from './second-factor';
 
 /** The answers of a sign-in that asks for a second factor, or for its enrolment. */
 export function challengeAnswers(options: GuardConfig, manifests: readonly Feature[]): Schema[] {
@@ -48,7 +48,7 @@ export class TwoFactorChallengeController {
     public: 'own-origin',
     limiter: 'svc-2fa',
     answer: tokenPair,
-    refusals: [BadChallenge, WrongCode, attemptRefusals('code'), unverifiedRefusal, signInRefusal],
+    refusals: [BadChallenge, WrongCode, UsedCode, attemptRefusals('code'), unverifiedRefusal, signInRefusal],
     presentedAs: 'login',
   })
   complete(@RequestBody() answer: ChallengeRequest, @Req() request: object): Promise<SessionTokens> {
@@ -80,7 +80,7 @@ export class ChallengeFlow extends Flow {
    * session. A challenge with the method `passkey` is answered with a ceremony of `PasskeyFlow.loginOptions`. With
    * `trustDevice`, the result has a `trustedDevice` if `twoFactor.trustedDeviceDays` is set.
    *
-   * @throws BadChallenge, WrongCode, PasskeyRefused, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused,
+   * @throws BadChallenge, WrongCode, UsedCode, PasskeyRefused, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused,
    * UnverifiedLogin, ValidationFailed, StoreUnavailable
    */
   async answer(

@@ -13,6 +13,7 @@ const reasons = {
   bad_challenge: 'the login challenge is not valid, has expired or was used before',
   bad_enrolment: 'the enrolment token is not valid, has expired or was used before, or the user has a second factor',
   second_factor_required: 'the last second factor of a user who must have one',
+  used_code: 'the code is right, and it or a later one was used before',
   wrong_code: 'the second factor is wrong',
 };
 

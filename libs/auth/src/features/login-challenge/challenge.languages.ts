@@ -17,6 +17,7 @@ export const challengeLanguages: InEachLanguage<
   de: {
     messages: {
       'auth.wrong_code': 'Der Code ist nicht korrekt.',
+      'auth.used_code': 'Dieser Code oder ein neuerer wurde schon verwendet. Bitte warten Sie auf den nächsten Code.',
       'auth.one_factor_only': 'Geben Sie nur einen zweiten Faktor an, nicht mehrere.',
       'auth.bad_challenge': 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie von vorn.',
       'auth.bad_enrolment':
@@ -35,6 +36,7 @@ export const challengeLanguages: InEachLanguage<
   fr: {
     messages: {
       'auth.wrong_code': 'Le code est incorrect.',
+      'auth.used_code': 'Ce code, ou un plus récent, a déjà été utilisé. Veuillez attendre le code suivant.',
       'auth.one_factor_only': 'N’indiquez qu’un seul second facteur.',
       'auth.bad_challenge': 'Cette connexion a expiré. Veuillez recommencer.',
       'auth.bad_enrolment': 'Cette connexion a expiré, ou un second facteur a été configuré. Veuillez recommencer.',
@@ -51,6 +53,7 @@ export const challengeLanguages: InEachLanguage<
   es: {
     messages: {
       'auth.wrong_code': 'El código no es correcto.',
+      'auth.used_code': 'Este código, o uno más reciente, ya se ha utilizado. Espere al siguiente código.',
       'auth.one_factor_only': 'Indique un solo segundo factor, no varios.',
       'auth.bad_challenge': 'Este inicio de sesión ha caducado. Vuelva a empezar.',
       'auth.bad_enrolment':
@@ -68,6 +71,7 @@ export const challengeLanguages: InEachLanguage<
   pt: {
     messages: {
       'auth.wrong_code': 'O código não está correto.',
+      'auth.used_code': 'Este código, ou um mais recente, já foi usado. Aguarde o próximo código.',
       'auth.one_factor_only': 'Informe apenas um segundo fator, não vários.',
       'auth.bad_challenge': 'Esta tentativa de entrar expirou. Comece novamente.',
       'auth.bad_enrolment': 'Esta tentativa de entrar expirou ou um segundo fator foi configurado. Comece novamente.',
@@ -84,6 +88,7 @@ export const challengeLanguages: InEachLanguage<
   ja: {
     messages: {
       'auth.wrong_code': 'コードが正しくありません。',
+      'auth.used_code': 'このコード、またはより新しいコードはすでに使用されています。次のコードをお待ちください。',
       'auth.one_factor_only': '第二要素は 1 つだけ指定してください。',
       'auth.bad_challenge': 'このログインは期限切れです。最初からやり直してください。',
       'auth.bad_enrolment': 'このログインは期限切れか、第二要素が設定されました。最初からやり直してください。',

@@ -34,7 +34,7 @@ export interface LoginChallengeOptions {
 
   /**
    * Lifetime of an enrolment token in seconds, 1 to 86400 (a day). Within it, a user for whom a second factor is
-   * {@link required} sets one up.
+   * {@link required} sets one up. A session that starts an enrolment again within this time gets the same secret.
    *
    * @default 600
    * @env SVC_2FA_ENROLMENT_TTL

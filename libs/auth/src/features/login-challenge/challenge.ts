@@ -31,7 +31,7 @@ export class ChallengeCompletion {
     private readonly signIn: SignIn,
   ) {}
 
-  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin, SignInRefused; the errors of the factor */
+  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UsedCode, UnverifiedLogin, SignInRefused; the errors of the factor */
   async complete(body: ChallengeRequest, request: object): Promise<SessionTokens> {
     const answer = this.factors.answerIn(body);
     const challenge = await this.challenges.verify(body.challenge_token);
@@ -62,7 +62,7 @@ export class ChallengeCompletion {
    * Verifies the answer, consumes the challenge and the factor (both or neither), and clears the counters.
    *
    * @param answer null for a body without one, which counts as a wrong code
-   * @throws AccountIsLocked, TooManyFailures, WrongCode, BadChallenge, UnverifiedLogin, SignInRefused; the errors of the factor
+   * @throws AccountIsLocked, TooManyFailures, WrongCode, UsedCode, BadChallenge, UnverifiedLogin, SignInRefused; the errors of the factor
    */
   private verify(challenge: PurposeClaims, answer: GivenAnswer | null, body: object): Promise<Completed> {
     return this.factors.attempt(challenge.sub, answer ?? { isGuessable: true }, () =>

@@ -24,7 +24,7 @@ export interface UsedCredential {
 export interface FactorMatch {
   /** The credential, if its removal ends the session. */
   readonly credential?: UsedCredential;
-  /** Consumes the factor, atomically; false if another request has consumed it. */
+  /** Consumes the factor, atomically; false if another request has consumed it. @throws UsedCode for a code of a time step */
   spend(): Promise<boolean>;
 }
 
@@ -90,10 +90,29 @@ export interface GivenAnswer extends FactorAnswer {
   readonly factor: Factor;
 }
 
-/** The code is wrong or already used, or the user has no second factor: 422, with the same body in all cases. */
+/** The code is wrong, or the user has no second factor: 422, with the same body in both cases. */
 export class WrongCode extends AuthException {
   constructor() {
     super('wrong_code', { status: 422, errors: { code: [challengeText('auth.wrong_code')] } });
+  }
+}
+
+/**
+ * The code is that of its time step, and this account has accepted it, or a later one, before: 422. The user waits for the next.
+ *
+ * It is not counted as a failure, because the owner of the authenticator sends it, and it resets no counter. An attacker cannot
+ * use the answer. A code of a step says nothing about the code of another step, and this one is never accepted again. A guess
+ * that meets it is one of a few in a million, and every other guess is counted. An attacker who has observed the code learns
+ * that it was right, but not more than at the moment of the observation. A locked account and an exhausted limit refuse before
+ * the code is checked, and the limit of each route counts this request, too.
+ */
+export class UsedCode extends AuthException {
+  constructor() {
+    super('used_code', { status: 422, errors: { code: [challengeText('auth.used_code')] } });
+  }
+
+  override get isInconclusive(): boolean {
+    return true;
   }
 }
 

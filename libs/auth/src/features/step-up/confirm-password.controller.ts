@@ -9,7 +9,7 @@ import { RequestBody } from '../../request/http/request-body';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, lockRefusal } from '../../request/routes/route';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
-import { WrongCode, factorsOf } from '../login-challenge/second-factor';
+import { UsedCode, WrongCode, factorsOf } from '../login-challenge/second-factor';
 import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { CONFIRMATION_BODY, Confirmations } from './confirmations';
 import { ConfirmationFactors } from './confirmation-factors';
@@ -22,6 +22,7 @@ const factorRefusals = (options: GuardConfig, manifests: readonly Feature[]): Au
     ? [
         ...factorsOf(manifests).flatMap(({ confirmsAlone }) => confirmsAlone?.refusal() ?? []),
         new WrongCode(),
+        new UsedCode(),
         new TooManyFailures('code', 60),
         ...lockRefusal('code')(options),
       ]
@@ -72,7 +73,7 @@ export class ConfirmationFlow extends Flow {
    * As `POST /confirm-password`: returns a confirmation token for the session of the caller.
    *
    * @param factor the second factor beside the password, with `confirm.factors: 'all'`
-   * @throws Unauthenticated, WrongPassword, WrongCode, TooManyFailures, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
+   * @throws Unauthenticated, WrongPassword, WrongCode, UsedCode, TooManyFailures, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
    * StoreUnavailable
    */
   async byPassword(password: string, source: CallSource, factor: FactorBesidePassword = {}): Promise<string> {

@@ -48,9 +48,9 @@ export class RequiredTwoFactorController {
     refusals: [http.enrolmentRefusals, identity.HasherBusy],
   })
   async start(@http.RequestBody() { enrolment_token: token }: session.EnrolmentRequest): Promise<EnrolmentBody> {
-    const { user, isOpen } = await this.enrolments.open(token);
+    const { user, isOpen, claims } = await this.enrolments.open(token);
     try {
-      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new session.BadEnrolment()));
+      return bodyOfEnrolment(await this.twoFactor.enrol(user, isOpen, () => new session.BadEnrolment(), claims.jti));
     } catch (error) {
       throw error instanceof AlreadyEnrolled ? new session.BadEnrolment() : error;
     }
@@ -64,6 +64,7 @@ export class RequiredTwoFactorController {
     refusals: [
       http.enrolmentRefusals,
       session.WrongCode,
+      session.UsedCode,
       () => new http.TooManyFailures('code', 60),
       http.lockRefusal('code'),
     ],
@@ -111,7 +112,7 @@ export class RequiredEnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor-enrolment/confirm`: returns the tokens of a new session.
    *
-   * @throws BadEnrolment, WrongCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
+   * @throws BadEnrolment, WrongCode, UsedCode, TooManyFailures, TooManyRequests, AccountIsLocked, UnverifiedLogin, SignInRefused,
    * ValidationFailed, StoreUnavailable
    */
   confirm(enrolmentToken: string, code: string, source: http.CallSource): Promise<http.SessionTokens> {

@@ -11,6 +11,20 @@ const MAX_ATTEMPTS = 100;
 /** Maximum number of users that {@link SecondFactors} remembers with an unusable authenticator. */
 const MOST_UNUSABLE = 1000;
 
+/**
+ * An enrolment until its confirmation, which is stored encrypted in the place of the secret. It contains what the user has been
+ * shown, so that a repeated start can show the same. The confirmation stores the secret alone.
+ */
+export interface PendingEnrolment {
+  /** The TOTP secret in base32. */
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+  /** The session or the sign-in that started it; null for code of the host. */
+  readonly startedBy: string | null;
+  /** In seconds of Unix time. */
+  readonly startedAt: number;
+}
+
 /** Reads and changes the stored second factors of the realm's users. */
 @Injectable()
 export class SecondFactors {
@@ -80,12 +94,24 @@ export class SecondFactors {
     }
   }
 
-  encrypted(userId: string, secret: string): string {
-    return this.encryption.encrypt(Buffer.from(secret), contextOf(userId));
+  encrypted(userId: string, secret: string | PendingEnrolment): string {
+    const text = typeof secret === 'string' ? secret : JSON.stringify(secret);
+    return this.encryption.encrypt(Buffer.from(text), contextOf(userId));
   }
 
-  /** Returns the TOTP secret in base32; null if there is none or it cannot be decrypted. */
-  secretOf(userId: string, { secret }: identity.StoredSecondFactor): string | null {
+  /** Returns the TOTP secret in base32, pending or not; null if there is none or it cannot be decrypted. */
+  secretOf(userId: string, factor: identity.StoredSecondFactor): string | null {
+    return this.pendingOf(userId, factor)?.secret ?? this.textOf(userId, factor);
+  }
+
+  /** Returns the pending enrolment; null if there is none or it cannot be decrypted. */
+  pendingOf(userId: string, factor: identity.StoredSecondFactor): PendingEnrolment | null {
+    const text = this.textOf(userId, factor);
+    // Base32 has no brace.
+    return text?.startsWith('{') ? (JSON.parse(text) as PendingEnrolment) : null;
+  }
+
+  private textOf(userId: string, { secret }: identity.StoredSecondFactor): string | null {
     return (secret && this.encryption.decrypt(secret, contextOf(userId))?.toString()) || null;
   }
 }

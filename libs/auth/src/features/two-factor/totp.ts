@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, type CodeFormat, Realm, SecurityStore, crypto, identity, pg, typedCode } from '../../kit';
+import { Clock, type CodeFormat, Realm, SecurityStore, crypto, identity, pg, session, typedCode } from '../../kit';
 import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;
@@ -98,13 +98,17 @@ export class UsedCodes {
 
   /**
    * Accepts a code once, and only for a later time step than the last accepted one, so that an observed earlier code of
-   * the window cannot be replayed. Of several concurrent calls, one returns true.
+   * the window cannot be replayed. Of several concurrent calls, one accepts it.
+   *
+   * @throws UsedCode
    */
-  async claim({ secret, code, step }: TotpMatch): Promise<boolean> {
+  async claim({ secret, code, step }: TotpMatch): Promise<true> {
     // A node whose clock is behind accepts a code for longer.
     const lifetime = this.totp.codeLifetime + identity.CLOCK_MARGIN;
-    if (!(await this.store.advance(`svc:2fa:step:${crypto.sha256(secret)}`, step, lifetime))) return false;
+    const isLater = await this.store.advance(`svc:2fa:step:${crypto.sha256(secret)}`, step, lifetime);
     // Two time steps may have the same code. It is also accepted only once.
-    return this.store.add(`svc:2fa:used:${crypto.sha256(`${secret}|${code}`)}`, 'true', lifetime);
+    if (isLater && (await this.store.add(`svc:2fa:used:${crypto.sha256(`${secret}|${code}`)}`, 'true', lifetime)))
+      return true;
+    throw new session.UsedCode();
   }
 }

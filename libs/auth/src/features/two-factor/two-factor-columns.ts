@@ -8,7 +8,7 @@ declare module '../../foundation/ports/user-provider' {
    * secret is missing or cannot be read: no code is accepted in that case, only a recovery code.
    */
   interface StoredSecondFactor {
-    /** The encrypted TOTP secret; null without a second factor. */
+    /** The encrypted TOTP secret, until the confirmation with the recovery codes; null without a second factor. */
     secret: string | null;
     /** JSON array of the hashes of the unused recovery codes; null without a second factor. */
     recoveryCodes: string | null;

@@ -42,7 +42,8 @@ export class OwnTwoFactor {
   /** @throws SignInRefused; and the errors of {@link TwoFactor.enrol} */
   async enrol(caller: identity.Caller): Promise<Enrolment> {
     await this.standings.refuse(caller.userId);
-    return this.twoFactor.enrol(caller.user, () => this.sessions.isAlive(caller.familyId));
+    const { user, familyId } = caller;
+    return this.twoFactor.enrol(user, () => this.sessions.isAlive(familyId), undefined, familyId);
   }
 
   /** @throws SignInRefused, before the code is used; and the errors of {@link TwoFactor.confirm} */
@@ -91,7 +92,7 @@ export class TwoFactorController {
     summary: 'Switches the second factor on with a first code',
     gates: [http.RequireConfirmation()],
     limiter: 'svc-2fa-confirm',
-    refusals: [session.WrongCode, http.signInRefusal],
+    refusals: [session.WrongCode, session.UsedCode, http.signInRefusal],
     quiet: true,
   })
   confirm(
@@ -174,7 +175,7 @@ export class EnrolmentFlow extends http.Flow {
   /**
    * As `POST /two-factor/confirm`.
    *
-   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, TooManyRequests, ValidationFailed
+   * @throws Unauthenticated, SignInRefused, ConfirmationRequired, WrongCode, UsedCode, TooManyRequests, ValidationFailed
    */
   confirm(code: string, source: http.CallSource): Promise<void> {
     return this.call(TwoFactorController, 'confirm', source, { code });

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Realm, type data, deadline, errors, event, identity, session } from '../../kit';
 import { NO_SECOND_FACTOR } from './two-factor-columns';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
-import { otpauthUri, UsedCodes, Totp } from './totp';
+import { Totp, type TotpMatch, UsedCodes, otpauthUri } from './totp';
 import { FactorImports, type ImportedFactor } from './imported-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from './two-factor.events';
-import { SecondFactors, isEnabled } from './stored-factors';
+import { type PendingEnrolment, SecondFactors, isEnabled } from './stored-factors';
 
 /** The data that a user sees at enrolment, only once. */
 export interface Enrolment {
@@ -21,13 +21,20 @@ declare module '../../foundation/realm/feature-data' {
   }
 }
 
+/** A pending enrolment, and the row that contains it. */
+interface StartedEnrolment {
+  readonly stored: identity.StoredSecondFactor;
+  readonly enrolment: PendingEnrolment;
+}
+
 /** A correct code of a pending second factor. */
 export interface PendingMatch {
   /**
-   * Consumes the code and enables the factor. Returns false if another request has consumed it or replaced the factor.
+   * Consumes the code and enables the factor. Returns false if another request has replaced the factor.
    *
    * @param isAllowed called after the factor is stored; when it returns false, the factor is removed again, and the result is
    * false; when it throws, the factor is pending again
+   * @throws UsedCode
    */
   enable(isAllowed?: () => Promise<boolean>): Promise<boolean>;
 }
@@ -58,38 +65,74 @@ export class TwoFactor {
   ) {}
 
   /**
-   * Starts enrolment. Replaces a pending enrolment.
+   * Starts enrolment. Replaces a pending enrolment, unless the same session has started it within `twoFactor.enrolmentTtl`: that
+   * one is returned again, so a QR code that is on the screen stays right.
    *
    * @param isAllowed called after the factor is stored: whether the caller may still enrol; always true by default
    * @param refusal makes the error when `isAllowed` returns false; the pending factor is removed then
+   * @param startedBy id of the session; null by default, which always replaces
    * @throws AlreadyEnrolled; by default, Unauthenticated when `isAllowed` returns false
    */
   async enrol(
     user: object,
     isAllowed: () => Promise<boolean> = async () => true,
     refusal: (userId: string) => Error = sessionEnded,
+    startedBy: string | null = null,
   ): Promise<Enrolment> {
     const userId = this.users.idOf(user);
-    if (isEnabled(await this.factors.read(userId))) throw new AlreadyEnrolled();
-    const secret = this.totp.newSecret();
-    const { codes, column } = await this.codes.generate();
-    const pending = { secret: this.factors.encrypted(userId, secret), recoveryCodes: column, confirmedAt: null };
-    // A factor that a concurrent request has confirmed is not replaced.
-    const stored = await this.factors.change(userId, (current) => (isEnabled(current) ? null : pending));
-    if (!stored) throw new AlreadyEnrolled();
+    const { stored, enrolment } = await this.started(userId, startedBy);
     if (!(await isAllowed())) {
-      await this.factors.change(userId, ({ secret: now }) => (now === pending.secret ? NO_SECOND_FACTOR : null));
+      await this.factors.change(userId, ({ secret: now }) => (now === stored.secret ? NO_SECOND_FACTOR : null));
       throw refusal(userId);
     }
     const holder = this.users.identifierOf(user) ?? userId;
-    return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
+    return {
+      otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, enrolment.secret),
+      recoveryCodes: [...enrolment.recoveryCodes],
+    };
+  }
+
+  /** The enrolment that the session has started before, or a new one, which is stored. @throws AlreadyEnrolled */
+  private async started(userId: string, startedBy: string | null): Promise<StartedEnrolment> {
+    const found = await this.factors.read(userId);
+    if (isEnabled(found)) throw new AlreadyEnrolled();
+    const before = this.startedBefore(userId, found, startedBy);
+    if (before) return before;
+    const { codes: recoveryCodes, column } = await this.codes.generate();
+    const enrolment = { secret: this.totp.newSecret(), recoveryCodes, startedBy, startedAt: this.clock.seconds() };
+    const pending = { secret: this.factors.encrypted(userId, enrolment), recoveryCodes: column, confirmedAt: null };
+    const concurrent: { start?: StartedEnrolment | null } = {};
+    const stored = await this.factors.change(userId, (current) => {
+      concurrent.start = this.startedBefore(userId, current, startedBy);
+      // A factor that a concurrent request has confirmed is not replaced.
+      return concurrent.start || isEnabled(current) ? null : pending;
+    });
+    if (stored) return { stored, enrolment };
+    if (!concurrent.start) throw new AlreadyEnrolled();
+    return concurrent.start;
+  }
+
+  /**
+   * The pending enrolment, if this session has started it and may see it again; otherwise null. Another session must not see it:
+   * it would know the secret of the factor that the first session confirms. It replaces the enrolment, and the codes of the first
+   * session are wrong from then on.
+   */
+  private startedBefore(
+    userId: string,
+    stored: identity.StoredSecondFactor,
+    startedBy: string | null,
+  ): StartedEnrolment | null {
+    const enrolment = isEnabled(stored) ? null : this.factors.pendingOf(userId, stored);
+    if (!enrolment || startedBy === null || enrolment.startedBy !== startedBy) return null;
+    const age = this.clock.seconds() - enrolment.startedAt;
+    return age < this.realm.options.twoFactor.enrolmentTtl ? { stored, enrolment } : null;
   }
 
   /**
    * Enables the pending second factor with a code, and consumes the code.
    *
    * @param isAllowed as in {@link enrol}
-   * @throws WrongCode; Unauthenticated when `isAllowed` returns false
+   * @throws WrongCode, UsedCode; Unauthenticated when `isAllowed` returns false
    */
   async confirm(userId: string, code: string, isAllowed: () => Promise<boolean> = async () => true): Promise<void> {
     const match = await this.matchPending(userId, code);
@@ -104,22 +147,24 @@ export class TwoFactor {
     const match = this.totp.match(this.factors.secretOf(userId, factor), code);
     if (!match) return null;
     return {
-      enable: async (isAllowed) => (await this.usedCodes.claim(match)) && this.enable(userId, factor, isAllowed),
+      enable: async (isAllowed) => (await this.usedCodes.claim(match)) && this.enable(userId, factor, match, isAllowed),
     };
   }
 
   private async enable(
     userId: string,
-    { secret }: identity.StoredSecondFactor,
+    pending: identity.StoredSecondFactor,
+    { secret }: TotpMatch,
     isAllowed: () => Promise<boolean> = async () => true,
   ): Promise<boolean> {
     await this.guardFactors.endTrust(userId);
-    const confirmedAt = new Date(this.clock.now());
+    const enabled = { secret: this.factors.encrypted(userId, secret), confirmedAt: new Date(this.clock.now()) };
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
       wasEnabled = isEnabled(current);
       // The code is valid only for the secret that it was checked against.
-      return current.secret === secret ? { ...current, confirmedAt: current.confirmedAt ?? confirmedAt } : null;
+      if (this.factors.secretOf(userId, current) !== secret) return null;
+      return wasEnabled ? current : { ...current, ...enabled };
     });
     if (!stored) return false;
     if (wasEnabled) return true;
@@ -129,7 +174,11 @@ export class TwoFactor {
     } finally {
       // After an error the factor is pending again, so that the user can repeat the request with another code.
       const undone = (current: identity.StoredSecondFactor): identity.StoredSecondFactor | null =>
-        current.secret !== secret ? null : isKept === false ? NO_SECOND_FACTOR : { ...current, confirmedAt: null };
+        current.secret !== enabled.secret
+          ? null
+          : isKept === false
+            ? NO_SECOND_FACTOR
+            : { ...current, secret: pending.secret, confirmedAt: null };
       if (!isKept)
         await deadline.bestEffort('undoing the confirmation of a factor', () => this.factors.change(userId, undone), 0);
     }

@@ -71,7 +71,10 @@ describe('the public configuration of a guard', () => {
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),
       passwords: { minLength: 8 },
-      rateLimits: expect.objectContaining({ refresh: { maxAttempts: 30, decaySeconds: 60, by: 'address' }, ipv6Prefix: 64 }),
+      rateLimits: expect.objectContaining({
+        refresh: { maxAttempts: 30, decaySeconds: 60, by: 'address' },
+        ipv6Prefix: 64,
+      }),
     });
   });
 

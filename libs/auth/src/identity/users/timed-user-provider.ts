@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
@@ -8,6 +8,9 @@ import { type StoredCredentials, UserProvider } from '../../foundation/ports/use
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
+
+/** The longest wait of the start for the first answer of a user store, in milliseconds: as long as for Redis. */
+const FIRST_ANSWER_MS = 5000;
 
 /** The account to which a mail for an address goes. */
 export interface MailedAccount {
@@ -59,7 +62,7 @@ type Calls = Required<Pick<UserProvider, (typeof ASKED | typeof READ)[number]>>;
  * @throws StoreUnavailable if the store does not answer in time or cannot be reached
  */
 @Injectable()
-export class TimedUserProvider extends (Object as unknown as new () => Calls) {
+export class TimedUserProvider extends (Object as unknown as new () => Calls) implements OnApplicationBootstrap {
   constructor(
     private readonly provider: UserProvider,
     private readonly realm: Realm,
@@ -69,6 +72,17 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) {
     const [own, port] = [this, provider] as unknown as Record<string, Call>[];
     for (const name of READ) own![name] = (...args) => port![name]!(...args);
     for (const name of ASKED) own![name] = (...args) => this.timed(async () => port![name]!(...args));
+  }
+
+  /**
+   * Asks the store of the host once before the application listens. A store such as Prisma loads its engine and connects at
+   * its first query, which takes longer than a request waits: the first logins after a start would get 503. An application
+   * whose store fails or does not answer starts nevertheless.
+   */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.provider instanceof TypeormUserProvider) return;
+    const asked = (async () => this.provider.findByIdentifier(NO_ADDRESS))();
+    await withTimeout('The user store', FIRST_ANSWER_MS, asked).catch(() => undefined);
   }
 
   /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */

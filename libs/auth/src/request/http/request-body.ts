@@ -175,6 +175,15 @@ export function ownField(body: unknown, name: string): unknown {
   return VERBATIM.has(name) && value !== '' ? value : trimmed(value);
 }
 
+/**
+ * The form of a field in which its length is checked. A password that is too long as it was entered may not be in the composed
+ * spelling of its characters (NFC), in which another device of the user enters it.
+ */
+export const measured = (name: string, value: unknown): unknown =>
+  VERBATIM.has(name) && typeof value === 'string' && isLongerThan(value, FIELD_MAX) && value.length <= 8 * FIELD_MAX
+    ? value.normalize('NFC')
+    : value;
+
 /** Whether a value is an object other than a list. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -210,7 +219,7 @@ export function readBody<Body extends object>(
     const isRequired = typeof required === 'function' ? required(values) : required;
     // A text with NUL passes: it names nothing that is stored.
     const whole = { maxLength: Infinity, ...expected, optional: !isRequired };
-    const [field, key] = [nameOf(property), fieldFault(values[property], whole, true)];
+    const [field, key] = [nameOf(property), fieldFault(measured(nameOf(property), values[property]), whole, true)];
     return key ? [[field, [{ key, params: { field: named(field), max: FIELD_MAX } }]]] : [];
   });
   if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));

@@ -35,7 +35,9 @@ describe('svc-auth doctor, on the tables', () => {
     const { stdout } = await runInProcess(() => runCli(args), args, place);
     const { checks } = JSON.parse(stdout) as { checks: Finding[] };
     return checks
-      .filter(({ check, status }) => ['start', 'tables', 'indexes', 'emails'].includes(check) && status !== 'ok')
+      .filter(
+        ({ check, status }) => ['start', 'tables', 'indexes', 'hashes', 'emails'].includes(check) && status !== 'ok',
+      )
       .map(({ check, status, message, cure = '' }) => `${status} ${check}: ${message} ${cure}`);
   }
 
@@ -54,6 +56,23 @@ describe('svc-auth doctor, on the tables', () => {
         /^warning indexes: people\.email has no index that begins with it: each login reads the whole table, and two users/,
       ),
     ]);
+  });
+
+  it('counts the hashes that no verifier accepts, and shows none', async () => {
+    const phc = '$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+    const bcrypt = '$2b$04$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+    const hashes = [phc, `NFKC:${phc}`, `argon2${phc}`, bcrypt, 'plain-secret', `NFKD:${phc}`];
+    const values = hashes.map((hash, i) => `('${i}@example.com', '${hash}')`).join(', ');
+    await executed(`INSERT INTO people (email, password_hash) VALUES ${values}, ('n@example.com', NULL)`, database.url);
+    writeModule();
+    const [problem, ...others] = await problems('app.module.js');
+    expect(others).toEqual([]);
+    expect(problem).toMatch(
+      /^warning hashes: people\.password_hash has 3 hashes that no verifier accepts.* SELECT left\("password_hash", 7\), count\(\*\) FROM "people" GROUP BY 1;$/,
+    );
+    expect(problem).not.toMatch(/plain-secret|E5YPO9/);
+    await executed(`DELETE FROM people WHERE password_hash !~ 'argon2id' OR password_hash ~ '^NFKD'`, database.url);
+    expect(await problems('app.module.js')).toEqual([]);
   });
 
   it('names an id that is a part of the primary key of the table', async () => {
