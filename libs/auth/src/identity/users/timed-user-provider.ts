@@ -2,9 +2,9 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { keptAs } from './identifiers';
+import { accountAmong, canonicalEmail, keptAs, emailSpellings } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
@@ -22,11 +22,17 @@ export interface MailedAccount {
   readonly identifier: string | null;
 }
 
+/** What a look-up of an identifier or of an email has found. */
+export interface LookUp {
+  /** The account that it names; null for none, and for several without the submitted spelling. */
+  readonly account: StoredCredentials | null;
+  /** The id of a user with a spelling of it; null for none. A new account cannot have it. */
+  readonly takenBy: string | null;
+}
+
 /** The calls of the provider that may wait for a store. */
 const ASKED = [
   'findById',
-  'findByIdentifier',
-  'findByEmail',
   'passwordHashOf',
   'create',
   'imitateCreation',
@@ -82,7 +88,39 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) im
   /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */
   spellingOf(identifier: string): string {
     const given = identifier.trim();
-    return given && (this.provider.comparedForm(given) ?? keptAs(this.realm.options.username, given));
+    const kept = given && keptAs(this.realm.options.username, given);
+    return kept && (this.provider.comparedForm(kept) ?? kept);
+  }
+
+  /** The account with this identifier, with its password hash: see {@link UserProvider.findByIdentifier}. */
+  async findByIdentifier(identifier: string): Promise<StoredCredentials | null> {
+    return (await this.lookUp(identifier)).account;
+  }
+
+  /** The user with this email: see {@link UserProvider.findByEmail}. */
+  async findByEmail(email: string): Promise<object | null> {
+    return (await this.lookUpEmail(email)).account?.user ?? null;
+  }
+
+  async lookUp(identifier: string): Promise<LookUp> {
+    if (this.realm.options.username === 'email' && this.offers('findByEmails')) return this.lookUpEmail(identifier);
+    const kept = keptAs(this.realm.options.username, identifier);
+    const found = await this.timed(async () => this.provider.findByIdentifier(kept));
+    return this.found(found ? [found] : [], identifier);
+  }
+
+  /** The number of statements is the same for every address, and that of spellings depends on the submitted text alone. */
+  async lookUpEmail(address: string): Promise<LookUp> {
+    if (this.offers('findByEmails'))
+      return this.found(await this.timed(async () => this.provider.findByEmails!(emailSpellings(address))), address);
+    const user = await this.timed(async () => this.provider.findByEmail(canonicalEmail(address)));
+    return this.found(user ? [{ user, passwordHash: null }] : [], address);
+  }
+
+  private found(rows: readonly StoredCredentials[], submitted: string): LookUp {
+    const account = accountAmong(rows, submitted, ({ user }) => this.emailOf(user));
+    const first = account ?? rows[0];
+    return { account, takenBy: first ? this.idOf(first.user) : null };
   }
 
   /** The account to which a mail for an address goes; null for none. */

@@ -35,7 +35,9 @@ describe('svc-auth doctor, on the tables', () => {
     const { stdout } = await runInProcess(() => runCli(args), args, place);
     const { checks } = JSON.parse(stdout) as { checks: Finding[] };
     return checks
-      .filter(({ check, status }) => ['start', 'tables', 'indexes', 'hashes'].includes(check) && status !== 'ok')
+      .filter(
+        ({ check, status }) => ['start', 'tables', 'indexes', 'hashes', 'emails'].includes(check) && status !== 'ok',
+      )
       .map(({ check, status, message, cure = '' }) => `${status} ${check}: ${message} ${cure}`);
   }
 
@@ -83,6 +85,39 @@ describe('svc-auth doctor, on the tables', () => {
     ]);
     await executed('CREATE UNIQUE INDEX ON people (id)', database.url);
     expect(await problems('app.module.js')).toEqual([]);
+  });
+
+  it('names emails that only their own spelling finds, with a statement that mends them', async () => {
+    const add = (...emails: string[]) =>
+      executed(`INSERT INTO people (email) VALUES ${emails.map((email) => `('${email}')`).join()}`, database.url);
+    writeModule();
+    // A registration stores the first form, and a look-up finds the others.
+    await add(
+      'ada@xn--mller-kva.example',
+      'bob@m\u00fcller.example',
+      'eve@mu\u0308ller.example',
+      'j\u00fcrgen@example.com',
+    );
+    expect(await problems('app.module.js')).toEqual([]);
+    await add('Carol@Example.com', 'dan@example.com ');
+    const [lost, ...others] = await problems('app.module.js');
+    expect(others).toEqual([]);
+    expect(lost).toMatch(/^warning emails: people\.email has 2 emails with capitals, spaces or a decomposed letter\./);
+    // Of two rows with one lower case, none is changed.
+    await add('FRANK@example.com', 'frank@example.com');
+    await executed(lost!.slice(lost!.indexOf('UPDATE ')), database.url);
+    const left = await problems('app.module.js');
+    expect(left).toEqual([
+      expect.stringContaining('warning emails: people.email has 1 mailbox with several accounts'),
+      expect.stringContaining('warning emails: people.email has 1 email with capitals'),
+    ]);
+    expect(left[0]).toContain(`SELECT "id", "email" FROM "people" WHERE "id" IN ('7', '8');`);
+    await executed(`DELETE FROM people WHERE id = 7`, database.url);
+    await add('gr\u00c9ta@example.com', 'hu\u0308gu\u0308 @m\u00fcller.example', 'ada@m\u00fcller.example');
+    const [shared, decomposed] = await problems('app.module.js');
+    expect(shared).toContain(`WHERE "id" IN ('1', '11');`);
+    await executed(decomposed!.slice(decomposed!.indexOf('UPDATE ')), database.url);
+    expect(await problems('app.module.js')).toEqual([shared]);
   });
 
   it('names an entity with several primary columns, which refuses the start', async () => {

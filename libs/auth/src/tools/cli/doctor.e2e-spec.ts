@@ -307,6 +307,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       tables: 'Not checked: there is no connection to PostgreSQL.',
       indexes: 'Not checked: there is no connection to PostgreSQL.',
       hashes: 'Not checked: there is no connection to PostgreSQL.',
+      emails: 'Not checked: there is no connection to PostgreSQL.',
       clocks: 'Not checked: no store has answered.',
       distance: 'Not checked: no store has answered.',
     });

@@ -155,7 +155,7 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
   const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
     [!config, named, refused],
     [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set SVC_REDIS_URL for this command.'],
-    [isAway('postgres'), ['tables', 'indexes', 'hashes'], 'there is no connection to PostgreSQL.'],
+    [isAway('postgres'), ['tables', 'indexes', 'hashes', 'emails'], 'there is no connection to PostgreSQL.'],
     [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
   const absent = (checks: string[]) => checks.filter((name) => !findings.some(({ check }) => check === name));

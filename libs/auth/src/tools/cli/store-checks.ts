@@ -10,7 +10,7 @@ import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } fr
 import { TABLES } from '../../entities';
 import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
-import { hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
+import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
 
@@ -45,6 +45,7 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
       ...(await identifierChecks(database, config)),
       ...(await userRights(database, config)),
       ...(await hashChecks(database, config)),
+      ...(await emailChecks(database, config)),
       ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {
         const [row] = await database.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms');
         return Number(row!.ms);
