@@ -306,8 +306,8 @@ describeWithOwnRedis('svc-auth doctor', () => {
       postgres: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
       tables: 'Not checked: there is no connection to PostgreSQL.',
       indexes: 'Not checked: there is no connection to PostgreSQL.',
-      emails: 'Not checked: there is no connection to PostgreSQL.',
       hashes: 'Not checked: there is no connection to PostgreSQL.',
+      emails: 'Not checked: there is no connection to PostgreSQL.',
       clocks: 'Not checked: no store has answered.',
       distance: 'Not checked: no store has answered.',
     });

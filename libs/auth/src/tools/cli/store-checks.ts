@@ -44,8 +44,8 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
       ...(await idChecks(database, config)),
       ...(await identifierChecks(database, config)),
       ...(await userRights(database, config)),
-      ...(await emailChecks(database, config)),
       ...(await hashChecks(database, config)),
+      ...(await emailChecks(database, config)),
       ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {
         const [row] = await database.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms');
         return Number(row!.ms);

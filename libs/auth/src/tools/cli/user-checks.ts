@@ -98,6 +98,35 @@ function hasAllRows({ predicate, column, deletedAt }: UserIndex): boolean {
   return conditions.every((condition) => harmless.includes(condition));
 }
 
+/** Rows that are read of a table of users. Their hashes have about two megabytes. */
+const HASHES_READ = 20_000;
+
+/** Counts the stored hashes that no verifier accepts. Their users are answered as for a wrong password. No hash is printed. */
+export async function hashChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const { verifiers = [] } = config?.hashing ?? {};
+  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
+  const checks = [...tables.values()].map(async ({ tablePath, columns }): Promise<Finding[]> => {
+    const column = columns.find(({ propertyName }) => propertyName === 'passwordHash');
+    // The database does not contain the hash itself where the entity transforms it.
+    if (!column || column.transformer) return [];
+    const [table, name] = [quotedPath(tablePath), `"${column.databaseName}"`];
+    try {
+      const rows = await database.query<{ hash: string }>(
+        `SELECT hash FROM (SELECT ${name} AS hash FROM ${table} LIMIT ${HASHES_READ}) AS read WHERE hash IS NOT NULL`,
+      );
+      const refused = rows.filter(({ hash }) => !acceptsHash(hash, verifiers)).length;
+      const place = `${tablePath}.${column.databaseName}`;
+      if (refused === 0) return found('hashes', ok(`All hashes of ${place} can be verified.`));
+      const message = `${place} has ${refused} hashes that no verifier accepts, among ${HASHES_READ} rows at most: these users cannot sign in with their passwords.`;
+      const cure = `Add the verifier of their kind to hashing.verifiers, or let the users reset their passwords. The kinds: SELECT left(${name}, 7), count(*) FROM ${table} GROUP BY 1;`;
+      return found('hashes', warning(message, cure));
+    } catch (failure) {
+      return found('hashes', skipped(`The hashes of ${tablePath} could not be read: ${messageOf(failure)}`));
+    }
+  });
+  return (await Promise.all(checks)).flat();
+}
+
 /** A stored email, with the id of its user as PostgreSQL prints it. */
 interface StoredEmail {
   readonly id: string;
@@ -146,7 +175,7 @@ export async function emailChecks(database: Database, config?: AuthConfig): Prom
         return problems.length ? problems : [ok(`${place} has one account for each mailbox, found in every spelling.`)];
       });
     } catch (failure) {
-      return [skipped(`Not checked: ${place} cannot be read: ${messageOf(failure)}`)];
+      return [skipped(`Not checked: ${place} cannot be read: ${(failure as Error).message}`)];
     }
   });
   return found('emails', ...(await Promise.all(checks)).flat());
@@ -196,35 +225,6 @@ function unfindable(
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const more = (ids: readonly string[]): string => (ids.length > NAMED ? ` There are ${ids.length - NAMED} more.` : '');
-
-/** Rows that are read of a table of users. Their hashes have about two megabytes. */
-const HASHES_READ = 20_000;
-
-/** Counts the stored hashes that no verifier accepts. Their users are answered as for a wrong password. No hash is printed. */
-export async function hashChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
-  const { verifiers = [] } = config?.hashing ?? {};
-  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
-  const checks = [...tables.values()].map(async ({ tablePath, columns }): Promise<Finding[]> => {
-    const column = columns.find(({ propertyName }) => propertyName === 'passwordHash');
-    // The database does not contain the hash itself where the entity transforms it.
-    if (!column || column.transformer) return [];
-    const [table, name] = [quotedPath(tablePath), `"${column.databaseName}"`];
-    try {
-      const rows = await database.query<{ hash: string }>(
-        `SELECT hash FROM (SELECT ${name} AS hash FROM ${table} LIMIT ${HASHES_READ}) AS read WHERE hash IS NOT NULL`,
-      );
-      const refused = rows.filter(({ hash }) => !acceptsHash(hash, verifiers)).length;
-      const place = `${tablePath}.${column.databaseName}`;
-      if (refused === 0) return found('hashes', ok(`All hashes of ${place} can be verified.`));
-      const message = `${place} has ${refused} hashes that no verifier accepts, among ${HASHES_READ} rows at most: these users cannot sign in with their passwords.`;
-      const cure = `Add the verifier of their kind to hashing.verifiers, or let the users reset their passwords. The kinds: SELECT left(${name}, 7), count(*) FROM ${table} GROUP BY 1;`;
-      return found('hashes', warning(message, cure));
-    } catch (failure) {
-      return found('hashes', skipped(`The hashes of ${tablePath} could not be read: ${messageOf(failure)}`));
-    }
-  });
-  return (await Promise.all(checks)).flat();
-}
 
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 type Right = (typeof RIGHTS)[number];
