@@ -68,6 +68,7 @@ const REASONS: Record<Reason, true> = {
   identifier_taken: true,
   insufficient_scope: true,
   last_passkey: true,
+  invalid_ticket: true,
   invalid_token: true,
   missing_token: true,
   new_email_taken: true,
