@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { EventEmitter } from 'node:events';
 import { Clock, Realm, errors, event, identity, session } from '../../kit';
 
 /** Milliseconds between two checks of the sessions whose streams are open. */
@@ -7,14 +8,16 @@ const CHECK_MS = 5_000;
 /** The largest number of sessions that are checked at once. */
 const AT_ONCE = 1_000;
 
-/** A response of Node, Express or Fastify, a socket, or another object that emits `close` once. */
-export type Stream =
-  | { once(event: 'close', listener: () => void): unknown }
-  | { readonly raw: { once(event: 'close', listener: () => void): unknown } };
+type Closing = Pick<EventEmitter, 'once' | 'off'>;
+
+/** A response of Node, Express or Fastify, a socket, or another object that emits `close`. */
+export type Stream = Closing | { readonly raw: Closing };
 
 interface Watch {
   readonly caller: identity.Caller;
   readonly controller: AbortController;
+  readonly stream: Closing;
+  readonly onClose: () => void;
 }
 
 /** Ends the streams of sessions that have ended. One timer serves all of a guard; it runs while a stream is open. */
@@ -34,11 +37,15 @@ export class SessionWatch implements OnModuleDestroy {
 
   /** See `Tickets.untilEnded`. */
   until(caller: identity.Caller, stream: Stream): AbortSignal {
-    const watch: Watch = { caller, controller: new AbortController() };
+    const watch: Watch = {
+      caller,
+      controller: new AbortController(),
+      // The reply of Fastify wraps the response of Node.
+      stream: 'once' in stream ? stream : stream.raw,
+      onClose: () => this.release(watch),
+    };
     this.watches.add(watch);
-    ('raw' in stream && !('once' in stream) ? stream.raw : (stream as NodeJS.EventEmitter)).once('close', () =>
-      this.release(watch),
-    );
+    watch.stream.once('close', watch.onClose);
     this.stopListening ??= this.events.on(session.SessionEnded, (ended) => this.onEnded(ended));
     this.schedule();
     // The session may have ended since the request was authenticated.
@@ -52,6 +59,7 @@ export class SessionWatch implements OnModuleDestroy {
 
   private release(watch: Watch): void {
     this.watches.delete(watch);
+    watch.stream.off('close', watch.onClose);
     if (this.watches.size) return;
     clearTimeout(this.timer);
     this.timer = undefined;
