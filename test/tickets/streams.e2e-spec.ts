@@ -1,7 +1,9 @@
 import { EventEmitter, once } from 'node:events';
+import { Controller, Res, Sse } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { WebSocketGateway } from '@nestjs/websockets';
-import { Auth, AuthEvents, SessionEnded } from '@svc/auth';
+import { AcceptsTicket, Auth, AuthEvents, type Caller, CurrentCaller, SessionEnded } from '@svc/auth';
+import { NEVER, concat, fromEvent, of, takeUntil } from 'rxjs';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/runtime/eventually';
 import { TestApp } from '../support/hosts/app';
@@ -23,8 +25,21 @@ class Gateway {
   }
 }
 
+@Controller('ticks')
+class Ticks {
+  constructor(private readonly auth: Auth) {}
+
+  @Sse()
+  @AcceptsTicket()
+  ticks(@CurrentCaller() caller: Caller, @Res() response: EventEmitter) {
+    const ended = fromEvent(this.auth.tickets.untilEnded(caller, response), 'abort');
+    return concat(of({ data: caller.userId }), NEVER).pipe(takeUntil(ended));
+  }
+}
+
 describe('a stream', () => {
   const t = TestApp.forFile({
+    controllers: [Ticks],
     imports: [{ module: class Chat {}, providers: [Gateway] }],
     prepare: (app) => app.useWebSocketAdapter(new WsAdapter(app)),
   });
@@ -46,6 +61,21 @@ describe('a stream', () => {
     const closed = once(socket, 'close') as Promise<[number]>;
     await t.call('post', '/auth/logout', token).expect(204);
     expect((await closed)[0]).toBe(4401);
+  });
+
+  it('of an EventSource begins with a ticket, and ends with the session', async () => {
+    const ticket = await t.auth.tickets.issue(await callerOf(), { for: '/ticks', seconds: 30 });
+    const url = `${await t.app.getUrl()}/ticks?ticket=${ticket}`;
+    const { status, body } = await fetch(url);
+    expect(status).toBe(200);
+    const texts: string[] = [];
+    const read = (async () => {
+      for await (const bytes of body!) texts.push(Buffer.from(bytes).toString());
+    })();
+    await eventually(async () => texts.join('').includes('data: 1'));
+    expect((await fetch(url)).status).toBe(401);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await read;
   });
 
   it('ends when another process ends the session, or has ended it before', async () => {

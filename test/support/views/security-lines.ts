@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
+  AcceptsTicket,
   type AuthModuleOptions,
   RequireFactor,
   RequireRecentLogin,
@@ -20,6 +21,12 @@ class GatedController {
   @Get('able')
   @Abilities('orders.read')
   able() {
+    return {};
+  }
+
+  @Get('ticketed')
+  @AcceptsTicket()
+  ticketed() {
     return {};
   }
 

@@ -113,7 +113,8 @@ export class Tickets {
    * opens the stream again with a new one. While a store cannot be reached, the signal waits. Its `reason` is the `Unauthenticated`
    * of a request.
    *
-   * @param stream the response or the socket that is open. When it closes, the signal is released, and does not abort any more
+   * @param stream the response or the socket that is open. When it closes, the signal is released, and does not abort any
+   * more. One that has closed before the call is released when the token expires
    */
   untilEnded(caller: identity.Caller, stream: Stream): AbortSignal {
     return this.watch.until(caller, stream);
