@@ -53,12 +53,12 @@ export function acceptableTicket(method: string | undefined, tickets: readonly s
 }
 
 /** What a ticket was issued for. */
-export interface Purpose {
+export interface TicketUse {
   /** The guard of its caller. */
   readonly guard: string;
   readonly target: string;
 }
 
 /** Whether a ticket is for a request. Pure. Paths and queries are compared as text. */
-export const isFor = (issued: Purpose, requested: Purpose): boolean =>
+export const isFor = (issued: TicketUse, requested: TicketUse): boolean =>
   issued.guard === requested.guard && issued.target === requested.target;

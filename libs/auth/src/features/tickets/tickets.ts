@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { Clock, Realm, SecurityStore, crypto, deadline, errors, http, identity, pg } from '../../kit';
 import { SessionWatch, type Stream } from './session-watch';
-import { LONGEST, type Purpose, acceptableTicket, isFor, isLife, presentedIn, targetOf } from './ticket.policy';
+import { LONGEST, type TicketUse, acceptableTicket, isFor, isLife, presentedIn, targetOf } from './ticket.policy';
 
 /** What a ticket stands for. */
-interface StoredTicket extends Purpose {
+interface StoredTicket extends TicketUse {
   /** The claims of the access token of its caller. */
   readonly claims: identity.AccessClaims;
   readonly repeatable: boolean;
