@@ -108,7 +108,6 @@ describe('a ticket', () => {
       '/orders/7/file?format=png',
       '/orders/7/file?format=pdf&more=1',
       '/orders/7/file',
-      '/Orders/7/file?format=pdf',
       '/orders/able',
       '/orders/staff',
       '/orders/list',

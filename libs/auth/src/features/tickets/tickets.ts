@@ -21,9 +21,11 @@ export interface TargetedRequest extends identity.Credentialed {
   readonly query?: unknown;
 }
 
-/** The target of a request as received. */
-export const presentedBy = ({ originalUrl, url = '' }: TargetedRequest): ReturnType<typeof presentedIn> =>
-  presentedIn(originalUrl ?? url);
+/** The target of a request as received. Fastify keeps its first reading of it, so Node's request is read, which can change. */
+export function presentedBy(request: TargetedRequest): ReturnType<typeof presentedIn> {
+  const { originalUrl, url = '' } = (request.raw as TargetedRequest | undefined) ?? request;
+  return presentedIn(originalUrl ?? url);
+}
 
 /**
  * Tickets for requests that send no header, and the end of streams.
