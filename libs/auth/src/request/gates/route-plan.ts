@@ -48,6 +48,7 @@ export class RouteList<T> {
 /** The order in which gates are checked. The order of the decorators does not matter. */
 export const STAGES = [
   'origin',
+  'credential',
   'authentication',
   'ability',
   'throttle',
