@@ -392,7 +392,7 @@ describeWithBrowser('the page of the sample', () => {
       await visit.sql('DELETE FROM svc_passkeys');
       await authenticator.touch(async () => {
         await tab.presses('Use a passkey');
-        await tab.page.getByRole('alert').getByText('The passkey could not be verified.').waitFor();
+        await tab.page.getByRole('alert').getByText('No account has this passkey.').waitFor();
       });
       await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
       await tab.button('Continue').first().click();
