@@ -189,7 +189,8 @@ export abstract class UserProvider<User extends object = object> {
    * The user with this identifier (by default the email), with the password hash; null if there is none, also for an empty
    * text. An email is passed in its canonical form, in which registration stores it: trimmed, the domain as its A-label (UTS 46,
    * non-transitional: `ada@xn--mller-kva.example`), the local part in NFC and lower case. So `ada@müller.example` is the same address.
-   * {@link UserProvider.findByEmails} finds emails that are stored in another spelling. The look-up must ignore case and white space
+   * If the typed text in lower case is another one, that is passed, too, in a second call. {@link UserProvider.findByEmails} replaces
+   * both calls by one, and finds emails that are stored in another spelling. The look-up must ignore case and white space
    * at the ends, as `trim()` and `toLowerCase()` of a string do, because code of the host can pass what a user typed.
    *
    * Called by the login, the registration, `svc:release` and `svc:verification-link`.
