@@ -13,8 +13,11 @@ const FOLDERS = [
 /** What a test imports that depends on the adapter or on the bytes of a request, and the attributes of cookies. */
 const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|HttpOnly|Max-Age|SameSite/;
 
-/** The sample always runs on Express, in its own process. */
-const ON_EXPRESS = 'test/sample/';
+/**
+ * The sample always runs on Express, in its own process. The others start many hosts, and are about their stores: each feature that
+ * they use is tested on Fastify elsewhere.
+ */
+const ON_EXPRESS = ['test/sample/', 'test/migrations/schemas', 'test/users/cold-store', 'test/users/combinations'];
 
 /**
  * Whether a test file belongs to `npm run test:fastify`: its folder, its imports or its expectations concern what an HTTP
@@ -24,7 +27,7 @@ const ON_EXPRESS = 'test/sample/';
  * @param {string} text the content of the file
  */
 exports.runsOnFastify = (path, text) =>
-  !path.startsWith(ON_EXPRESS) &&
+  !ON_EXPRESS.some((start) => path.startsWith(start)) &&
   (FOLDERS.some((folder) => path.startsWith(`${folder}/`)) || DEPENDS_ON_ADAPTER.test(text));
 
 exports.FOLDERS = FOLDERS;

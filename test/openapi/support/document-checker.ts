@@ -135,7 +135,8 @@ export class DocumentChecker {
         expect({ id, name, faults: faults(texts, schema, String(value)) }).toEqual({ id, name, faults: [] });
     }
     // A cache must not keep a refusal: the next request may be allowed. Every documented refusal is received here.
-    if (status >= 400)
+    // Fastify refuses a path with a broken escape before every hook: no code of the library and of the host runs.
+    if (status >= 400 && (body as Json | null)?.code !== 'FST_ERR_BAD_URL')
       expect({ id, status, caching: headers['cache-control'] }).toEqual({ id, status, caching: 'no-store, private' });
     if (status === 204) expect(text || '').toBe('');
     if (method === 'head' || !documented!.content) return;
