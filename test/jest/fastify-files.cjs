@@ -31,4 +31,5 @@ exports.runsOnFastify = (path, text) =>
   (FOLDERS.some((folder) => path.startsWith(`${folder}/`)) || DEPENDS_ON_ADAPTER.test(text));
 
 exports.FOLDERS = FOLDERS;
+exports.ON_EXPRESS = ON_EXPRESS;
 exports.MOST_TESTS = 1300;

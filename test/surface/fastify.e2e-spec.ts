@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/packages/package';
 
-const { FOLDERS, MOST_TESTS, runsOnFastify } = require('../jest/fastify-files.cjs');
+const { FOLDERS, MOST_TESTS, ON_EXPRESS, runsOnFastify } = require('../jest/fastify-files.cjs');
 const CountingReporter = require('../jest/counting-reporter.cjs');
 
 const ALL = ['libs/auth/src', 'test'].flatMap((folder) =>
@@ -54,8 +54,7 @@ describe('npm run test:fastify', () => {
       /from '[^']*support\/(hosts\/adapter|clients\/raw-headers)'|HttpOnly|SameSite|Max-Age/.test(textOf(file)),
     );
     const expected = ALL.filter((file) => inFolders(file) || depends.includes(file));
-    // This file names the attributes. The sample runs on Express.
-    const others = (file: string): boolean => !file.startsWith('test/sample/');
+    const others = (file: string): boolean => !ON_EXPRESS.some((start: string) => file.startsWith(start));
     expect(chosen.toSorted()).toEqual(expected.filter(others).toSorted());
     expect(ALL.length).toBeGreaterThan(2 * chosen.length);
     expect(runsOnFastify('test/two-factor/codes.e2e-spec.ts', '')).toBe(false);
