@@ -8,8 +8,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import type { EmailProof } from '../../identity/users/email-proof.policy';
 import { canonicalEmail } from '../../identity/users/identifiers';
-import { limit } from '../../request/throttling/limiters';
-import { limitState } from '../../request/throttling/rate-limit.policy';
+import { limit, requireAdmitted } from '../../request/throttling/limiters';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
 import { mailLimits } from './mail-limits.policy';
 
@@ -147,8 +146,7 @@ export class MailGate {
   ): Promise<T> {
     if (isFull) throw new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 60 }, this.clock.seconds());
     const limits = this.limitsFor(kind, to, 'person', null) ?? [];
-    const tally = await this.store.count(limits, true);
-    if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
+    requireAdmitted(limits, await this.store.count(limits, true), this.clock.seconds());
     let isCounted = false;
     try {
       const result = await change();

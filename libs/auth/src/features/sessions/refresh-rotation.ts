@@ -10,9 +10,7 @@ import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { Clients } from '../../request/http/client-info';
-import { limit } from '../../request/throttling/limiters';
-import { limitState } from '../../request/throttling/rate-limit.policy';
-import { TooManyRequests } from '../../request/throttling/throttling.errors';
+import { limit, requireAdmitted } from '../../request/throttling/limiters';
 import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
 import { UnfinishedEnds } from '../../identity/denylist/ended-sessions';
@@ -83,8 +81,7 @@ export class RefreshLimits {
     const { maxAttempts, decaySeconds } = this.realm.options.rateLimits.refresh;
     const of = familyId === null ? `ip|${this.clients.addressOf(request)}` : `session|${familyId}`;
     const limits = [limit('refresh', { key: `${this.realm.guard}|${of}`, maxAttempts, decaySeconds })];
-    const tally = await this.store.count(limits);
-    if (!tally.admitted) throw new TooManyRequests(limitState(limits, tally), this.clock.seconds());
+    requireAdmitted(limits, await this.store.count(limits), this.clock.seconds());
   }
 }
 

@@ -49,8 +49,8 @@ export interface SessionsOptions {
   /**
    * Seconds after a refresh for which the replaced refresh token is accepted once more, if its successor was never presented: a
    * device without a network, whose refresh was answered but lost the answer, is not signed out. At most a third of `accessTtl`.
-   * `0` means that only `graceSeconds` applies, and without that, no value is accepted. A late repetition has a grace period of
-   * its own and emits `RefreshFamilyForked`. A second one of the same token, or of the next one, is a reuse.
+   * `0`: only `graceSeconds` applies. With `graceSeconds: 0`, any other value is refused at the start. A late repetition begins
+   * a grace period and emits `RefreshFamilyForked`. A later repetition of the same token, or a late one of its successor, is a reuse.
    *
    * @default 0
    * @env SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS

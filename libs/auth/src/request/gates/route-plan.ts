@@ -145,7 +145,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
   const ofGuards = [controller, handler].flatMap(gatesOfGuards);
   const gates = inOrder([...always, ...Gates.of(controller, handler), ...ofGuards]);
   return {
-    gates: isPublic ? publicOf(isOpened(handler) ? gates.filter((gate) => !gateTypeOf(gate).optional) : gates) : gates,
+    gates: isPublic ? publicOf(gates, handler) : gates,
     isPublic,
     isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
@@ -154,7 +154,8 @@ export function routePlan(controller: object, handler: object, always: readonly 
 }
 
 /** The gates that remain on a public route. @throws AuthConfigError for an optional sign-in with a gate that needs a user */
-function publicOf(gates: readonly RouteGate[]): RouteGate[] {
+function publicOf(gates: readonly RouteGate[], handler: object): RouteGate[] {
+  if (isOpened(handler)) return gates.filter((gate) => gate.public && !gateTypeOf(gate).optional);
   const isOptional = gates.some((gate) => gateTypeOf(gate).optional);
   if (isOptional && gates.some((gate) => !gate.public && gate.stage !== 'authentication'))
     throw new AuthConfigError(

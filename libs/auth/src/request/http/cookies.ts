@@ -133,8 +133,9 @@ export class CookieRemoval implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const [request, response] = [context.switchToHttp().getRequest(), context.switchToHttp().getResponse()];
+    if (!this.realm.options.cookieMode) return next.handle();
     const family = parseRefreshToken(this.cookie.read(request.headers?.cookie))?.familyId;
-    if (!this.realm.options.cookieMode || !endsCallingSession(request, family)) return next.handle();
+    if (!endsCallingSession(request, family)) return next.handle();
     return next
       .handle()
       .pipe(tap(() => this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear())));

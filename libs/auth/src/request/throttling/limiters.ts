@@ -7,7 +7,7 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
 import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
-import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
+import { type Limit, SecurityStore, type Tally } from '../../foundation/security-store/security-store';
 import { callerOf } from '../../identity/tokens/caller';
 import { Clients, ProxyWarning } from '../http/client-info';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -15,7 +15,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { declarationOf } from '../gates/request-log';
 import { requires } from '../gates/route-guard';
 import { type Gate, RouteList } from '../gates/route-plan';
-import { limitState } from './rate-limit.policy';
+import { type LimitState, limitState } from './rate-limit.policy';
 import { TooManyRequests } from './throttling.errors';
 
 /** Makes a limiter of the library from the limits of a guard. */
@@ -140,6 +140,18 @@ export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRul
   return { key: `svc:rl:${name}:${sha256(key)}`, group, max: maxAttempts, seconds: decaySeconds };
 }
 
+/**
+ * The state of limits after an attempt was counted.
+ *
+ * @param seconds the current time in unix seconds
+ * @throws TooManyRequests if one of the limits does not admit the attempt
+ */
+export function requireAdmitted(limits: readonly Limit[], tally: Tally, seconds: number): LimitState {
+  const state = limitState(limits, tally);
+  if (!tally.admitted) throw new TooManyRequests(state, seconds);
+  return state;
+}
+
 /** The limiter names that decorators add to routes. */
 export const LimiterNames = new RouteList<string>('svc:limiters');
 
@@ -173,9 +185,7 @@ export class ThrottleGate implements Gate {
     const names = new Set(LimiterNames.of(context.getClass(), context.getHandler()));
     const limits = this.limiters.of([...names], request);
     if (!limits.length) return;
-    const tally = await this.store.count(limits);
-    const now = limitState(limits, tally);
-    if (!tally.admitted) throw new TooManyRequests(now, this.clock.seconds());
+    const now = requireAdmitted(limits, await this.store.count(limits), this.clock.seconds());
     if (context.getType() !== 'http') return;
     const [{ httpAdapter }, response] = [this.adapterHost, context.switchToHttp().getResponse()];
     httpAdapter.setHeader(response, 'X-RateLimit-Limit', String(now.limit));
