@@ -1,7 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
+import { HostTransaction } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
@@ -27,11 +29,7 @@ export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(
 /** Waits for the lock named $1, and holds it until the transaction ends. */
 export const LOCK_UNTIL_COMMIT = `SELECT ${lockUntilCommit('$1')}`;
 
-interface Pool {
-  on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
-}
-
-const listenedTo = new WeakSet<Pool>();
+const listenedTo = new WeakSet<EventEmitter>();
 
 /**
  * Adds an error listener to every connection of the pool. The pool removes its own listener before TypeORM adds one. If
@@ -39,10 +37,10 @@ const listenedTo = new WeakSet<Pool>();
  * process. The pool and TypeORM still receive every error while they listen.
  */
 function listenBetween({ driver }: DataSource): void {
-  const { master } = driver as { master?: Pool };
+  const { master } = driver as { master?: EventEmitter };
   if (!master?.on || listenedTo.has(master)) return;
   listenedTo.add(master);
-  master.on('connect', (client) => client.on('error', () => undefined));
+  master.on('connect', (client: EventEmitter) => client.on('error', () => undefined));
 }
 
 /**
@@ -196,6 +194,7 @@ export class Database {
    * @param once whether `work` runs exactly once, because it may call code of the host: see {@link callsHost}
    */
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
+    if (HostTransaction.current(this.dataSource)) return this.connected(({ sql, manager }) => work(sql, manager));
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
@@ -252,6 +251,8 @@ export class Database {
   }
 
   private connected<T>(work: (connection: Connection) => Promise<T>, once = false): Promise<T> {
+    const outer = HostTransaction.current(this.dataSource);
+    if (outer) return outer.step(this.timeoutMs, (on) => work(this.on(on, outer.throwIfOver, false)));
     // Without named statements, because a prepared statement that has become invalid needs a second run.
     return once ? this.attempt(work, false) : repeatOnConflict(this.timeoutMs, () => this.prepared(work));
   }
@@ -283,8 +284,7 @@ export class Database {
     const run = async (): Promise<T> => {
       try {
         throwIfOver();
-        const sql = this.statementsOn(runner, client, throwIfOver, prepares);
-        return await work({ client, throwIfOver, manager: runner.manager, sql });
+        return await work(this.on({ runner, client }, throwIfOver, prepares));
       } catch (error) {
         // The pool opens a new connection in its place, which may reach the new primary.
         if (isReadOnly(error)) void client.end().catch(() => undefined);
@@ -317,14 +317,15 @@ export class Database {
     }
   }
 
-  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): ParsedSql {
-    const sql = sqlOn(this.source, runner, client, prepares);
-    return async (...statement) => {
+  private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {
+    const run = sqlOn(this.source, runner, client, prepares);
+    const sql: ParsedSql = async (...statement) => {
       throwIfOver();
-      const rows = await sql(...statement);
+      const rows = await run(...statement);
       throwIfOver();
       return rows as never[];
     };
+    return { client, throwIfOver, manager: runner.manager, sql };
   }
 }
 
