@@ -1,9 +1,10 @@
 import { AuthConfigError, Registered, SecurityStore, SessionEnded, SessionStarted } from '@svc/auth';
 import { Client } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { claimsOf } from '../support/hosts/app';
-import { member, membersForFile } from '../support/hosts/members';
+import { TestApp, claimsOf } from '../support/hosts/app';
+import { member, memberOptions, membersForFile } from '../support/hosts/members';
 import { ADA } from '../support/flows/step-up';
+import { Mailbox } from '../support/mail/mailbox';
 import { PASSWORD } from '../support/hosts/user-entities';
 
 class Undone extends Error {}
@@ -161,4 +162,16 @@ it('a call that cannot be part of a transaction of the host is refused in one', 
   await refused(() => t.auth.revokeEverything());
   await refused(() => t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, { ip: '127.0.0.1' }));
   await expect(t.auth.within(source().manager, () => t.auth.startSession(id))).rejects.toThrow('no open transaction');
+});
+
+describe('with a pool of one connection, a transaction of the host', () => {
+  const single = TestApp.forFile(() => ({ options: memberOptions(new Mailbox(), {}), pool: { max: 1 } }));
+
+  it('does not wait for itself', async () => {
+    const userId = await member(single, ADA);
+    const { accessToken } = await single.auth.transaction(() => single.auth.startSession(userId));
+    await single.get('/auth/sessions', accessToken).expect(200);
+    await single.auth.transaction(() => single.auth.revokeAll(userId));
+    await single.get('/auth/sessions', accessToken).expect(401);
+  });
 });
