@@ -73,7 +73,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'hooks.registerRules',
   ],
   ['Known devices', 'features.knownDevices', 'knownDevices'],
-  ['Email verification', 'features.emailVerification', 'emailVerification'],
+  ['Email verification', 'features.emailVerification', 'features.verificationByAddress', 'emailVerification'],
   ['Change of email and username', 'features.emailChange', 'emailChange', 'features.usernameChange'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
   ['Mail and messages', 'mail', 'languages', 'messages'],

@@ -68,6 +68,15 @@ describeWithRedis('accounts of other users', () => {
       expect(unknown.queries).toBe(right.queries);
     });
 
+    it('the response or the work of a request for a verification mail by address', async () => {
+      const ask = (email: string): RawRequest => post('/auth/email/verification-request', { email });
+      const { email: unverified } = await host.visitor();
+      const first = await measured(ask(unverified));
+      expect(first.seen).toMatchObject({ status: 202 });
+      for (const email of [unverified, `${randomUUID()}@example.com`])
+        expect(await measured(ask(email))).toEqual(first);
+    });
+
     it('the response or the number of hashes of a forgotten password', async () => {
       const forgot = (email: string): RawRequest => post('/auth/forgot-password', { email });
       const first = await measured(forgot(known.email));
@@ -159,8 +168,8 @@ describeWithRedis('accounts of other users', () => {
         `${start}/${known.id}/${hash}${search}`,
         `${start}/${randomUUID()}/${hash}${search}`,
         `${start}/${id}/${'a'.repeat(40)}${search}`,
-        `${pathname}${search}&x=1`,
-        `${pathname}?x=1&${search.slice(1)}`,
+        `${pathname}${search}&${search.slice(1)}`,
+        `${pathname}?expires=1&${search.slice(1)}`,
         `${pathname}${search.replace(/expires=\d/, 'expires=9')}`,
         `${pathname}${search.slice(0, -1)}`,
         `${pathname}`,

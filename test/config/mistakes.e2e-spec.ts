@@ -125,7 +125,7 @@ const MISTAKES: readonly Mistake[] = [
   ['a kid without a public key', options(es256({ active: 'k2' })), 'keys.active (SVC_ACTIVE_KID) is "k2"', 'Add it to keys.public'],
   ['a public key of another pair', options(es256({ public: { default: other.publicKey } })), 'keys.private and keys.public["default"] are not one pair', 'Publish the public key'],
   ['a key file that does not exist', options(es256({ private: '@/nowhere/key.pem' })), 'keys.private (SVC_PRIVATE_KEY) names no readable key file', 'Give a PEM or the path'],
-  ['routes without a key that signs', options(es256({ private: undefined })), 'keys.private (SVC_PRIVATE_KEY) is missing', 'set routes to false'],
+  ['routes without a key that signs', options(es256({ private: undefined })), 'keys.private (SVC_PRIVATE_KEY) is missing', 'set verifyOnly to true'],
   ['a key pair and no root for refresh tokens', options({ ...es256({}), encryption: {}, secret: undefined }), 'The guard "api" has no secret', 'Set encryption.key'],
   ['a PEM instead of the key options', options({ keys: ec.privateKey }), 'keys must be an object', 'Its options: active, private'],
   // Options
@@ -203,7 +203,7 @@ const MISTAKES: readonly Mistake[] = [
   ['a blank secret', env({ SVC_SECRET: ' ' }), 'secret (SVC_SECRET) is missing', 'npx svc-auth secret'],
   ['a slash in the password of Redis', env({ SVC_REDIS_URL: 'redis://app:6379/hidden@localhost' }), 'redis.url (SVC_REDIS_URL) has a path that is not the number', 'a slash is %2F'],
   ['a host name as Redis', env({ SVC_REDIS_URL: 'redis' }), 'redis.url (SVC_REDIS_URL) is not a URL of Redis', 'such as redis://localhost:6379'],
-  ['a key set in an issuer', env({ SVC_ALGORITHM: 'ES256', SVC_JWKS_URL: 'https://api.acme.test/auth/jwks' }), 'keys.jwks (SVC_JWKS_URL) is for services that only verify', 'Set routes to false'],
+  ['a key set in an issuer', env({ SVC_ALGORITHM: 'ES256', SVC_JWKS_URL: 'https://api.acme.test/auth/jwks' }), 'keys.jwks (SVC_JWKS_URL) is for services that only verify', 'Set verifyOnly to true'],
   ['a broker that is not declared', env({ SVC_FEATURE_PASSWORD_RESET: 'on', SVC_RESET_BROKER: 'staff' }), 'passwordReset.broker (SVC_RESET_BROKER) names "staff"', 'brokers: { "staff": {} }'],
   ['an origin with a path', env({ SVC_COOKIE_ORIGINS: 'https://app.example.com/' }), 'cookie.origins (SVC_COOKIE_ORIGINS) has "https://app.example.com/"', 'such as https://app.example.com'],
   ['a header that is in use', env({ SVC_CONFIRM_HEADER: 'Authorization' }), 'confirm.header (SVC_CONFIRM_HEADER) is "Authorization"', 'such as X-Svc-Confirmation'],

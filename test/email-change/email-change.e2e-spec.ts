@@ -118,6 +118,39 @@ describe('POST /email/change', () => {
   });
 });
 
+describe('an address in another spelling', () => {
+  const [U_LABEL, A_LABEL] = ['ada@m\u00fcller.example', 'ada@xn--mller-kva.example'];
+
+  it('gets the link at its canonical form, which is stored, and signs in in each', async () => {
+    await app.request(` Ada@M\u00dcLLER.example `).expect(202);
+    await app.confirm(await app.tokenTo(A_LABEL)).expect(200);
+    expect(await app.stored()).toEqual({ email: A_LABEL, verified: true });
+    for (const email of [U_LABEL, A_LABEL, 'ada@mu\u0308ller.example']) await t.login(email).expect(200);
+  });
+
+  it('is taken if another account has it, and is the own address if the user has it', async () => {
+    await member(t, 'bob@example.com', { emailVerifiedAt: new Date() });
+    await t.database.query('UPDATE members SET email = $1 WHERE email = $2', [U_LABEL, 'bob@example.com']);
+    await app.request(A_LABEL).expect(202);
+    const notice = await app.mailTo(U_LABEL);
+    expect(notice.subject).toBe('You already have an account at api.example.com');
+    await t.database.query('UPDATE members SET email = $1 WHERE id = $2', ['ada@fa\u00df.example', app.id]);
+    await app.request('ada@xn--fa-hia.example').expect(202);
+    await app.settled();
+    expect(mailbox.mails).toHaveLength(1);
+  });
+
+  it('is held after a change in each spelling, and gets the link of the undo', async () => {
+    await t.database.query('UPDATE members SET email = $1', [U_LABEL]);
+    const undo = await app.changed(NEW, U_LABEL);
+    const form = { name: 'Eve', email: A_LABEL, password: PASSWORD, password_confirmation: PASSWORD };
+    await t.http.post('/auth/register').send(form).expect(422);
+    await app.undo(undo).expect(200);
+    await app.settled();
+    expect((await app.mailTo(A_LABEL)).text).toContain('reset');
+  });
+});
+
 describe('POST /email/change/confirm', () => {
   it('replaces and verifies the email, and the new one signs in', async () => {
     const [changed, verified] = [t.recorded(EmailChanged), t.recorded(Verified)];

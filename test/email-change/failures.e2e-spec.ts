@@ -59,7 +59,7 @@ describe('after a failure of a store', () => {
 
   it('the reset link is mailed by the repeated request if it was not mailed before', async () => {
     const token = await app.changed();
-    jest.spyOn(t.app.get(UserProvider), 'findByEmail').mockRejectedValueOnce(new StoreUnavailable('PostgreSQL'));
+    jest.spyOn(t.app.get(UserProvider), 'findByEmails').mockRejectedValueOnce(new StoreUnavailable('PostgreSQL'));
     await app.undo(token).expect(503);
     expect(await app.states()).toEqual(['restored']);
     await app.undo(token).expect(200);

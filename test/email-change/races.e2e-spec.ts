@@ -63,7 +63,7 @@ describe('a race', () => {
       await app.signIn(email);
       const second = await app.requested(to);
       const answers = await Promise.all([app.confirm(first), app.confirm(second)]);
-      expect(statuses(answers).toSorted()).toEqual([200, 422]);
+      expect(statuses(answers).toSorted()).toEqual([200, 409]);
       const [one, other] = [await app.stored(id), await app.stored(app.id)];
       expect([one!.email, other!.email].filter((stored) => stored === to)).toHaveLength(1);
     });
@@ -74,7 +74,7 @@ describe('a race', () => {
       const token = await app.requested(to);
       const form = { name: 'Eve', email: to, password: PASSWORD, password_confirmation: PASSWORD };
       const answers = await Promise.all([app.confirm(token), t.http.post('/auth/register').send(form)]);
-      expect(statuses(answers).toSorted()).toEqual([200, 422]);
+      expect(['200 422', '409 200']).toContain(statuses(answers).join(' '));
       expect((await emails()).filter((stored) => stored === to)).toHaveLength(1);
     });
   });

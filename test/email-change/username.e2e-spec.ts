@@ -115,6 +115,12 @@ describe('with a username and an email', () => {
       ['a number', 7],
       ['a list', ['x']],
       ['an invisible character', 'a\u200bda'],
+      ['blank characters', '\u2800\u2800'],
+      ['a blank character among others', 'ad\u2800a'],
+      ['a Hangul filler', '\u3164'],
+      ['a mark of the writing direction', 'ada\u2066'],
+      ['a tabulator among letters', 'ad\ta'],
+      ['a combining mark alone', '\u0301'],
       ['NUL', 'a\0'],
       ['256 characters', 'x'.repeat(256)],
     ])('answers 422 under handle for %s', async (_, handle) => {
@@ -215,19 +221,29 @@ describe('the rules of the registration', () => {
   const t = TestApp.forFile({ options: options({ hooks: { registerRules } }), entities: [Writer], tables: TABLE });
   beforeEach(() => (meanwhile = async () => undefined));
 
-  it.each(['with-hyphen', 'countesses'])('apply to a new username: %s', async (handle) => {
-    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
-    await t.database.getRepository(Writer).save({ handle: 'ada', email: 'ada@example.com', name: 'Ada', passwordHash });
-    const { body: session } = await t.http.post('/auth/login').send({ handle: 'ada', password: PASSWORD }).expect(200);
-    const { body } = await t.call('post', '/auth/confirm-password', session.access_token).send({ password: PASSWORD });
-    const change = (value: string) =>
-      t
-        .call('post', '/auth/username', session.access_token)
-        .set(CONFIRMATION_HEADER, body.confirmation_token)
-        .send({ handle: value });
-    expect(Object.keys((await change(handle).expect(422)).body.errors)).toEqual(['handle']);
-    await change('countess').expect(200);
-  });
+  it.each(['with-hyphen', 'countesses', '\u0441ountes'])(
+    'apply to a new username, also to one that looks like another: %s',
+    async (handle) => {
+      const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
+      await t.database
+        .getRepository(Writer)
+        .save({ handle: 'ada', email: 'ada@example.com', name: 'Ada', passwordHash });
+      const { body: session } = await t.http
+        .post('/auth/login')
+        .send({ handle: 'ada', password: PASSWORD })
+        .expect(200);
+      const { body } = await t
+        .call('post', '/auth/confirm-password', session.access_token)
+        .send({ password: PASSWORD });
+      const change = (value: string) =>
+        t
+          .call('post', '/auth/username', session.access_token)
+          .set(CONFIRMATION_HEADER, body.confirmation_token)
+          .send({ handle: value });
+      expect(Object.keys((await change(handle).expect(422)).body.errors)).toEqual(['handle']);
+      await change('countess').expect(200);
+    },
+  );
 
   it('can take time: a session that ends meanwhile changes no username', async () => {
     const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);

@@ -94,7 +94,8 @@ describe('an account whose password is guessed', () => {
     const lookAlikes = ['аdа@example.com', 'ａｄａ＠example.com', 'ada@exаmple.com'];
     for (const email of lookAlikes) await fail(t, email, 3);
     for (const email of lookAlikes) await t.login(email).expect(423);
-    expect((await rowsOf(t)).map(({ subject }) => subject)).toEqual(lookAlikes.map((email) => `idn:${email}`));
+    const compared = [...lookAlikes.slice(0, 2), 'ada@xn--exmple-4nf.com'];
+    expect((await rowsOf(t)).map(({ subject }) => subject)).toEqual(compared.map((email) => `idn:${email}`));
     await t.login(ada).expect(200);
     for (const email of lookAlikes) await t.login(email).expect(423);
   });

@@ -8,7 +8,8 @@ import { Mailbox, WAITING, hangingMails, member, membersForFile } from '../suppo
 import { tablesContaining } from '../support/views/find-texts';
 import { Member } from '../support/hosts/user-entities';
 
-const MAIL = { to: 'ada@example.com', subject: 'Hello', text: 'A text', html: '<p>A text</p>' };
+const MAIL_HEADERS = { 'Auto-Submitted': 'auto-generated' };
+const MAIL = { to: 'ada@example.com', subject: 'Hello', text: 'A text', html: '<p>A text</p>', headers: MAIL_HEADERS };
 const FORGOT = '/auth/forgot-password';
 const RESEND = '/auth/email/verification-notification';
 
@@ -27,6 +28,13 @@ describe('nodemailerMailer', () => {
       text: 'A text',
       html: '<p>A text</p>',
     });
+  });
+
+  it('sends the headers of the mail', async () => {
+    const sent = await nodemailerMailer({ streamTransport: true, buffer: true }, 'no-reply@example.com').send(MAIL);
+    const [head] = String((sent as { message: Buffer }).message).split(/\r?\n\r?\n/);
+    expect(head).toMatch(/^Auto-Submitted: auto-generated\r?$/m);
+    expect(head).not.toMatch(/^(List-|Precedence)/im);
   });
 
   it.each(['"evil@gmail.com x"@corp.com', 'evil@gmail.com, ada@corp.com', 'Ada <evil@gmail.com>'])(

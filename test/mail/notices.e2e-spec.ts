@@ -159,8 +159,10 @@ describe('with mail.notices', () => {
     mailbox.clear();
     await change();
     const mail = await mailbox.nth(1);
-    expect(mail).toEqual({ to: ADA, subject: GERMAN[kind], text: expect.any(String), html: expect.any(String) });
-    expect(mail.html).toContain('<html lang="de">');
+    const headers = { 'Auto-Submitted': 'auto-generated' };
+    const content = { text: expect.any(String), html: expect.any(String) };
+    expect(mail).toEqual({ to: ADA, subject: GERMAN[kind], ...content, headers });
+    expect(mail.html).toContain('<html lang="de" ');
     // The clock moves on after some changes, so the day may be over.
     expect(mail.text).toMatch(/Zeitpunkt: \d{1,2}\. /);
     expect(await mails()).toHaveLength(1);

@@ -14,7 +14,7 @@ describe('a template of the host', () => {
       templates: {
         passwordReset: (mail, builtIn) => {
           seen.push([mail, builtIn]);
-          return { ...builtIn, subject: `${builtIn.subject} !` };
+          return { ...builtIn, subject: `${builtIn.subject}\r\n !`, headers: { Bcc: 'eve@example.com' } };
         },
         accountDeleted: async ({ language }) => ({ subject: 'Adieu', text: language }),
       },
@@ -35,7 +35,12 @@ describe('a template of the host', () => {
       minutes: 60,
     });
     expect(builtIn.text).toMatch(/^Bonjour\n[^]*\nAcme SA\n$/);
-    expect(mail).toEqual({ ...builtIn, to: ADA, subject: 'Réinitialisez votre mot de passe Acme !' });
+    expect(mail).toEqual({
+      ...builtIn,
+      to: ADA,
+      subject: 'Réinitialisez votre mot de passe Acme !',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
   });
 
   it('is part of the previews, which have every kind once and send nothing', async () => {

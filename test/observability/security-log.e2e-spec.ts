@@ -379,6 +379,8 @@ describe('the security log records that', () => {
     await passkeys.call('delete', `passkeys/${id}`, { ...session, proof: body.confirmation_token }).expect(409);
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
+    await passkeys.t.database.query('DELETE FROM svc_passkeys');
+    expect((await passkeys.attempt(authenticator)).status).toBe(422);
     await passkeys.stop();
   });
 

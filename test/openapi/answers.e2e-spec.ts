@@ -23,7 +23,13 @@ const mustHave = (user: object): boolean =>
 const start = (more: Parameters<typeof startMembers>[0] = {}) =>
   startMembers({
     ...PASSKEYS,
-    features: { ...PASSKEYS.features, twoFactor: true, knownDevices: true, emailCode: true },
+    features: {
+      ...PASSKEYS.features,
+      twoFactor: true,
+      knownDevices: true,
+      emailCode: true,
+      verificationByAddress: true,
+    },
     knownDevices: { mail: false },
     lockout: { maxAttempts: 2 },
     twoFactor: { required: mustHave },
@@ -122,6 +128,7 @@ describe('the routes answer as the OpenAPI document says', () => {
     const { access_token: own, refresh_token } = login.body;
     await contract.expect(t, 'api_email_prove', 204, { ...link, token: own });
     await contract.expect(t, 'api_email_verification_send', 202, { token: own });
+    await contract.expect(t, 'api_email_verification_request', 202, { body: { email: GRACE } });
     await contract.expect(t, 'api_email_prove', 403, { ...link, query: '', token: own });
     await contract.expect(t, 'api_refresh', 200, { body: { refresh_token } });
     await contract.expect(t, 'api_refresh', 401, { body: { refresh_token: 'none' } });

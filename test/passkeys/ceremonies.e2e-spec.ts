@@ -24,6 +24,11 @@ describe('a ceremony', () => {
     await app.enrol(ada, authenticator);
   });
 
+  /** The counts of a synced passkey are not compared. */
+  const boundToDevice = async () => {
+    Object.assign(authenticator.flags, { be: false, bs: false });
+    await app.t.database.query('UPDATE svc_passkeys SET backup_eligible = false, backed_up = false');
+  };
   const statuses = async (calls: PromiseLike<{ status: number }>[]) =>
     (await Promise.all(calls)).map(({ status }) => status).toSorted();
   const once = (success: number): number[] => [success, ...Array.from({ length: AT_ONCE - 1 }, () => 422)];
@@ -150,6 +155,7 @@ describe('a ceremony', () => {
 
   it('with one signature count, answered in many ceremonies at once, signs in once and reports the others as clones', async () => {
     const clones = app.t.recorded(PasskeyCloneDetected);
+    await boundToDevice();
     await app.setCount(10);
     const ceremonies = await Promise.all(Array.from({ length: AT_ONCE }, () => app.requestOptions()));
     const answers = ceremonies.map(({ ceremony_id, options }) => ({
@@ -163,6 +169,7 @@ describe('a ceremony', () => {
   });
 
   it('that waits for another one with the same signature count is compared with the count that the other one stored', async () => {
+    await boundToDevice();
     await app.setCount(10);
     const runner = app.t.database.createQueryRunner();
     await runner.startTransaction();
@@ -227,7 +234,7 @@ const vectors = file.vectors.map(({ title, registration, authentication, [policy
     id,
     registration,
     authentication,
-    format: attestation.get('fmt'),
+    isWithoutCertificate: attestation.get('fmt') === 'none' || title.endsWith(' with Self Attestation'),
     authData: attestation.get('authData'),
     registers: (expected.registration as Verdict).accept,
     registersIfPreferred: accepted(expected.registration as Verdict),
@@ -295,9 +302,9 @@ describe('the test vectors of WebAuthn Level 3', () => {
     expect(vectors.filter((vector) => vector.signsIn)).toHaveLength(2);
   });
 
-  it.each(vectors)('$title: registers unchanged only if it has no attestation', async (vector) => {
+  it.each(vectors)('$title: registers unchanged only if no certificate attests it', async (vector) => {
     const original = base64url(vector.registration.attestationObject);
-    expect(await registers(vector, original)).toBe(vector.format === 'none' && vector.registers);
+    expect(await registers(vector, original)).toBe(vector.isWithoutCertificate && vector.registers);
   });
 
   it.each(vectors)('$title: registers ($registers) and signs in ($signsIn) with the original bytes', async (vector) => {

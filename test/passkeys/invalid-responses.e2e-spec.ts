@@ -169,7 +169,7 @@ describe('a hostile response', () => {
 
   it.each(KEYS)('with a key of %s registers nothing', (_, change) => refuseRegistration(change));
 
-  it.each(['packed', 'fido-u2f', 'tpm', 'apple', 'android-key', 'android-safetynet', 'compound', 'None', ''])(
+  it.each(['fido-u2f', 'tpm', 'apple', 'android-key', 'android-safetynet', 'compound', 'None', ''])(
     'with the attestation "%s" registers nothing',
     (format) => refuseRegistration({ format }),
   );
@@ -204,13 +204,11 @@ describe('a hostile response', () => {
     await app.t.database.query("UPDATE svc_passkeys SET guard = 'api'");
   });
 
-  it.each(['2', '', '1 ', '01', '10'])('with the user handle "%s" signs no user in', async (userId) => {
+  it.each(['2', '1 ', '01', '10'])('with the user handle "%s" signs no user in', async (userId) => {
     await refuseLogin({ userHandle: Buffer.from(userId).toString('base64url') });
   });
 
-  it('without a user handle, or with the id of another passkey, signs no user in', async () => {
-    const without = (sent: Sent) => ({ ...sent, response: { ...sent.response, userHandle: undefined } });
-    await refuseLogin({}, without);
+  it('with the id of another passkey signs no user in', async () => {
     await refuseLogin({}, (sent) => ({ ...sent, id: 'AAAA' }));
     await refuseLogin({}, (sent) => ({ ...sent, id: 'AAAA', rawId: 'AAAA' }));
     const bob = await app.confirmed('bob@example.com');
@@ -284,7 +282,6 @@ describe('one flipped bit', () => {
         response: { ...sent.response, [field]: respelled(sent.response[field]) },
       }));
     }
-    await refuseLogin({}, (sent) => ({ ...sent, response: { ...sent.response, userHandle: 'MQ==' } }));
   });
 
   it.each(['ES256', 'RS256'])(

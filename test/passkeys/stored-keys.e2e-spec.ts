@@ -192,6 +192,9 @@ describe('the user of a passkey', () => {
   });
 });
 
+/** The flags of a passkey that cannot leave its device. */
+const BOUND = { be: false, bs: false };
+
 describe('a passkey that is used', () => {
   const app = PasskeyApp.forFile();
   let ada: Confirmed;
@@ -218,8 +221,11 @@ describe('a passkey that is used', () => {
     [4_294_967_295, 4_294_967_295],
     [4_294_967_295, 0],
   ])(
-    'with the count %d and then %d is refused and reported, and its stored count does not change',
+    'with the count %d and then %d is refused and reported where it is bound to its device, and its stored count does not change',
     async (count, next) => {
+      await app.t.database.query('DELETE FROM svc_passkeys');
+      Object.assign(authenticator.flags, BOUND);
+      id = await app.enrol(ada, authenticator);
       await app.setCount(count);
       const [row, sessions] = [await stored(), await app.sessions()];
       const { status, body } = await app.attempt(authenticator, { count: next });
@@ -230,6 +236,16 @@ describe('a passkey that is used', () => {
       if (count < 4_294_967_295) await app.signIn(authenticator, { count: count + 1 });
     },
   );
+
+  it('is accepted with a count that goes back where it is synced, and keeps the highest count', async () => {
+    await app.setCount(10);
+    for (const count of [0, 10, 9]) await app.signIn(authenticator, { count });
+    expect(await stored()).toMatchObject({ sign_count: '10' });
+    expect(clones).toEqual([]);
+    // Once it is not synced any more, there is one device that counts.
+    expect(await app.attempt(authenticator, { count: 9, bs: false })).toMatchObject({ status: 422 });
+    expect(clones).toEqual([new PasskeyCloneDetected('1', id, 'api')]);
+  });
 
   it('always with the count 0 is accepted permanently', async () => {
     for (let i = 0; i < 5; i++) await app.signIn(authenticator, { count: 0 });
@@ -264,20 +280,43 @@ describe('a passkey that is used', () => {
     expect(backups).toEqual([]);
     await app.signIn(authenticator, { bs: false });
     await app.signIn(authenticator, { bs: false });
-    expect(backups).toEqual([new PasskeyBackupChanged('1', id, 'api', false)]);
+    expect(backups).toEqual([new PasskeyBackupChanged('1', id, 'api', false, 'unchanged')]);
     expect(await stored()).toMatchObject({ backed_up: false });
     await app.signIn(authenticator, { bs: true });
-    expect(backups.at(-1)).toEqual(new PasskeyBackupChanged('1', id, 'api', true));
+    expect(backups.at(-1)).toEqual(new PasskeyBackupChanged('1', id, 'api', true, 'unchanged'));
     expect(await stored()).toMatchObject({ backup_eligible: true, backed_up: true });
   });
 
-  it('is refused when its backup eligibility changes', async () => {
-    expect(await app.attempt(authenticator, { be: false, bs: false })).toMatchObject({ status: 422 });
+  it('is refused and reported when its backup eligibility changes', async () => {
+    const before = await stored();
+    expect(await app.attempt(authenticator, BOUND)).toMatchObject({ status: 422, body: NOT_VERIFIED });
+    expect(await stored()).toEqual(before);
+    expect(backups).toEqual([new PasskeyBackupChanged('1', id, 'api', false, 'refused')]);
     await app.t.database.query('DELETE FROM svc_passkeys');
     const key = new SoftAuthenticator(ORIGIN);
-    await app.enrol(ada, key, { be: false, bs: false });
+    await app.enrol(ada, key, BOUND);
     expect(await app.attempt(key, { be: true, bs: false })).toMatchObject({ status: 422 });
-    await app.signIn(key, { be: false, bs: false });
-    expect(backups).toEqual([]);
+    await app.signIn(key, BOUND);
+    expect(backups.map(({ eligibility }) => eligibility)).toEqual(['refused', 'refused']);
+  });
+});
+
+describe('a passkey whose backup eligibility may change', () => {
+  const app = PasskeyApp.forFile({ passkeys: { backupChange: 'accept' } });
+
+  it('is accepted and reported once, and its count is compared as before the change', async () => {
+    const [changes, clones] = [app.t.recorded(PasskeyBackupChanged), app.t.recorded(PasskeyCloneDetected)];
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    const id = await app.enrol(await app.confirmed(), authenticator, BOUND);
+    await app.setCount(10);
+    expect(await app.attempt(authenticator, { count: 9, be: true, bs: true })).toMatchObject({ status: 422 });
+    expect(clones).toHaveLength(1);
+    expect(await app.rows()).toMatchObject([{ backup_eligible: false, backed_up: false }]);
+    expect(changes).toEqual([]);
+    await app.signIn(authenticator, { count: 11, be: true, bs: true });
+    expect(await app.rows()).toMatchObject([{ backup_eligible: true, backed_up: true }]);
+    await app.signIn(authenticator, { count: 1, be: true, bs: true });
+    expect(changes).toEqual([new PasskeyBackupChanged('1', id, 'api', true, 'accepted')]);
+    expect(clones).toHaveLength(1);
   });
 });

@@ -83,6 +83,7 @@ describe('POST /register', () => {
     ['an address inside the address', { ...FORM, email: '"evil@gmail.com x"@corp.com' }, ['email']],
     ['an invisible character in the address', { ...FORM, email: 'ada\u034f@example.com' }, ['email']],
     ['a variation selector in the address', { ...FORM, email: 'ada\ufe0f@example.com' }, ['email']],
+    ['a blank character in the address', { ...FORM, email: 'ada\u2800@example.com' }, ['email']],
     ['a dot leader in the address', { ...FORM, email: 'ada@example\u2024com' }, ['email']],
     ['an ideographic full stop in the address', { ...FORM, email: 'ada@example\u3002com' }, ['email']],
     ['an address of 256 characters', { ...FORM, email: `${'x'.repeat(244)}@example.com` }, ['email']],

@@ -282,7 +282,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         const frames = [...text.matchAll(/src="([^"]*mode=dark)"/g)].map(([, address]) => address!);
         expect(frames.length).toBeGreaterThan(14);
         for (const address of frames)
-          expect(await (await fetch(s.url + address)).text()).toContain(`<html lang="${language}">`);
+          expect(await (await fetch(s.url + address)).text()).toContain(`<html lang="${language}" dir="ltr">`);
         expect(await s.status('/mailbox/examples/xx')).toBe(404);
         expect(await s.status(`/mailbox/examples/${language}/unknown`)).toBe(404);
       });

@@ -323,6 +323,7 @@ describe('the public exports of the package', () => {
       'migrateAuth',
       'nodemailerMailer',
       'pbkdf2Verifier',
+      'phpassVerifier',
       'scryptVerifier',
       'tokenAbilities',
       'tokenCan',

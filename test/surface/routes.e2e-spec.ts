@@ -68,6 +68,8 @@ const OF_PASSWORDLESS = [
   'POST register/passkey',
   'POST register/passkey/options',
 ];
+/** The route that `features.verificationByAddress` adds to it. */
+const BY_ADDRESS = 'POST email/verification-request';
 /** Routes that `features.knownDevices` adds to every guard. */
 const OF_DEVICES = ['DELETE devices/:svcKnownDevice', 'GET devices', 'POST sessions/report'];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
@@ -82,7 +84,14 @@ describe('the mounted routes', () => {
 
   it('are these with every feature on', async () => {
     const passwordless = { passkeyRegistration: true, conditionalCreate: true };
-    const more = { twoFactor: true, emailChange: true, knownDevices: true, emailCode: true, ...passwordless };
+    const more = {
+      verificationByAddress: true,
+      twoFactor: true,
+      emailChange: true,
+      knownDevices: true,
+      emailCode: true,
+      ...passwordless,
+    };
     const features = { ...PASSKEYS.features, ...more };
     const { t } = await startMembers({ ...PASSKEYS, knownDevices: { mail: false }, features });
     const ofEvery = [...OF_EVERY_GUARD, ...CHALLENGE, ...OF_DEVICES];
@@ -94,6 +103,7 @@ describe('the mounted routes', () => {
       ...TWO_FACTOR,
       ...OF_PASSKEYS,
       ...OF_PASSWORDLESS,
+      BY_ADDRESS,
     ];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();

@@ -332,7 +332,8 @@ class Failures {
   constructor(private readonly accounts: readonly string[]) {}
 
   attempt(identifier: string, from: string, right: boolean): number {
-    const owner = identifier.trim().toLowerCase();
+    // A composed and a decomposed letter are one letter; a letter with a mark and one without are two.
+    const owner = identifier.trim().toLowerCase().normalize('NFC');
     const [ofClient, ofOwner] = [`${owner} from ${from}`, owner];
     const count = (key: string): number => this.counts.get(key) ?? 0;
     if (count(ofClient) >= MAX.maxAttempts || count(ofOwner) >= MAX.accountMaxAttempts) return 429;

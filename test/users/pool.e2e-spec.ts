@@ -103,6 +103,18 @@ describe.each([
     expect(await guarded(again.access_token)).toBe(401);
   });
 
+  it('registers one account for a mailbox in several spellings, also without a look-up of other spellings', async () => {
+    const { email } = await registered('pia@m\u00fcller.example');
+    const spellings = [email, 'pia@xn--mller-kva.example', 'Pia@MU\u0308LLER.example'];
+    for (const spelling of spellings) {
+      const form = { name: 'Pia', email: spelling, password: PASSWORD, password_confirmation: PASSWORD };
+      expect((await post('register', form)).status).toBe(422);
+      expect((await login(spelling)).status).toBe(200);
+    }
+    const { rows } = await pool.query("SELECT email FROM customers WHERE email LIKE 'pia%'");
+    expect(rows).toEqual([{ email: 'pia@xn--mller-kva.example' }]);
+  });
+
   it('locks an account after failures', async () => {
     const { email } = await registered();
     for (const _attempt of [1, 2, 3]) expect((await login(email, 'wrong')).status).toBeGreaterThanOrEqual(422);

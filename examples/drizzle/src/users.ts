@@ -49,17 +49,24 @@ export class DrizzleUsers extends UserProvider<User> {
   async findByIdentifier(
     identifier: string,
   ): Promise<StoredCredentials<User> | null> {
-    // Emails are stored in lower case. A text of PostgreSQL has no NUL.
+    // The library passes emails in the form in which they are stored.
     const email = identifier.trim().toLowerCase();
-    if (email.includes('\0')) return null;
+    const [found] = await this.findByEmails([email]);
+    return found ?? null;
+  }
+
+  /** Emails that other software has stored in another spelling, too. */
+  override async findByEmails(
+    emails: readonly string[],
+  ): Promise<StoredCredentials<User>[]> {
+    // A text of PostgreSQL has no NUL.
+    const texts = emails.filter((email) => !email.includes('\0'));
     const columns = { ...SHOWN, passwordHash: users.passwordHash };
-    const [found] = await this.db
+    const found = await this.db
       .select(columns)
       .from(users)
-      .where(eq(users.email, email));
-    if (!found) return null;
-    const { passwordHash, ...user } = found;
-    return { user, passwordHash };
+      .where(inArray(users.email, texts));
+    return found.map(({ passwordHash, ...user }) => ({ user, passwordHash }));
   }
 
   async passwordHashOf(id: string): Promise<string | null> {

@@ -41,16 +41,23 @@ export class PrismaUsers extends UserProvider<User> {
   async findByIdentifier(
     identifier: string,
   ): Promise<StoredCredentials<User> | null> {
-    // Emails are stored in lower case. A text of PostgreSQL has no NUL.
+    // The library passes emails in the form in which they are stored.
     const email = identifier.trim().toLowerCase();
-    if (email.includes('\0')) return null;
-    const found = await this.users.findUnique({
-      where: { email },
+    const [found] = await this.findByEmails([email]);
+    return found ?? null;
+  }
+
+  /** Emails that other software has stored in another spelling, too. */
+  override async findByEmails(
+    emails: readonly string[],
+  ): Promise<StoredCredentials<User>[]> {
+    // A text of PostgreSQL has no NUL.
+    const texts = emails.filter((email) => !email.includes('\0'));
+    const found = await this.users.findMany({
+      where: { email: { in: texts } },
       select: { ...SHOWN, passwordHash: true },
     });
-    if (!found) return null;
-    const { passwordHash, ...user } = found;
-    return { user, passwordHash };
+    return found.map(({ passwordHash, ...user }) => ({ user, passwordHash }));
   }
 
   async passwordHashOf(id: string): Promise<string | null> {

@@ -8,7 +8,7 @@ import { account } from './features/account/account.feature';
 import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
-import { emailVerification } from './features/email-verification/email-verification.feature';
+import { emailVerification, verificationByAddress } from './features/email-verification/email-verification.feature';
 import { emailCode } from './features/email-code/email-code.feature';
 import { accountFields, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
@@ -68,6 +68,7 @@ export const FEATURES: readonly Feature[] = withFlags([
   emailCode,
   knownDevices,
   emailVerification,
+  verificationByAddress,
   emailChange,
   usernameChange,
   accountFields,

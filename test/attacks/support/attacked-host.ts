@@ -75,6 +75,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   knownDevices: true,
   emailCode: true,
   passkeyRegistration: true,
+  verificationByAddress: true,
   conditionalCreate: true,
   abilities: true,
 };

@@ -279,6 +279,14 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
   },
   'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
   'POST email/verify/:id/:hash': { needs: 'token', refuses: 403, done: 403, cache: 'no-store' },
+  'POST email/verification-request': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 202,
+    fields: ['email'],
+    body: ({ email }) => ({ email }),
+    cache: 'no-store',
+  },
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };
 

@@ -152,6 +152,27 @@ export const CREDENTIAL_MISTAKES: Record<string, Record<string, Mistake>> = {
       findByEmail: async (text: string) => real.findByEmail((await byPattern(source, text)) ?? text),
     }),
   },
+  'findByEmails returns the users with one of the emails, each with its password hash, and no other': {
+    'finds one user': (real) => ({
+      findByEmails: async (emails: string[]) => (await real.findByEmails(emails)).slice(0, 1),
+    }),
+    'reads no hash': (real) => ({
+      findByEmails: async (emails: string[]) =>
+        (await real.findByEmails(emails)).map(({ user }) => ({ user, passwordHash: null })),
+    }),
+    'takes an empty list as no condition': (real, source) => ({
+      findByEmails: async (emails: string[]) =>
+        emails.length
+          ? real.findByEmails(emails)
+          : (await source.getRepository(Member).find()).map((user) => ({ user, passwordHash: null })),
+    }),
+    'fails for a text that PostgreSQL cannot store': (real, source) => ({
+      findByEmails: async (emails: string[]) => {
+        await source.query('SELECT $1::text[]', [emails]);
+        return real.findByEmails(emails);
+      },
+    }),
+  },
   'findById, findByIdentifier and findByEmail return users with the same id, email and verification': {
     'does not select the verification by an identifier': (real) => ({
       isEmailVerified: isNotNull,

@@ -65,10 +65,6 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'members by email and by id',
   },
   readSecondFactor: { text: /^SELECT "two_factor_secret"::text AS secret/, rows: 'members by id' },
-  findByEmail: {
-    text: /^SELECT "u"\."email" (?!.*password_hash).* FROM "members" "u" WHERE/,
-    rows: 'members by email',
-  },
   existingUsers: { text: /^SELECT "id"::text AS id FROM "members"/, rows: 'members by id' },
   isTaken: { text: /row_exists.* FROM "members" "u" WHERE/, rows: 'members by email and in every shard' },
   createUser: { text: /^INSERT INTO "members"/, rows: 'members by id' },

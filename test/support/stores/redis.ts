@@ -1,5 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -96,6 +96,32 @@ export class RedisServer {
     await stopped;
     rmSync(join(tmpdir(), this.file), { force: true });
   }
+}
+
+/** A Redis server that uses TLS on a second port, with a certificate for `localhost`, and with a password. */
+export async function startRedisWithTls(password: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-redis-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '2'];
+  const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  spawnSync('openssl', ['req', '-x509', ...algorithm, '-keyout', key, '-out', cert, ...subject]);
+  const tlsPort = await freePort();
+  const files = [
+    '--tls-cert-file',
+    cert,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    cert,
+    '--tls-auth-clients',
+    'no',
+  ];
+  const server = await RedisServer.start('--tls-port', String(tlsPort), ...files, '--requirepass', password);
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  };
+  return { port: server.port, tlsPort, ca: readFileSync(cert, 'utf8'), stop };
 }
 
 /** Waits until the server accepts connections. Rejects if it ends before. */

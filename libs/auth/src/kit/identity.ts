@@ -17,7 +17,7 @@ export { type Caller, callerAt } from '../identity/tokens/caller';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
 export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';
-export { foldedIdentifier, idText, keptAs } from '../identity/users/identifiers';
+export { canonicalEmail, comparedAs, idText, keptAs } from '../identity/users/identifiers';
 export { ProvedEmails } from '../identity/users/proved-emails';
 export {
   blocksUnverified,
@@ -27,5 +27,5 @@ export {
   sharedColumn,
   unmailedUsers,
 } from '../identity/users/provider-checks';
-export { type MailedAccount, TimedUserProvider } from '../identity/users/timed-user-provider';
+export { type LookUp, type MailedAccount, TimedUserProvider } from '../identity/users/timed-user-provider';
 export { TypeormUserProvider } from '../identity/users/typeorm-user-provider';

@@ -135,7 +135,7 @@ export class EmailChangeStore {
    */
   async confirm(sql: pg.Sql, id: string, undo: { hash: string; email: string } | null): Promise<boolean> {
     const { from, to } = transition('confirm');
-    const held = undo && identity.foldedIdentifier(undo.email);
+    const held = undo && identity.canonicalEmail(undo.email);
     const confirmed = await sql(
       `UPDATE ${this.table()} SET state = $4, undo_hash = $5, held_email = $8, confirmed_at = now,
               expires_at = now + $6::float8 * interval '1 day'
@@ -198,7 +198,7 @@ export class EmailChangeStore {
     const [held] = await this.database.query<{ userId: string }>(
       `SELECT user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND held_email = $2 AND state = ANY($3)
           AND expires_at > clock_timestamp() + $4::interval LIMIT 1`,
-      [this.realm.source.names, identity.foldedIdentifier(email), HOLDING, this.clock.offset],
+      [this.realm.source.names, identity.canonicalEmail(email), HOLDING, this.clock.offset],
     );
     return held?.userId ?? null;
   }

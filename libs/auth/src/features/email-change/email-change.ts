@@ -38,7 +38,7 @@ export class EmailChangeRequests {
    */
   async request(caller: identity.Caller, email: string): Promise<void> {
     const { user, userId, familyId: sessionId } = caller;
-    const [id, token, to] = [randomUUID(), crypto.newSecret(), identity.foldedIdentifier(email)];
+    const [id, token, to] = [randomUUID(), crypto.newSecret(), identity.canonicalEmail(email)];
     const fingerprint = identity.fingerprintFor(id, await this.users.passwordHashOf(userId));
     const from = this.users.emailOf(user);
     const wasVerified = !(await this.provedEmails.isMissing(user));
@@ -52,9 +52,10 @@ export class EmailChangeRequests {
   private async draftFor(to: string, userId: string, token: string): Promise<mailing.Draft<'emailChange'> | null> {
     // The account may be deleted while the mail waits in the queue.
     const user = await this.users.findById(userId);
-    const owner = user && (await this.users.findByEmail(to));
-    if (owner && this.users.idOf(owner) !== userId) this.existingAccountMails.send(owner);
-    if (!user || owner) return null;
+    if (!user) return null;
+    const { account, takenBy } = await this.users.lookUpEmail(to);
+    if (account && takenBy !== userId) this.existingAccountMails.send(account.user);
+    if (takenBy !== null) return null;
     const { confirmUrl, expireMinutes: minutes } = this.realm.options.emailChange;
     const url = mailing.withQuery(confirmUrl!, { token });
     return { to, write: () => this.mails.write('emailChange', { user, to, url, minutes }) };

@@ -1,6 +1,6 @@
 import { Catch, Controller, Headers, Injectable, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Realm, http, type identity, mailing, schema, session } from '../../kit';
+import { Realm, http, type identity, input, mailing, schema, session } from '../../kit';
 import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
 import { readLink, VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
@@ -161,6 +161,30 @@ export class VerifyEmailController {
   }
 }
 
+/** Body of `POST /email/verification-request`. */
+export class VerificationMailRequest {
+  @input.RequiredEmail()
+  email!: string;
+}
+
+/** For users who cannot sign in before their address is verified: they have no session (`features.verificationByAddress`). */
+@Controller('email')
+export class VerificationMailController {
+  constructor(private readonly mails: VerificationMails) {}
+
+  @http.Route('POST', 'verification-request', 'email_verification_request', {
+    summary: 'Mails another verification link to an address',
+    note: 'Gives the same answer for an address without an account and for a verified one.',
+    public: true,
+    limiter: 'svc-email-verification',
+    status: 202,
+    done: 'verification-link-sent',
+  })
+  request(@http.RequestBody() { email }: VerificationMailRequest): Promise<void> {
+    return this.mails.request(email);
+  }
+}
+
 type OpenedRequest = identity.Credentialed & { originalUrl: string };
 
 const queryOf = ({ originalUrl }: OpenedRequest): string => originalUrl.split('?').slice(1).join('?');
@@ -193,6 +217,16 @@ export class EmailVerificationFlow extends http.Flow {
    */
   send(source: http.CallSource): Promise<void> {
     return this.call(VerifyEmailController, 'resend', source);
+  }
+
+  /**
+   * As `POST /email/verification-request`: mails a link to the address, if it has an account that is not verified. The result does
+   * not show whether it has. Needs `features.verificationByAddress`.
+   *
+   * @throws ValidationFailed, TooManyRequests, StoreUnavailable
+   */
+  sendTo(email: string, source: http.CallSource): Promise<void> {
+    return this.call(VerificationMailController, 'request', source, { email });
   }
 
   /**

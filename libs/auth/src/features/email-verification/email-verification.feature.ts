@@ -3,8 +3,13 @@ import { EmailVerification } from './email-verification';
 import { VERIFICATION_LINK_COMMAND } from './verification-link.command';
 import { VerificationLinks } from './verification-links';
 import { VerificationMails } from './verification-mails';
-import { EmailVerificationFlow, VerifiedAnswer, VerifyEmailController } from './email-verification.controller';
-import { EMAIL_VERIFICATION_OPTIONS } from './email-verification.options';
+import {
+  EmailVerificationFlow,
+  VerificationMailController,
+  VerifiedAnswer,
+  VerifyEmailController,
+} from './email-verification.controller';
+import { EMAIL_VERIFICATION_OPTIONS, VERIFICATION_BY_ADDRESS_OPTIONS } from './email-verification.options';
 
 const reasons = {
   bad_link: 'the signature of a mailed link is not valid, or the link has expired',
@@ -74,4 +79,12 @@ export const emailVerification = defineFeature('emailVerification', {
   providers: [VerificationLinks, EmailVerification, VerifiedAnswer, VerificationMails],
   on: { accountCreated: (services, user) => services.get(VerificationMails).send(user) },
   commands: { 'verification-link': VERIFICATION_LINK_COMMAND },
+});
+
+/** Another verification mail for a person without a session. */
+export const verificationByAddress = defineFeature('verificationByAddress', {
+  flags: ['verificationByAddress'],
+  options: VERIFICATION_BY_ADDRESS_OPTIONS,
+  needs: ['emailVerification'],
+  defaultGuardControllers: [VerificationMailController],
 });

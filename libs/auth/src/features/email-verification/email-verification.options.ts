@@ -42,7 +42,7 @@ export interface EmailVerificationOptions {
 declare module '../../foundation/config/auth-options' {
   interface RateLimitsOptions {
     /**
-     * Both email verification routes, together.
+     * All routes of the verification of an email, together.
      *
      * @default { maxAttempts: 6, decaySeconds: 60 }
      * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
@@ -56,6 +56,16 @@ declare module '../../foundation/config/auth-config' {
     readonly emailVerification: option.WithDefaults<EmailVerificationOptions, 'apiUrl' | 'frontendUrl'>;
   }
 }
+
+export const VERIFICATION_BY_ADDRESS_OPTIONS = {
+  features: {
+    verificationByAddress: option.feature({
+      default: false,
+      env: 'FEATURE_VERIFICATION_BY_ADDRESS',
+      defaultGuardOnly: true,
+    }),
+  },
+} satisfies option.OptionTree;
 
 export const EMAIL_VERIFICATION_OPTIONS = {
   features: { emailVerification: option.feature({ default: false, env: 'FEATURE_EMAIL_VERIFICATION' }) },

@@ -9,7 +9,7 @@ export const VERIFICATION_LINK_COMMAND: manifest.ConsoleCommand = {
   argument: { name: 'identifier', description: 'what the account signs in with' },
   description: 'mail an account another link to verify its email address',
   async run(services, identifier) {
-    const [users, mails] = [services.get(identity.UserProvider), services.get(VerificationMails)];
+    const [users, mails] = [services.get(identity.TimedUserProvider), services.get(VerificationMails)];
     const found = await users.findByIdentifier(identifier.trim());
     if (!found) return { refused: `No account signs in as "${identifier}".` };
     const draft = await mails.draftFor(users.idOf(found.user));

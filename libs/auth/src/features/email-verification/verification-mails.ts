@@ -22,14 +22,40 @@ export class VerificationMails {
     this.queue.add('emailVerification', () => this.draftFor(id));
   }
 
+  /**
+   * Only checks that the user store answers, and queues a mail for the owner of an address. The address is looked up after the
+   * response. So neither the response nor its time shows whether an account exists, or is verified.
+   *
+   * @throws StoreUnavailable
+   */
+  async request(address: string): Promise<void> {
+    await this.users.requireAnswer();
+    this.queue.add('emailVerification', () => this.requestedDraft(address));
+  }
+
+  /** With the same statements for an address without an account, and for a verified one: their time would show in the next response. */
+  private async requestedDraft(address: string): Promise<mailing.Draft<'emailVerification'>> {
+    const account = await this.users.mailedAccount(address);
+    const { userId, email: to } = account ?? { userId: '', email: address };
+    const write = async (): Promise<mailing.Mail | null> => {
+      const wasPerson = await this.provedEmails.wasProved(userId, to, true);
+      if (!account || (wasPerson && this.users.isEmailVerified(account.user) === true)) return null;
+      return this.write(account);
+    };
+    return { to, write };
+  }
+
   /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
   async draftFor(userId: string): Promise<mailing.Draft<'emailVerification'> | null> {
     const account = await this.users.mailedUser(userId);
     // A user whose link was opened without a session can open another one with it.
     if (!account || (await this.provedEmails.isProved(account.user))) return null;
-    const { user, email: to } = account;
+    return { to: account.email, write: () => this.write(account) };
+  }
+
+  private write({ user, userId, email: to }: identity.MailedAccount): Promise<mailing.Mail> {
     const minutes = this.realm.options.emailVerification.expire;
     const url = this.links.make(userId, to);
-    return { to, write: () => this.mails.write('emailVerification', { user, to, url, minutes }) };
+    return this.mails.write('emailVerification', { user, to, url, minutes });
   }
 }

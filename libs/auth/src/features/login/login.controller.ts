@@ -4,6 +4,7 @@ import type { AuthException } from '../../foundation/platform/errors';
 import { type Schema, anyOf } from '../../foundation/platform/schema';
 import type { Feature } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
+import type { PasswordRules } from '../../identity/password/password-rules';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
 import { UnverifiedLogin } from '../sessions/sign-in';
@@ -66,6 +67,8 @@ declare module '../../request/http/server-call' {
   interface Capabilities {
     /** Sign-in with identifier and password. */
     readonly login: LoginFlow;
+    /** The rules for new passwords. */
+    readonly passwords: Pick<PasswordRules, 'check'>;
   }
 }
 

@@ -1,5 +1,6 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
+import { PasswordRules } from '../../identity/password/password-rules';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController, LoginFlow } from './login.controller';
@@ -29,7 +30,7 @@ export const login = defineFeature('login', {
   },
   waits: { login: { row: '`POST /login`', inARow: 10, longest: 3 } },
   page: 'rate-limits.md',
-  capabilities: { login: LoginFlow },
+  capabilities: { login: LoginFlow, passwords: PasswordRules },
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
 });

@@ -1,7 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { callHost } from '../../foundation/platform/deadline';
 import { DEFAULT_LANGUAGE, type Language, languageOfTag } from '../../foundation/platform/language';
-import type { Mail, MailContent, MailInput, MailKind, StatedMail } from '../../foundation/ports/mail';
+import {
+  MAIL_HEADERS,
+  type Mail,
+  type MailContent,
+  type MailInput,
+  type MailKind,
+  type StatedMail,
+} from '../../foundation/ports/mail';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -32,7 +39,8 @@ export class AccountMails {
   /** @throws Error if the stored address is not a valid email address: a mailer might send the mail to another one */
   async write<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>): Promise<Mail> {
     if (!isEmailAddress(data.to)) throw new Error('the stored address is not an email address');
-    return { ...(await this.contentOf(kind, data, await this.languageOf(data.user))), to: data.to };
+    const content = await this.contentOf(kind, data, await this.languageOf(data.user));
+    return { ...content, to: data.to, headers: MAIL_HEADERS };
   }
 
   /** The content of a mail in a language. */
@@ -41,8 +49,11 @@ export class AccountMails {
     const { newEmail } = data as { newEmail?: string };
     const complete = { ...data, ...(newEmail && { newEmail: shortenedEmail(newEmail) }), appName, language };
     const builtIn = builtInMail(kind, complete, mail, this.realm.texts);
-    const template = mail.templates[kind] as ((mail: object, builtIn: MailContent) => MailContent) | undefined;
-    return template ? template(complete, builtIn) : builtIn;
+    const template = mail.templates[kind] as
+      ((mail: object, builtIn: MailContent) => MailContent | Promise<MailContent>) | undefined;
+    const content = template ? await template(complete, builtIn) : builtIn;
+    // A line break in the subject would begin another header field.
+    return { ...content, subject: content.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ') };
   }
 
   /**

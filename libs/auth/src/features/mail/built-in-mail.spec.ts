@@ -4,6 +4,7 @@ import { FEATURES } from '../../features';
 import type { MailKind } from '../../foundation/ports/mail';
 import { builtInMail as writeMail, deviceOf, shortenedEmail } from './built-in-mail';
 import { mailsOf } from './mail-gate';
+import { directionOf } from './mail-layout';
 
 const TEXTS = new Texts(FEATURES);
 type Written = Parameters<typeof writeMail> extends [unknown, infer Data, infer Own, unknown] ? [Data, Own] : never;
@@ -84,7 +85,7 @@ describe.each(cases)('the mail %s in %s', (kind, language) => {
   });
 
   it('is a small HTML document in its language, for light and dark mode, that loads nothing', () => {
-    expect(html).toMatch(new RegExp(`^<!doctype html>\n<html lang="${language}">`));
+    expect(html).toMatch(new RegExp(`^<!doctype html>\n<html lang="${language}" dir="ltr">`));
     expect(html).toContain('@media (prefers-color-scheme:dark)');
     expect(html).not.toMatch(/<(img|script|link|iframe|object|form)\b|url\(|@import|src=/i);
     expect(Buffer.byteLength(html)).toBeLessThan(16_000);
@@ -198,7 +199,79 @@ describe('a built-in mail', () => {
     ['#FFFFFF', '#000000'],
   ])('with the color %s has legible buttons: text in %s', (accentColor, color) => {
     const { html } = builtInMail('passwordReset', dataOf('passwordReset', 'en'), { ...NONE, accentColor });
-    expect(html).toContain(`;background:${accentColor};color:${color}"`);
+    expect(html).toContain(`;background-color:${accentColor};color:${color}"><span style="color:${color}">`);
+    expect(html).toContain(`[data-ogsb] .svc-button{background-color:${accentColor}!important}`);
+    expect(html).toContain(`[data-ogsc] .svc-button span{color:${color}!important}`);
+  });
+
+  it('has its link as a text below the button, and states both colors of every background in one style', () => {
+    const { html } = builtInMail('passwordReset', dataOf('passwordReset', 'en'), NONE);
+    const shown = URL.replaceAll('&', '&amp;');
+    expect(html).toMatch(/class="svc-button"[^]*<p dir="ltr" class="svc-small"/);
+    expect(html).toContain(`>${shown}</a>`);
+    // Outlook for Windows reads no shorthand.
+    expect(html).not.toMatch(/background:/);
+  });
+});
+
+describe('a mail with right-to-left writing', () => {
+  const HEBREW = 'חנות';
+
+  it('isolates a name in a text of the other direction, in the subject, the text and the HTML', () => {
+    const { subject, text, html } = builtInMail(
+      'passwordReset',
+      { ...dataOf('passwordReset', 'en'), appName: HEBREW },
+      NONE,
+    );
+    expect(subject).toBe(`Reset your password at \u2068${HEBREW}\u2069`);
+    for (const content of [text, html!]) expect(content).toContain(`at \u2068${HEBREW}\u2069`);
+    expect(html).toContain(`<p dir="rtl" class="svc-name"`);
+    expect(html).toMatch(/<html lang="en" dir="ltr">[^]*<h1 dir="ltr"/);
+  });
+
+  it('isolates an address with letters of the other direction, and removes marks that would reverse the text', () => {
+    const { text, html } = builtInMail(
+      'emailChanged',
+      { ...dataOf('emailChanged', 'en'), newEmail: '\u202eמ…@example.org\u202c', to: '\u2067ada@example.com' },
+      NONE,
+    );
+    expect(text).toContain('New address: \u2068מ…@example.org\u2069\n');
+    for (const content of [text, html!]) {
+      expect(content).not.toMatch(/[\u202a-\u202e\u2066\u2067\u200e\u200f\u061c]/);
+      expect(content).toContain(' ada@example.com');
+    }
+  });
+
+  it('has the direction of the texts of the host, with isolated values, and its code and link from left to right', () => {
+    const texts = {
+      en: {
+        signInCode: { subject: 'הקוד של {appName}', title: 'הקוד שלך', body: '{appName}: הקוד', note: 'English.' },
+      },
+    };
+    const data = dataOf('signInCode', 'en');
+    const { subject, text, html } = builtInMail('signInCode', data, { ...NONE, texts });
+    expect(subject).toBe('הקוד של \u2068Acme\u2069');
+    expect(text).toContain('\n\n\u2068Acme\u2069: הקוד\n\n');
+    expect(html).toContain('<html lang="en" dir="rtl">');
+    expect(html).toMatch(/<p dir="rtl" class="svc-text"[^>]*>\u2068Acme\u2069: הקוד/);
+    expect(html).toMatch(/<p dir="ltr" class="svc-note"[^>]*>English\./);
+    expect(html).toMatch(/<p dir="ltr" class="svc-code"[^>]*>493018/);
+    expect(html).toMatch(/<p dir="ltr" class="svc-small"[^>]*><a href=/);
+  });
+
+  it.each([
+    ['plain words', 'ltr'],
+    ['שלום', 'rtl'],
+    ['مرحبا', 'rtl'],
+    ['12:00 – שלום, world', 'rtl'],
+    ['{appName}: שלום', 'rtl'],
+    ['\u2068שלום\u2069 is a name', 'ltr'],
+    ['日本', 'ltr'],
+    ['𐤀𐤁', 'rtl'],
+    ['493018', 'ltr'],
+    ['', 'ltr'],
+  ])('takes the direction of "%s" from its first letter: %s', (text, direction) => {
+    expect(directionOf(text)).toBe(direction);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Texts } from '../../foundation/languages/texts';
 import type { Language } from '../../foundation/platform/language';
 import { fill } from '../../foundation/platform/messages';
 import type { MailContent, MailData, MailKind, MailTextReplacements } from '../../foundation/ports/mail';
-import { type MailParts, htmlOf, textOf } from './mail-layout';
+import { type MailParts, directionOf, htmlOf, isolated, textOf } from './mail-layout';
 
 /** Everything that the data of a mail can contain, and a built-in mail shows. */
 interface AnyMailData extends MailData {
@@ -38,8 +38,11 @@ export function builtInMail(
   const text = { ...mails[kind], ...own?.[kind] };
   const shared = { ...mails.shared, ...own?.shared };
   const minutes = data.days === undefined ? data.minutes : data.days * MINUTES_OF_DAY;
-  const values = { appName, to, duration: minutes === undefined ? '' : durationIn(language, minutes) };
-  const filled = (template: string): string => fill(template, values);
+  const duration = minutes === undefined ? '' : durationIn(language, minutes);
+  const filled = (template: string): string => {
+    const around = directionOf(template);
+    return fill(template, { appName: isolated(appName, around), to: isolated(to, around), duration });
+  };
   const paragraphs = (template: string): string[] => filled(template).split(/\n{2,}/);
   const details = [
     data.time && [shared.time, timeIn(language, data.time)],
@@ -54,7 +57,9 @@ export function builtInMail(
     title: filled(text.title),
     body: paragraphs(url === null ? (text.bodyWithoutLink ?? text.body) : text.body),
     code,
-    details: details.filter((detail): detail is [string, string] => Boolean(detail)),
+    details: details
+      .filter((detail): detail is [string, string] => Boolean(detail))
+      .map(([label, value]) => [label, isolated(value, directionOf(label))]),
     link: url ? { url, label: filled(text.link ?? text.title), hint: filled(shared.linkAddress) } : undefined,
     validity:
       minutes !== undefined && (code || url) ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined,

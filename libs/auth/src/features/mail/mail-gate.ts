@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { domainToASCII } from 'node:url';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Signatures, newSecret, rootsAmong } from '../../foundation/platform/crypto';
@@ -8,7 +7,7 @@ import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/featur
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import type { EmailProof } from '../../identity/users/email-proof.policy';
-import { foldedIdentifier } from '../../identity/users/identifiers';
+import { canonicalEmail } from '../../identity/users/identifiers';
 import { limit } from '../../request/throttling/limiters';
 import { limitState } from '../../request/throttling/rate-limit.policy';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
@@ -184,12 +183,11 @@ export class MailGate {
 }
 
 /**
- * The mailbox of an address, for counting: without regard to case, with the domain as its A-label (RFC 5890), and without a
- * subaddress (RFC 5233), because `ada+1@example.com` and `ada+2@example.com` are usually one mailbox.
+ * The mailbox of an address, for counting: in its canonical form without a subaddress (RFC 5233), because `ada+1@example.com` and
+ * `ada+2@example.com` are usually one mailbox.
  */
 export function mailboxOf(address: string): string {
-  const folded = foldedIdentifier(address.normalize('NFC'));
-  const at = folded.lastIndexOf('@');
-  const [local, domain] = [folded.slice(0, Math.max(0, at)), folded.slice(at + 1)];
-  return `${local.split('+', 1)[0]}@${domainToASCII(domain) || domain}`;
+  const canonical = canonicalEmail(address);
+  const at = canonical.lastIndexOf('@');
+  return `${canonical.slice(0, Math.max(0, at)).split('+', 1)[0]}@${canonical.slice(at + 1)}`;
 }

@@ -17,6 +17,32 @@ export interface MailParts {
   readonly footer: string;
 }
 
+/** A direction of writing. */
+export type Direction = 'ltr' | 'rtl';
+
+/** The blocks of Unicode whose letters are written from right to left (UAX #9, table of `Bidi_Class`). */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+const [ISOLATE, END] = ['\u2068', '\u2069'];
+
+/**
+ * The direction of a text: that of its first letter (UAX #9, rules P2 and P3). Placeholders and isolated values do not count. Pure.
+ * It is stated in the HTML, because some mail programs do not know `dir="auto"`.
+ */
+export function directionOf(text: string): Direction {
+  const own = text.replaceAll(/\{\w+\}|\u2068[^\u2069]*\u2069/g, '');
+  return RIGHT_TO_LEFT.test(/\p{L}/u.exec(own)?.[0] ?? '') ? 'rtl' : 'ltr';
+}
+
+/**
+ * A value that another person may have chosen, for a text of a direction. It cannot change the order of what is around it: its own
+ * marks of direction are removed, and it is isolated where its letters may have another direction (UAX #9 §2.7). Pure.
+ */
+export function isolated(value: string, around: Direction): string {
+  const plain = value.replaceAll(/\p{Bidi_Control}/gu, '');
+  return around === 'rtl' || RIGHT_TO_LEFT.test(plain) ? `${ISOLATE}${plain}${END}` : plain;
+}
+
 /** The plain text of a mail. */
 export function textOf({ language, title, body, code, details, link, validity, note, footer }: MailParts): string {
   // Japanese has a colon of full width, and French a space before it.
@@ -50,14 +76,14 @@ const FONTS =
 
 /** The styles of the parts in light mode. They are inline, because some mail clients remove style sheets. */
 const STYLES = {
-  page: `margin:0;padding:24px 12px;background:#f3f4f6;color:#1c2024;font:16px/1.55 ${FONTS}`,
+  page: `margin:0;padding:24px 12px;background-color:#f3f4f6;color:#1c2024;font:16px/1.55 ${FONTS}`,
   frame: 'max-width:560px;margin:0 auto',
   name: 'margin:0 4px 12px;font-weight:600;color:#565d66',
-  card: 'padding:28px 24px;background:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
+  card: 'padding:28px 24px;background-color:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
   title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1c2024',
   text: 'margin:0 0 16px;color:#1c2024',
-  code: 'margin:0 0 16px;padding:14px 8px;background:#f3f4f6;border-radius:8px;text-align:center;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:5px;color:#1c2024',
-  details: 'margin:0 0 16px;padding:12px 16px;background:#f3f4f6;border-radius:8px',
+  code: 'margin:0 0 16px;padding:14px 8px;background-color:#f3f4f6;border-radius:8px;text-align:center;font:600 30px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:5px;color:#1c2024',
+  details: 'margin:0 0 16px;padding:12px 16px;background-color:#f3f4f6;border-radius:8px',
   label: 'margin:0;font-size:14px;color:#565d66',
   value: 'margin:0 0 8px;overflow-wrap:anywhere;color:#1c2024',
   last: 'margin:0;overflow-wrap:anywhere;color:#1c2024',
@@ -73,10 +99,10 @@ type Part = keyof typeof STYLES;
 
 /** The colors of dark mode, for the mail clients that support a style sheet. `!important` outweighs the inline styles. */
 const DARK: readonly (readonly [parts: readonly Part[], style: string])[] = [
-  [['page'], 'background:#14171a!important;color:#e6e8eb!important'],
-  [['card'], 'background:#1e2226!important;border-color:#343a41!important'],
+  [['page'], 'background-color:#14171a!important;color:#e6e8eb!important'],
+  [['card'], 'background-color:#1e2226!important;border-color:#343a41!important'],
   [['title', 'text', 'value', 'last'], 'color:#e6e8eb!important'],
-  [['code', 'details'], 'background:#292e34!important;color:#e6e8eb!important'],
+  [['code', 'details'], 'background-color:#292e34!important;color:#e6e8eb!important'],
   [['name', 'label', 'small', 'footer'], 'color:#a7aeb7!important'],
   [['note'], 'color:#a7aeb7!important;border-color:#343a41!important'],
   [['url'], 'color:#8fb2ff!important'],
@@ -86,10 +112,23 @@ const SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}
   ([parts, style]) => `${parts.map((part) => `.svc-${part}`).join(',')}{${style}}`,
 ).join('')}}`;
 
+/**
+ * Outlook's own dark mode inverts colors and ignores the media query; it marks what it has inverted with these attributes. The
+ * button keeps both of its colors, so that its text stays legible, and the plain link gets the color of dark mode.
+ */
+const outlookSheet = (accentColor: string, textColor: string): string =>
+  `[data-ogsb] .svc-button{background-color:${accentColor}!important}` +
+  `[data-ogsc] .svc-button,[data-ogsc] .svc-button span{color:${textColor}!important}` +
+  '[data-ogsc] .svc-url{color:#8fb2ff!important}';
+
 /** The attributes of a part. */
 const styled = (part: Part, more = ''): string => `class="svc-${part}" style="${STYLES[part]}${more}"`;
 
-const paragraph = (part: Part, text: string): string => `<p ${styled(part)}>${escaped(text)}</p>`;
+/** An element with a text, which has the direction of the text. */
+const element = (tag: string, part: Part, text: string, direction = directionOf(text)): string =>
+  `<${tag} dir="${direction}" ${styled(part)}>${escaped(text)}</${tag}>`;
+
+const paragraph = (part: Part, text: string): string => element('p', part, text);
 
 /**
  * The HTML of a mail, in light and in dark mode. It has no image, no script and no remote file, so a mail client shows it
@@ -97,29 +136,37 @@ const paragraph = (part: Part, text: string): string => `<p ${styled(part)}>${es
  */
 export function htmlOf(parts: MailParts): string {
   const { language, appName, accentColor, title, body, code, details, link, validity, note, footer } = parts;
+  const color = textColorOn(accentColor);
+  const button = styled('button', `;background-color:${accentColor};color:${color}`);
+  // Outlook gives its own color to a link, but not to the text of an element in it.
+  const inButton = (label: string): string => `<span style="color:${color}">${escaped(label)}</span>`;
   const rows = details.map(
     ([label, value], i) =>
-      `<dt ${styled('label')}>${escaped(label)}</dt><dd ${styled(i < details.length - 1 ? 'value' : 'last')}>${escaped(value)}</dd>`,
+      element('dt', 'label', label) +
+      // The value is isolated, and begins below its label.
+      element('dd', i < details.length - 1 ? 'value' : 'last', value, directionOf(label)),
   );
   const blocks = [
-    `<h1 ${styled('title')}>${escaped(title)}</h1>`,
+    element('h1', 'title', title),
     ...body.map((text) => paragraph('text', text)),
-    code && paragraph('code', code),
+    code && element('p', 'code', code, 'ltr'),
     rows.length > 0 && `<dl ${styled('details')}>${rows.join('')}</dl>`,
-    link && `<p ${styled('link')}>${anchor(link.url, link.label, buttonOf(accentColor))}</p>`,
-    link && `<p ${styled('small')}>${escaped(link.hint)}<br>${anchor(link.url, link.url, styled('url'))}</p>`,
+    link &&
+      `<p dir="${directionOf(link.label)}" ${styled('link')}>${anchor(link.url, inButton(link.label), button)}</p>`,
+    link && paragraph('small', link.hint),
+    link && `<p dir="ltr" ${styled('small')}>${anchor(link.url, escaped(link.url), styled('url'))}</p>`,
     validity && paragraph('small', validity),
     ...note.map((text) => paragraph('note', text)),
   ];
   return `<!doctype html>
-<html lang="${language}">
+<html lang="${language}" dir="${directionOf(title)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <title>${escaped(title)}</title>
-<style>${SHEET}</style>
+<style>${SHEET}${outlookSheet(accentColor, color)}</style>
 </head>
 <body ${styled('page')}>
 <main ${styled('frame')}>
@@ -134,17 +181,20 @@ ${paragraph('footer', footer)}
 `;
 }
 
-/** A link in a new tab, because a mail client shows the mail in a frame. */
-const anchor = (url: string, text: string, attributes: string): string =>
-  `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer" ${attributes}>${escaped(text)}</a>`;
+/**
+ * A link in a new tab, because a mail client shows the mail in a frame.
+ *
+ * @param content HTML
+ */
+const anchor = (url: string, content: string, attributes: string): string =>
+  `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer" ${attributes}>${content}</a>`;
 
 /** Black or white text on the accent color, whichever has the higher contrast (WCAG 2.2, relative luminance). */
-function buttonOf(accentColor: string): string {
+function textColorOn(accentColor: string): string {
   const [red, green, blue] = [1, 3, 5].map((i) => {
     const channel = Number.parseInt(accentColor.slice(i, i + 2), 16) / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   }) as [number, number, number];
   const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  const text = luminance > 0.179 ? '#000000' : '#ffffff';
-  return styled('button', `;background:${accentColor};color:${text}`);
+  return luminance > 0.179 ? '#000000' : '#ffffff';
 }

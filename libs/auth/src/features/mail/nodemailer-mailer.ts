@@ -18,7 +18,8 @@ class NodemailerMailer extends Mailer {
   }
 
   send(mail: Mail): Promise<unknown> {
-    // As an object, because nodemailer would parse a text, and an address may look like a list of addresses.
+    // The address is an object, because nodemailer would parse a text, and an address may look like a list of addresses. Its
+    // `headers` have the form of the mail's.
     return this.transporter().sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
   }
 

@@ -45,7 +45,9 @@ export class PasskeyAssertions {
     if (!challenge || !response) throw new PasskeyRefused('not_verified');
     const passkey = await this.store.find(response.id);
     if (!passkey) throw new PasskeyRefused('unknown');
-    if (response.response.userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
+    const { userHandle } = response.response;
+    // Without a user handle the id alone names the owner: it has one in all guards together.
+    if (userHandle !== undefined && userHandle !== (passkey.userHandle ?? userHandleOf(passkey.userId)))
       throw new PasskeyRefused('not_verified');
     const owner = { credentialId: response.id, userId: passkey.userId };
     const publicKey = this.keyOf(owner, passkey);
@@ -98,8 +100,9 @@ export class PasskeyAssertions {
     const use = await this.store.recordUse(credentialId, used);
     const { guard } = this.realm;
     if (use?.verdict === 'clone') this.events.emit(new PasskeyCloneDetected(userId, credentialId, guard));
+    else if (use?.change)
+      this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp, use.change));
     if (use?.verdict !== 'accept') throw new PasskeyRefused('not_verified');
-    if (use.backupChanged) this.events.emit(new PasskeyBackupChanged(userId, credentialId, guard, used.backedUp));
   }
 }
 

@@ -57,7 +57,7 @@ export class Passkey {
   @Column({ type: 'uuid' })
   aaguid!: string;
 
-  /** Whether the passkey can be synced between devices. Never changes. */
+  /** Whether the passkey can be synced between devices. Changes only with `passkeys.backupChange: 'accept'`. */
   @Column({ name: 'backup_eligible', type: 'boolean' })
   backupEligible!: boolean;
 

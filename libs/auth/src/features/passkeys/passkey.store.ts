@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Realm, deadline, identity, pg } from '../../kit';
 import { type ExportedPasskey, type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
-import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
+import { type Usage, type UseVerdict, changeOf, judgeUse } from './sign-count.policy';
 
 /** A passkey to store. */
 export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
@@ -43,7 +43,11 @@ export interface FoundPasskey extends Pick<NewPasskey, 'userId' | 'userHandle' |
 }
 
 /** The result of recording a use; null if the passkey does not exist any more. */
-export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
+export type RecordedUse = {
+  readonly verdict: UseVerdict;
+  /** Null if the backup flags are the stored ones; else whether a changed eligibility was accepted. */
+  readonly change: ReturnType<typeof changeOf>;
+} | null;
 
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
 
@@ -143,18 +147,19 @@ export class PasskeyStore {
         [credentialId, this.realm.guard],
       );
       if (!stored) return null;
-      const verdict = judgeUse(stored, used);
+      const verdict = judgeUse(stored, used, this.realm.options.passkeys.backupChange);
       if (verdict === 'accept') await this.touch(sql, credentialId, used);
-      return { verdict, backupChanged: stored.backedUp !== used.backedUp };
+      return { verdict, change: changeOf(stored, used, verdict) };
     });
   }
 
-  private async touch(sql: pg.Sql, credentialId: string, { signCount, backedUp }: Usage): Promise<void> {
+  private async touch(sql: pg.Sql, credentialId: string, used: Usage): Promise<void> {
+    const { signCount, backedUp, backupEligible } = used;
     await sql(
-      `UPDATE ${this.table()} SET sign_count = greatest(sign_count, $3::bigint), backed_up = $4,
+      `UPDATE ${this.table()} SET sign_count = greatest(sign_count, $3::bigint), backed_up = $4, backup_eligible = $6,
               last_used_at = clock_timestamp() + $5::interval, updated_at = clock_timestamp() + $5::interval
         WHERE credential_id = $1 AND guard = $2`,
-      [credentialId, this.realm.guard, signCount, backedUp, this.clock.offset],
+      [credentialId, this.realm.guard, signCount, backedUp, this.clock.offset, backupEligible],
     );
   }
 

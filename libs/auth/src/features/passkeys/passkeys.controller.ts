@@ -1,6 +1,15 @@
-import { Controller, Inject, Injectable, Logger, type OnApplicationBootstrap, Param, Req } from '@nestjs/common';
+import {
+  Controller,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+  Param,
+  Req,
+} from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { errors, http, type identity, input, schema, session, settings } from '../../kit';
+import { Realm, errors, http, type identity, input, schema, session, settings } from '../../kit';
 import { ConditionalCreate } from './conditional-create';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
@@ -115,6 +124,30 @@ export class PasskeyPaths implements OnApplicationBootstrap {
         `${CREDENTIAL_ID_MAX}: such a passkey can be added, but neither renamed nor deleted. ` +
         `Set new FastifyAdapter({ routerOptions: { maxParamLength: ${CREDENTIAL_ID_MAX} } }).`,
     );
+  }
+}
+
+/**
+ * Serves the origins of other domains that may use the passkeys (WebAuthn Level 3 §5.11.1), at the path that the specification
+ * fixes. It is registered at the adapter, because the path lies outside the paths of the library and the prefix of the application.
+ */
+@Injectable()
+export class RelatedOrigins implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly realm: Realm,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
+  ) {}
+
+  onModuleInit(): void {
+    const { relatedOrigins: origins } = this.realm.options.passkeys;
+    const { httpAdapter } = this.adapterHost;
+    if (!this.config.routes || !origins.length || !httpAdapter) return;
+    httpAdapter.get('/.well-known/webauthn', (_request: unknown, response: unknown) => {
+      httpAdapter.setHeader(response, 'Cache-Control', 'max-age=3600, public');
+      httpAdapter.setHeader(response, 'X-Content-Type-Options', 'nosniff');
+      httpAdapter.reply(response, { origins }, 200);
+    });
   }
 }
 

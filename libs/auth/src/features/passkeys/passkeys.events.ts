@@ -43,7 +43,9 @@ export class PasskeyCloneDetected {
 }
 
 /**
- * The backup state of a passkey has changed since its last use: it is synced now, or is not synced any more.
+ * The backup flags of a passkey differ from the stored ones. Either it is synced now, or is not synced any more. Or, with
+ * `refused` or `accepted`, whether it can be synced has changed. This is a property of the key pair, so either the provider of the
+ * passkey has changed, or another program signs with its key.
  *
  * @publicApi
  */
@@ -52,8 +54,10 @@ export class PasskeyBackupChanged {
     readonly userId: string,
     readonly credentialId: string,
     readonly guard: string,
-    /** Whether the passkey is backed up now. */
+    /** Whether the passkey states that it is backed up. */
     readonly backedUp: boolean,
+    /** Whether the attempt was refused or accepted, if the passkey states another backup eligibility than at its registration. */
+    readonly eligibility: 'unchanged' | 'refused' | 'accepted',
   ) {}
 }
 
@@ -70,7 +74,14 @@ export const PASSKEY_EVENTS: event.LoggedEvents = {
   'auth.passkey.cloned': { event: PasskeyCloneDetected, severity: 'warning', details: event.ofUser },
   'auth.passkey.added': { event: PasskeyAdded, severity: 'info', details: event.ofUser },
   'auth.passkey.removed': { event: PasskeyRemoved, severity: 'info', details: event.ofUser },
-  'auth.passkey.backup_changed': { event: PasskeyBackupChanged, severity: 'info', details: event.ofUser },
+  'auth.passkey.backup_changed': {
+    event: PasskeyBackupChanged,
+    severity: 'info',
+    details: ({ eligibility, ...of }) => ({
+      ...event.ofUser(of),
+      ...(eligibility !== 'unchanged' && { purpose: eligibility }),
+    }),
+  },
 };
 
 declare module '../sessions/sessions.events' {

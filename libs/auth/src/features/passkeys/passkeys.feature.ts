@@ -10,6 +10,7 @@ import {
   PasskeyLoginController,
   PasskeyPaths,
   PasskeysController,
+  RelatedOrigins,
 } from './passkeys.controller';
 import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
 import { PasskeyPruning } from './passkey-pruning';
@@ -88,6 +89,7 @@ export const passkeys = defineFeature('passkeys', {
     PasskeyConfirmation,
     PasskeyManagement,
     PasskeyPaths,
+    RelatedOrigins,
     PasskeyAsSecondFactor,
   ],
   fields: [{ to: session.ChallengeRequest, from: AssertionFields }],

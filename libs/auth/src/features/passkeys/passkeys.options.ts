@@ -20,7 +20,8 @@ export interface PasskeyOptions {
   rpId?: string;
 
   /**
-   * Exact origins of the pages that may run a ceremony. Their host is `rpId` or a subdomain of it. Required.
+   * Exact origins of the pages that may run a ceremony. Their host is `rpId` or a subdomain of it. A native Android application is
+   * `android:apk-key-hash:` and the SHA-256 hash of its signing certificate in base64url. Required.
    *
    * @default []
    * @env SVC_PASSKEY_ORIGINS (comma list)
@@ -28,7 +29,17 @@ export interface PasskeyOptions {
   origins?: string[];
 
   /**
-   * Lifetime of a ceremony in seconds, at most 86400 (a day).
+   * Exact origins of pages on other domains that may use the passkeys of `rpId` (WebAuthn Level 3 §5.11), with `https`. They are
+   * served at `GET /.well-known/webauthn`, which browsers read at the host `rpId`.
+   *
+   * @default []
+   * @env SVC_PASSKEY_RELATED_ORIGINS (comma list)
+   */
+  relatedOrigins?: string[];
+
+  /**
+   * Lifetime of a ceremony in seconds, at most 86400 (a day). WebAuthn Level 3 §15.1 recommends 300 to 600 for users who need
+   * more time.
    *
    * @default 120
    * @env SVC_PASSKEY_CHALLENGE_TTL
@@ -60,6 +71,15 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_MAX_PER_USER
    */
   maxPerUser?: number;
+
+  /**
+   * Whether a passkey is refused when it states another backup eligibility than at its registration (WebAuthn Level 3 §7.2
+   * requires this), or accepted, with the new value stored. `PasskeyBackupChanged` is emitted in both cases.
+   *
+   * @default 'refuse'
+   * @env SVC_PASSKEY_BACKUP_CHANGE
+   */
+  backupChange?: 'refuse' | 'accept';
 
   /**
    * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
@@ -97,10 +117,12 @@ export const PASSKEYS_OPTIONS = {
     rpName: option.text({ env: 'PASSKEY_RP_NAME', resolve: (name, options) => name?.trim() || appName(options) }),
     rpId: option.text({ env: 'PASSKEY_RP_ID' }),
     origins: option.list({ default: [], env: 'PASSKEY_ORIGINS' }),
+    relatedOrigins: option.list({ default: [], env: 'PASSKEY_RELATED_ORIGINS' }),
     challengeTtl: option.seconds(1, option.DAY, { default: 120, env: 'PASSKEY_CHALLENGE_TTL' }),
     userVerification: option.text({ default: 'required', env: 'PASSKEY_UV' }),
     required: option.flag({ default: false, env: 'PASSKEY_REQUIRED', or: 'function' }),
     maxPerUser: option.count(1, 1000, { default: 50, env: 'PASSKEY_MAX_PER_USER' }),
+    backupChange: option.text({ default: 'refuse', env: 'PASSKEY_BACKUP_CHANGE' }),
     keepLast: option.flag({
       env: 'PASSKEY_KEEP_LAST',
       or: 'function',

@@ -1,5 +1,5 @@
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { relyingPartyErrors } from './relying-party';
+import { acceptedOrigins, relyingPartyErrors } from './relying-party';
 import { resolveOptions } from '../../foundation/config/options.testkit';
 
 const sound = { rpId: 'example.com', origins: ['https://example.com'] };
@@ -84,7 +84,6 @@ describe('passkeys', () => {
     'null',
     'https://*.example.com/',
     'https://*.example.com',
-    'android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0-0JxgbGTNUGX_Aw',
     'chrome-extension://abcdefghijklmnop',
   ])('do not start with the origin "%s"', (origin) => {
     expect(refused({ origins: ['https://example.com', origin] })).toEqual([
@@ -96,6 +95,67 @@ describe('passkeys', () => {
     'do not start with %s, which is not below the relying party',
     (origin) => expect(refused({ origins: [origin] })).toEqual([expect.stringMatching(/neither .* nor below it/)]),
   );
+
+  const HASH = 'pNiP5iKyQ8JwgGOaKA1zGPUPJIS0-0JxgbGTNUGX_Aw';
+  const SPELLINGS = [
+    HASH,
+    `${HASH}=`,
+    HASH.replace('-', '+').replace('_', '/'),
+    'pNiP5iKyQ8JwgGOaKA1zGPUPJIS0+0JxgbGTNUGX/Aw=',
+  ];
+
+  it.each(SPELLINGS)('accept an Android application in every spelling of its hash: %s', (hash) => {
+    const origins = ['https://example.com', `android:apk-key-hash:${hash}`];
+    expect(refused({ origins })).toEqual([]);
+    const accepted = acceptedOrigins({ origins, relatedOrigins: ['https://example.net'] });
+    expect(accepted.toSorted()).toEqual(
+      [
+        ...SPELLINGS.map((text) => `android:apk-key-hash:${text}`),
+        'https://example.com',
+        'https://example.net',
+      ].toSorted(),
+    );
+  });
+
+  it.each([
+    'android:apk-key-hash:',
+    `android:apk-key-hash:${HASH.slice(1)}`,
+    `android:apk-key-hash:${HASH}==`,
+    `android:apk-key-hash:${HASH} `,
+    `android:apk-key-hash-sha1:${HASH}`,
+    `android:com.example.app`,
+    'android:apk-key-hash:A4:D8:8F:E6:22:B2:43:C2:70:80:63:9A:28:0D:73:18:F5:0F',
+  ])('do not start with the Android application "%s"', (origin) =>
+    expect(refused({ origins: [origin] })).toEqual([expect.stringMatching(/not the origin of an Android application/)]),
+  );
+
+  it('accept related origins on other domains', () =>
+    expect(refused({ relatedOrigins: ['https://example.net', 'https://shop.example.org:8443'] })).toEqual([]));
+
+  it.each([
+    'http://example.net',
+    'http://localhost:3000',
+    'https://example.net/',
+    'https://*.example.net',
+    'https://Example.net',
+    'example.net',
+    `android:apk-key-hash:${HASH}`,
+  ])('do not start with the related origin "%s"', (origin) =>
+    expect(refused({ relatedOrigins: [origin] })).toEqual([
+      expect.stringMatching(/not the exact origin of a page with https/),
+    ]),
+  );
+
+  it.each(['https://example.com', 'https://app.example.com'])(
+    'do not start with the own origin %s as a related one',
+    (origin) =>
+      expect(refused({ relatedOrigins: [origin] })).toEqual([expect.stringMatching(/Move it to passkeys\.origins/)]),
+  );
+
+  it('do not start with an unknown rule for a change of the backup eligibility', () =>
+    expect(refused({ backupChange: 'ignore' })).toEqual([
+      expect.stringMatching(/\(SVC_PASSKEY_BACKUP_CHANGE\) is "ignore"/),
+    ]));
 
   it('may be configured badly where they are off, and at extra guards, which have none', () => {
     expect(refused({ rpId: undefined }, { features: {} })).toEqual([]);

@@ -1,6 +1,27 @@
 import { createRequire } from 'node:module';
 import type { settings } from '../../kit';
 
+/** The origin of a native Android application: the SHA-256 hash of its signing certificate in base64 or base64url. */
+const ANDROID = /^android:apk-key-hash:([\w+/-]{43})=?$/;
+
+/** The options by which the origin of a response is checked. */
+type Origins = Pick<settings.GuardConfig['passkeys'], 'origins' | 'relatedOrigins'>;
+
+/** The origins that a response may have. That of an Android application is accepted with each spelling of its hash. Pure. */
+export const acceptedOrigins = ({ origins, relatedOrigins }: Origins): string[] => [
+  ...origins.flatMap((origin) => spellingsOf(ANDROID.exec(origin)?.[1]) ?? origin),
+  ...relatedOrigins,
+];
+
+function spellingsOf(hash: string | undefined): string[] | null {
+  if (hash === undefined) return null;
+  const bytes = Buffer.from(hash, 'base64');
+  const texts = [bytes.toString('base64url'), bytes.toString('base64').replace('=', '')];
+  return texts.flatMap((text) => [text, `${text}=`]).map((text) => `android:apk-key-hash:${text}`);
+}
+
+const BACKUP_CHANGE: readonly unknown[] = ['refuse', 'accept'];
+
 const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discouraged'];
 
 /**
@@ -14,7 +35,8 @@ export function relyingPartyErrors({ guards }: settings.AuthConfig): string[] {
     .flatMap((guard) => (guard.features.passkeys ? errorsOfGuard(guard) : withoutPasskeys(guard)));
 }
 
-function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: settings.GuardConfig): string[] {
+function errorsOfGuard({ passkeys }: settings.GuardConfig): string[] {
+  const { rpId, origins, relatedOrigins, userVerification, backupChange } = passkeys;
   return [
     !rpId
       ? 'features.passkeys needs passkeys.rpId (SVC_PASSKEY_RP_ID). Set it to the domain that passkeys belong to, such as example.com.'
@@ -22,6 +44,9 @@ function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: settin
     !origins.length &&
       'features.passkeys needs passkeys.origins (SVC_PASSKEY_ORIGINS). Set it to the exact origins of your pages, such as https://app.example.com.',
     ...(rpId ? origins.map((origin) => originRefusal(origin, rpId)) : []),
+    ...(rpId ? relatedOrigins.map((origin) => relatedRefusal(origin, rpId)) : []),
+    !BACKUP_CHANGE.includes(backupChange) &&
+      `passkeys.backupChange (SVC_PASSKEY_BACKUP_CHANGE) is "${backupChange}". Use refuse or accept.`,
     !USER_VERIFICATION.includes(userVerification) &&
       `passkeys.userVerification (SVC_PASSKEY_UV) is "${userVerification}". Use required, preferred or discouraged.`,
   ].filter((text): text is string => typeof text === 'string');
@@ -70,13 +95,36 @@ function domainRefusal(rpId: string): string | null {
   return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", which is not a domain. Use one in lower case without scheme, port or path, such as example.com, or localhost.`;
 }
 
-function originRefusal(origin: string, rpId: string): string | null {
+/** The URL of an exact origin that browsers send to a server; null for every other text. */
+function pageOf(origin: string): URL | null {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname)));
   // The URL parser accepts an asterisk in a host name, but no browser sends one in an origin.
-  if (!secure || url.origin !== origin || url.hostname.includes('*')) {
+  return secure && url.origin === origin && !url.hostname.includes('*') ? url : null;
+}
+
+const isBelow = ({ hostname }: URL, rpId: string): boolean => hostname === rpId || hostname.endsWith(`.${rpId}`);
+
+function originRefusal(origin: string, rpId: string): string | null {
+  if (origin.startsWith('android:')) {
+    return ANDROID.test(origin)
+      ? null
+      : `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the origin of an Android application. Use android:apk-key-hash: and the SHA-256 hash of its signing certificate in base64url, of 43 characters.`;
+  }
+  const page = pageOf(origin);
+  if (!page) {
     return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com; http is allowed only for localhost.`;
   }
-  if (url.hostname === rpId || url.hostname.endsWith(`.${rpId}`)) return null;
-  return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", whose host is neither passkeys.rpId "${rpId}" nor below it. Browsers would refuse it.`;
+  if (isBelow(page, rpId)) return null;
+  return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", whose host is neither passkeys.rpId "${rpId}" nor below it. Browsers would refuse it. If it is another site of yours, use passkeys.relatedOrigins (SVC_PASSKEY_RELATED_ORIGINS).`;
+}
+
+function relatedRefusal(origin: string, rpId: string): string | null {
+  const page = pageOf(origin);
+  if (page?.protocol !== 'https:') {
+    return `passkeys.relatedOrigins (SVC_PASSKEY_RELATED_ORIGINS) has "${origin}", which is not the exact origin of a page with https. Use scheme, host and port as browsers write them, such as https://example.net.`;
+  }
+  return isBelow(page, rpId)
+    ? `passkeys.relatedOrigins (SVC_PASSKEY_RELATED_ORIGINS) has "${origin}", whose host is passkeys.rpId "${rpId}" or below it. Move it to passkeys.origins (SVC_PASSKEY_ORIGINS).`
+    : null;
 }

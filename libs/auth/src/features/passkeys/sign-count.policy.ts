@@ -7,15 +7,28 @@ export interface Usage {
 
 export type UseVerdict = 'accept' | 'clone' | 'refuse';
 
+/** What happens to a passkey whose backup eligibility has changed: `passkeys.backupChange`. */
+export type BackupChange = 'refuse' | 'accept';
+
 /**
  * Decides on a use of a passkey with a valid signature. Pure.
  *
  * Only the stored count decides whether a higher count is required: a copy that sends 0 must not disable the check
- * (WebAuthn Level 3 §6.1.1). Backup eligibility is a property of the key pair and never changes (§6.1.3); the backup
- * state can change.
+ * (WebAuthn Level 3 §6.1.1). The devices of a synced passkey count for themselves, so its count can go back. The stored
+ * eligibility decides whether a passkey can be synced, so a copy cannot disable the check by a change of the flag.
  */
-export function judgeUse(stored: Usage, used: Usage): UseVerdict {
+export function judgeUse(stored: Usage, used: Usage, backupChange: BackupChange): UseVerdict {
   if (used.backedUp && !used.backupEligible) return 'refuse';
-  if (used.backupEligible !== stored.backupEligible) return 'refuse';
-  return stored.signCount > 0 && used.signCount <= stored.signCount ? 'clone' : 'accept';
+  if (hasNewEligibility(stored, used) && backupChange === 'refuse') return 'refuse';
+  const isSynced = stored.backupEligible && used.backedUp;
+  return !isSynced && stored.signCount > 0 && used.signCount <= stored.signCount ? 'clone' : 'accept';
+}
+
+/** Whether the backup eligibility has changed, which is a property of the key pair (WebAuthn Level 3 §6.1.3, §7.2). */
+const hasNewEligibility = (stored: Usage, used: Usage): boolean => used.backupEligible !== stored.backupEligible;
+
+/** How the backup flags of a use differ from the stored ones, and what became of another eligibility; null if they do not. Pure. */
+export function changeOf(stored: Usage, used: Usage, verdict: UseVerdict): 'unchanged' | 'refused' | 'accepted' | null {
+  if (hasNewEligibility(stored, used)) return verdict === 'accept' ? 'accepted' : 'refused';
+  return verdict === 'accept' && stored.backedUp !== used.backedUp ? 'unchanged' : null;
 }

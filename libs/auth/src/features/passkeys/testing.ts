@@ -27,7 +27,10 @@ export interface Change {
   be?: boolean;
   bs?: boolean;
   count?: number;
+  /** The format of the attestation, by default `none`. `packed` is signed with the passkey itself. */
   format?: string;
+  /** Members of the attestation statement that replace the correct ones. Undefined removes a member. */
+  statement?: Record<string, Cbor | undefined>;
   credentialId?: Buffer;
   coseKey?: Map<Cbor, Cbor>;
   userHandle?: string;
@@ -106,12 +109,19 @@ export class SoftAuthenticator {
     const length = Buffer.from([id.length >> 8, id.length & 255]);
     const attested = Buffer.concat([Buffer.alloc(16), length, id, cbor(change.coseKey ?? coseKeyOf(publicKey))]);
     const authData = this.authData(rp.id!, { count: 0, ...change }, attested);
+    const clientData = this.clientData('webauthn.create', challenge, change);
+    const signed = Buffer.concat([authData, sha256(clientData)]);
+    const own = change.format === 'packed' && {
+      alg: this.algorithm === 'ES256' ? -7 : -257,
+      sig: sign('sha256', signed, privateKey),
+    };
+    const statement = Object.entries({ ...own, ...change.statement }).filter(([, value]) => value !== undefined);
     const attestation = new Map<Cbor, Cbor>([
       ['fmt', change.format ?? 'none'],
-      ['attStmt', new Map()],
+      ['attStmt', new Map(statement as [Cbor, Cbor][])],
       ['authData', authData],
     ]);
-    const clientDataJSON = b64(this.clientData('webauthn.create', challenge, change));
+    const clientDataJSON = b64(clientData);
     const response = { clientDataJSON, attestationObject: b64(cbor(attestation)), transports: ['internal', 'hybrid'] };
     return sent(b64(id), response);
   }

@@ -15,6 +15,9 @@ export interface ResetClaim {
 /** The fingerprint of a password hash; null for a user without a password. */
 const fingerprintOf = (digest: string | null): string => crypto.sha256(JSON.stringify(digest));
 
+/** The same for each spelling: an undo of a change of email may store the address in another one. */
+const emailHashOf = (email: string): string => crypto.sha256(identity.canonicalEmail(email));
+
 /** Prefix of the hash of a consumed token: the hash of no token has it. */
 const USED = 'used:';
 
@@ -140,7 +143,7 @@ export class ResetTokenStore {
    */
   async removeAll(userId: string, kept?: session.KeptLinks): Promise<void> {
     const [fingerprint, address] = kept
-      ? [fingerprintOf(kept.digest), kept.email && crypto.sha256(kept.email)]
+      ? [fingerprintOf(kept.digest), kept.email && emailHashOf(kept.email)]
       : [null, null];
     await this.database.query(
       `DELETE FROM ${this.table()}
@@ -256,7 +259,7 @@ export const claimOf = (
   digest: string | null,
 ): ResetClaim => ({
   userId,
-  emailHash: crypto.sha256(email),
+  emailHash: emailHashOf(email),
   tokenHash: crypto.sha256(token),
   fingerprint: fingerprintOf(digest),
 });

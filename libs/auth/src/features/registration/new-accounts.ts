@@ -60,10 +60,11 @@ export class NewAccounts {
    */
   async create(fields: session.AccountFields, credential?: session.AccountCredential): Promise<CreatedAccount> {
     const { hooks, username } = this.realm.options;
-    if (await this.ownerOf(fields)) throw new session.IdentifierTaken(username);
+    if ((await this.lookUp(fields)).takenBy !== null) throw new session.IdentifierTaken(username);
     // Before the look-up of held emails: a change that is made meanwhile holds the email that is found here.
     const email = this.holders.length > 0 && username !== 'email' ? fields.email : null;
-    if (typeof email === 'string' && (await this.users.findByEmail(email))) throw new session.IdentifierTaken('email');
+    if (typeof email === 'string' && (await this.users.lookUpEmail(email)).takenBy !== null)
+      throw new session.IdentifierTaken('email');
     const held = await this.heldIn(fields);
     if (held) throw new session.IdentifierTaken(held.field);
     const created = await (hooks.register
@@ -86,18 +87,20 @@ export class NewAccounts {
     credential?: session.AccountCredential,
   ): Promise<{ created?: object; owner?: object }> {
     const account = await this.accountOf(fields, credential);
-    const owner = await this.ownerOf(fields);
+    const { account: found, takenBy: owned } = await this.lookUp(fields);
+    const owner = found?.user;
     const held = await this.heldIn(fields);
-    const takenBy = owner ? this.users.idOf(owner) : (held?.userId ?? null);
+    const takenBy = owned ?? held?.userId ?? null;
     try {
       let created: object | null = null;
       if (credential) created = await this.createWithCredential(account, credential, takenBy);
       else if (takenBy === null) created = await this.users.create(account);
       else await this.users.imitateCreation(takenBy);
-      // The account of a held address has another one now, so its owner gets no mail.
-      if (takenBy !== null) return owner ? { owner } : {};
+      // The account of a held address has another one now, so its owner gets no mail. Of several accounts with spellings of the
+      // address, none gets one.
+      if (takenBy !== null) return { owner };
       // Null: a concurrent request has taken the identifier.
-      return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
+      return created ? { created: withoutHash(created) } : { owner: (await this.lookUp(fields)).account?.user };
     } catch (error) {
       if (deadline.isUnavailable(error) || error === credential?.refusal) throw error;
       this.logger.error(
@@ -108,9 +111,9 @@ export class NewAccounts {
     }
   }
 
-  private async ownerOf(fields: session.AccountFields): Promise<object | null> {
+  private async lookUp(fields: session.AccountFields): Promise<identity.LookUp> {
     const identifier = fields[this.realm.options.username];
-    return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
+    return typeof identifier === 'string' ? this.users.lookUp(identifier) : { account: null, takenBy: null };
   }
 
   private get holders(): NonNullable<manifest.HookPoints['identifierHeld']>[] {
@@ -219,8 +222,10 @@ export class NewAccounts {
   /** Whether the user has the submitted identifier. Without one in the rules, the hook chooses the identifier. */
   private hasIdentifier(user: object, submitted: unknown): boolean {
     if (typeof submitted !== 'string') return true;
-    const identifier = this.users.identifierOf(user);
-    return identifier !== null && identity.foldedIdentifier(identifier) === identity.foldedIdentifier(submitted);
+    const [identifier, { username }] = [this.users.identifierOf(user), this.realm.options];
+    return (
+      identifier !== null && identity.comparedAs(username, identifier) === identity.comparedAs(username, submitted)
+    );
   }
 }
 

@@ -144,7 +144,7 @@ function storedFaults(
   return Object.fromEntries(
     stored.flatMap((name): [string, Text[]][] => {
       const value = fields[name] ?? null;
-      const fault = input.fieldFault(value === '' ? null : value, {}, name === 'password');
+      const fault = input.fieldFault(input.measured(name, value === '' ? null : value), {}, name === 'password');
       if (fault) return [[name, [{ key: fault, params: { field: input.named(name), max: input.FIELD_MAX } }]]];
       return name === username && input.hasInvisible(value as string) ? [[name, invalid(name)]] : [];
     }),

@@ -174,7 +174,7 @@ export class RegistrationForm {
     const failed = (key: CoreMessageKey): [string, Text[]][] => [
       [path, [{ key, params: { field: input.named(path), max } }]],
     ];
-    const fault = input.fieldFault(value, rule, path === 'password');
+    const fault = input.fieldFault(input.measured(path, value), rule, path === 'password');
     if (fault) return failed(fault);
     if (path === this.realm.options.username && input.hasInvisible(value as string))
       return failed('validation.invalid');

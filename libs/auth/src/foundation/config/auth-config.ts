@@ -83,8 +83,8 @@ export interface AuthConfig {
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
   /** The Redis to which the library connects itself. */
-  readonly redisUrl: RedisOptions['url'];
-  /** The store that the host configured; undefined without one: then {@link redisUrl}, or the memory of this process. */
+  readonly redis: RedisOptions;
+  /** The store that the host configured; undefined without one: then {@link redis}, or the memory of this process. */
   readonly store: unknown;
 }
 

@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'node:tls';
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
@@ -35,9 +36,12 @@ export type MessageReplacements = Partial<Record<MessageKey, string>> & {
 /** The refresh cookie of cookie mode. */
 export interface CookieOptions {
   /**
-   * Name of the refresh cookie. An extra guard that sets no name of its own appends `-{guard}`.
+   * Name of the refresh cookie, with which the names of the other cookies begin. An extra guard that sets no name of its own
+   * appends `-{guard}`. Browsers send cookies to every port of a host: applications on one host, such as `localhost`, need
+   * different names.
    *
    * @default '__Host-refresh'
+   * @env SVC_COOKIE_REFRESH_NAME
    */
   refreshName?: string;
 
@@ -296,6 +300,15 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_EMAIL_CHANGE
    */
   emailChange?: boolean;
+
+  /**
+   * Another verification mail by address, for users who cannot sign in before their address is verified:
+   * `POST /email/verification-request`. Needs `features.emailVerification`.
+   *
+   * @default false
+   * @env SVC_FEATURE_VERIFICATION_BY_ADDRESS
+   */
+  verificationByAddress?: boolean;
 
   /**
    * Change of the identifier by its user, where it is not the email (`username`).
@@ -635,6 +648,31 @@ export interface RedisOptions {
    * @env SVC_REDIS_URL
    */
   url?: string | (() => string | Promise<string>);
+
+  /**
+   * The user, instead of that in {@link url}.
+   *
+   * @default that of the URL, or the user `default` of Redis
+   * @env SVC_REDIS_USERNAME
+   */
+  username?: string;
+
+  /**
+   * The password, instead of that in {@link url}. It is not encoded.
+   *
+   * @default that of the URL
+   * @env SVC_REDIS_PASSWORD
+   */
+  password?: string;
+
+  /**
+   * The options of the TLS connection, as `tls.connect` of Node has them: `{ ca }` for a private authority, `{ cert, key }` for
+   * a certificate of the client, `{ servername }`. With options or `true`, a `redis://` URL is read as `rediss://`. In
+   * production, `rejectUnauthorized: false` is refused.
+   *
+   * @default none: the authorities that Node trusts, for a `rediss://` URL
+   */
+  tls?: true | ConnectionOptions;
 }
 
 /** Values that the module has once, for all guards together. */

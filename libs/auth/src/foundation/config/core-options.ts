@@ -61,7 +61,7 @@ const GUARD_OPTIONS = {
     cookie: {
       secure: flag({ default: true, env: 'COOKIE_SECURE' }),
       origins: list({ default: [], env: 'COOKIE_ORIGINS' }),
-      refreshName: text({ default: '__Host-refresh' }),
+      refreshName: text({ default: '__Host-refresh', env: 'COOKIE_REFRESH_NAME' }),
     } satisfies TableOf<CookieOptions>,
     username: text({ default: 'email', env: 'USERNAME' }),
     appName: text({ env: 'APP_NAME', resolve: (_, options) => appName(options) }),
@@ -120,7 +120,12 @@ const MODULE_OPTIONS = {
     maxPerMinute: count(1, LARGEST, { default: 60, env: 'SECURITY_LOG_LINES' }),
     sink: value(),
   } satisfies TableOf<SecurityLogOptions>,
-  redis: { url: text({ env: 'REDIS_URL', or: 'function' }) } satisfies TableOf<RedisOptions>,
+  redis: {
+    url: text({ env: 'REDIS_URL', or: 'function' }),
+    username: text({ env: 'REDIS_USERNAME' }),
+    password: text({ env: 'REDIS_PASSWORD' }),
+    tls: value(),
+  } satisfies TableOf<RedisOptions>,
   cache: value(),
   stores: value(),
   denylistStore: text({ env: 'DENYLIST_STORE', or: null }),

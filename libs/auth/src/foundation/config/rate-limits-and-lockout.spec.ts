@@ -24,11 +24,11 @@ const VALID: [unknown, number][] = [
   [' 99 ', 99],
 ];
 
-const LIMITS: Record<string, Record<string, number>> = {
+const LIMITS: Record<string, Record<string, number | string>> = {
   login: { maxAttempts: 5, decaySeconds: 60, ipMaxAttempts: 30, accountMaxAttempts: 20 },
   twoFactor: { maxAttempts: 5, decaySeconds: 60 },
   confirm: { maxAttempts: 5, decaySeconds: 60 },
-  refresh: { maxAttempts: 30, decaySeconds: 60 },
+  refresh: { maxAttempts: 30, decaySeconds: 60, by: 'address' },
   passkeys: { maxAttempts: 30, decaySeconds: 60 },
   emailVerification: { maxAttempts: 6, decaySeconds: 60 },
   passwordReset: { maxAttempts: 6, decaySeconds: 60 },
@@ -40,7 +40,7 @@ const LIMITS: Record<string, Record<string, number>> = {
 };
 
 const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>
-  Object.entries(values).map(([name, fallback]) => ({ limit, name, fallback })),
+  Object.entries(values).flatMap(([name, fallback]) => (typeof fallback === 'number' ? { limit, name, fallback } : [])),
 );
 
 describe('the rate limits', () => {

@@ -55,7 +55,7 @@ export function resolveOptions(options: AuthModuleOptions, known: KnownOptions):
       ),
       guardConfig(guard as string, true, merge(inherited), top, known),
     ],
-    redisUrl: top.redis?.url || undefined,
+    redis: Object.freeze({ ...top.redis, url: top.redis?.url || undefined }),
     store: storeOf(top),
   }) as unknown as AuthConfig;
 }

@@ -19,6 +19,9 @@ export function unsafeValueErrors(config: AuthConfig, production: boolean): stri
     ...ofGuards,
     isWeak(encryption.key) && guessable('encryption.key (SVC_ENCRYPTION_KEY)'),
     encryption.previousKeys.some(isWeak) && guessable('encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS)'),
+    production &&
+      (config.redis.tls as { rejectUnauthorized?: boolean } | undefined)?.rejectUnauthorized === false &&
+      'redis.tls.rejectUnauthorized is false, so any server could be taken for Redis. In production, set redis.tls.ca to the certificate of its authority.',
     isShared &&
       `encryption.key (SVC_ENCRYPTION_KEY) has the value of secret (SVC_SECRET) or of previousSecrets, ${ONE_LEAK}`,
     encryption.previousKeys.some((key) => secrets.includes(key)) &&

@@ -66,11 +66,21 @@ export function mailedUrlErrors(options: OptionTree, guard: GuardConfig, product
   });
 }
 
-/** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
-export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[] {
+/** Returns the configuration errors of `redis`. The texts do not contain the URL, which may contain a password. */
+export function redisErrors({ redis: { url, ...others } }: Pick<AuthConfig, 'redis'>): string[] {
+  const [without] = Object.entries(others).flatMap(([name, value]) => (value ? name : []));
+  if (url === undefined)
+    return without ? [`redis.${without} is set, but redis.url (SVC_REDIS_URL) is not. Set both.`] : [];
   // A function is called before each connection, and what it returns is checked then.
-  const fault = redisUrl === undefined || typeof redisUrl === 'function' ? null : urlProblem(redisUrl);
-  return fault === null ? [] : [`redis.url (SVC_REDIS_URL) ${fault}`];
+  const fault = typeof url === 'function' ? null : urlProblem(url);
+  const { tls } = others;
+  return [
+    fault !== null && `redis.url (SVC_REDIS_URL) ${fault}`,
+    tls !== undefined &&
+      tls !== true &&
+      (typeof tls !== 'object' || tls === null) &&
+      'redis.tls is neither true nor an object. Set it to the options of tls.connect, such as { ca }.',
+  ].filter((text): text is string => typeof text === 'string');
 }
 
 /** Returns the configuration errors of `keys.jwks`, each with its correction. */

@@ -64,8 +64,8 @@ export interface SecurityLine {
   /** The address of the client, as the HTTP adapter reports it. */
   readonly ip?: string;
   /**
-   * The purpose of a lock, the kind of a failed mail, the reason why a session ended, or whether the device of a sign-in is
-   * `known` or `new`.
+   * The purpose of a lock, the kind of a failed mail, the reason why a session ended, whether the device of a sign-in is
+   * `known` or `new`, or whether a changed backup eligibility of a passkey was `refused` or `accepted`.
    */
   readonly purpose?: string;
   /** Number of lines of the same event, reason and guard that were omitted since the last line. */

@@ -29,7 +29,7 @@ export class SourceOnPool extends DataSource {
 /**
  * Makes a TypeORM data source on a pool of the host. It never ends the pool.
  *
- * @throws AuthConfigError for a value that is not a pool of node-postgres
+ * @throws AuthConfigError for a value that is not a pool of node-postgres, and for a URL with a schema that `pg` ignores
  * @throws the error of the last attempt to connect
  */
 export async function sourceOn(
@@ -44,6 +44,7 @@ export async function sourceOn(
     );
   }
   const driver = { Pool: ofHost(pool) };
+  refuseIgnoredSchema((pool.options as { connectionString?: unknown }).connectionString);
   for (let attempt = 1; ; attempt++) {
     // TypeORM adds its listener at each attempt, and another application may use the same pool.
     pool.off('error', ignore);
@@ -80,6 +81,21 @@ export function onPostgres(source: DataSource | undefined, isNeeded: boolean): D
   throw new AuthConfigError(
     `The TypeORM data source has the type "${type}", and @svc/auth needs PostgreSQL. Name a data source ` +
       `with type: 'postgres' in the option dataSource.`,
+  );
+}
+
+/**
+ * `?schema=` is a parameter of Prisma. `pg` ignores it: the tables of the library would be in another schema than the host
+ * expects, or not be found there.
+ *
+ * @throws AuthConfigError
+ */
+function refuseIgnoredSchema(url: unknown): void {
+  const schema = typeof url === 'string' && URL.canParse(url) ? new URL(url).searchParams.get('schema') : null;
+  if (!schema || schema === 'public') return;
+  throw new AuthConfigError(
+    `The URL of the option pool has schema=${schema}, a parameter of Prisma that the package pg ignores. Give the pool a ` +
+      `search path: new Pool({ connectionString, options: '-c search_path=${schema}' }), and remove schema from its URL.`,
   );
 }
 

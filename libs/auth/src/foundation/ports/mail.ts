@@ -10,7 +10,15 @@ export interface Mail {
   subject: string;
   text: string;
   html?: string;
+  /**
+   * Header fields by name, which a mailer passes on. Every mail of the library has `Auto-Submitted: auto-generated` (RFC 3834 §5), so
+   * that no program answers it. The values are constant.
+   */
+  headers?: Readonly<Record<string, string>>;
 }
+
+/** The header fields of every mail. A mail about an account is no mail of a list, so it has no `List-Unsubscribe` (RFC 8058). */
+export const MAIL_HEADERS = { 'Auto-Submitted': 'auto-generated' } as const;
 
 /**
  * Sends mails. The library calls it after the response, so its duration does not delay the request. An error causes the
@@ -53,8 +61,8 @@ export interface LinkMail extends MailData {
   minutes: number;
 }
 
-/** A mail without its recipient. */
-export type MailContent = Omit<Mail, 'to'>;
+/** A mail without its recipient and its headers: a template can set neither of them. */
+export type MailContent = Omit<Mail, 'to' | 'headers'>;
 
 /**
  * Returns the content of a mail.

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 
 /** The data of a new account. */
 export interface NewAccount {
-  /** The login identifier, by default the email, which is trimmed and in lower case. */
+  /** The login identifier, by default the email, in its canonical form: see {@link UserProvider.findByIdentifier}. */
   identifier: string;
   /** PHC string of the password hash; null for an account that is registered with a passkey. */
   passwordHash: string | null;
@@ -33,6 +33,18 @@ export interface StoredCredentials<User extends object = object> {
   user: User;
   /** PHC string of the password hash; null for a user without a password. */
   passwordHash: string | null;
+}
+
+/** Finds emails that are stored in another spelling than that of the registration: for tables that other software has filled. */
+interface EmailSpellings<User extends object> {
+  /**
+   * The users whose email is one of these texts, compared to the letter or without regard to case, each with its password hash; none
+   * for no match. The texts are spellings of one address, at most eight. One statement, which uses the index of the email:
+   * `WHERE email = ANY($1)`. Called instead of {@link UserProvider.findByIdentifier} where the email is the identifier, and instead of
+   * {@link UserProvider.findByEmail}. The library takes the user whose {@link UserProvider.emailOf} is the text that was submitted, or
+   * else the only one. Several others are no account. Mails go to the stored address.
+   */
+  findByEmails?(emails: readonly string[]): Promise<StoredCredentials<User>[]>;
 }
 
 /** Creates accounts: for `features.registration` without `hooks.register`. */
@@ -83,7 +95,7 @@ interface EmailPort {
    * verified. Atomic: a unique index decides between users, and of concurrent calls with one former email, one returns
    * `changed`. Only `changed` may change anything. Called when a change of email is confirmed or undone.
    *
-   * @param change `to` is trimmed and in lower case
+   * @param change `to` is in its canonical form: see {@link UserProvider.findByIdentifier}
    * @param manager entity manager of the transaction that also stores the state of the change, as in
    * {@link UserProvider.delete}. After `taken` and `stale`, and after an error, the library rolls it back
    */
@@ -130,6 +142,7 @@ interface SecondFactorStorage {
 /** The parts of a {@link UserProvider} that only some features need. A provider has a part if it has its methods. */
 export interface OptionalPorts<User extends object = object>
   extends
+    EmailSpellings<User>,
     AccountCreation<User>,
     AccountDates,
     EmailMarks,
@@ -174,8 +187,10 @@ export abstract class UserProvider<User extends object = object> {
 
   /**
    * The user with this identifier (by default the email), with the password hash; null if there is none, also for an empty
-   * text. An email is passed as the user typed it. Registration stores emails trimmed and in lower case, so the look-up must
-   * ignore case and white space at the ends, as `trim()` and `toLowerCase()` of a string do.
+   * text. An email is passed in its canonical form, in which registration stores it: trimmed, the domain as its A-label (UTS 46,
+   * non-transitional: `ada@xn--mller-kva.example`), the local part in NFC and lower case. So `ada@müller.example` is the same address.
+   * {@link UserProvider.findByEmails} finds emails that are stored in another spelling. The look-up must ignore case and white space
+   * at the ends, as `trim()` and `toLowerCase()` of a string do, because code of the host can pass what a user typed.
    *
    * Called by the login, the registration, `svc:release` and `svc:verification-link`.
    */
@@ -189,8 +204,9 @@ export abstract class UserProvider<User extends object = object> {
    * The provider of an entity does not agree for an email that is stored with capitals, by code other than the registration:
    * only that spelling finds it, but its form is that of all spellings.
    *
-   * Null: an email is compared trimmed and in lower case, and any other identifier to the letter. Default: null. A provider that compares
-   * another identifier in another way must implement it; at boot a warning names a provider that does not.
+   * Null: an email is compared in its canonical form, and any other identifier to the letter. Default: null. A provider that compares
+   * another identifier in another way must implement it; at boot a warning names a provider that does not. An email is passed in its
+   * canonical form.
    */
   comparedForm(_identifier: string): string | null {
     return null;
@@ -226,7 +242,10 @@ export abstract class UserProvider<User extends object = object> {
     return this.identifierOf(user);
   }
 
-  /** The user with this email; null if there is none. Called for reset links. Default: the user with this identifier. */
+  /**
+   * The user with this email, which is passed in its canonical form: see {@link findByIdentifier}; null if there is none. Called for
+   * reset links. Default: the user with this identifier.
+   */
   async findByEmail(email: string): Promise<User | null> {
     return (await this.findByIdentifier(email))?.user ?? null;
   }

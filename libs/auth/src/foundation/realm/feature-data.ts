@@ -1,24 +1,42 @@
 import type { Provider, Type } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { quoted, quotedPath } from '../platform/database';
 
 /** The services of one guard, for the functions of manifests. Not those that all guards share. */
 export interface GuardServices {
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T;
 }
 
-/** A migration that creates a table. The first of its statements creates the table, the others its indexes. */
+/**
+ * A migration that creates a table. The first of its statements creates the table, the others its indexes. It creates them
+ * where the data source finds them: in its `schema`, and with its `entityPrefix`. Without both, in the first schema of the
+ * search path.
+ */
 export abstract class CreatesTable implements MigrationInterface {
   readonly name = this.constructor.name;
   protected abstract readonly statements: readonly string[];
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of this.statements) await runner.query(statement);
+    for (const statement of this.statements) await runner.query(placed(statement, this.table, runner));
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const [, table] = /CREATE TABLE (\S+)/.exec(this.statements[0]!)!;
-    await runner.query(`DROP TABLE ${table}`);
+    await runner.query(placed(`DROP TABLE ${this.table}`, this.table, runner));
   }
+
+  private get table(): string {
+    return /CREATE TABLE (\S+)/.exec(this.statements[0]!)![1]!;
+  }
+}
+
+/** A statement with the path of the table, and with the prefix also of its indexes, which are in the schema of the table. */
+function placed(statement: string, table: string, { connection }: QueryRunner): string {
+  const { schema, entityPrefix = '' } = (connection?.options ?? {}) as { schema?: string; entityPrefix?: string };
+  if (!schema && !entityPrefix) return statement;
+  const path = quotedPath([...(schema ? [schema] : []), entityPrefix + table].join('.'));
+  return statement.replaceAll(new RegExp(`\\b${table}(_\\w+)?\\b`, 'g'), (name, suffix?: string) =>
+    suffix ? quoted(entityPrefix + name) : path,
+  );
 }
 
 /** A table of a feature. */

@@ -26,7 +26,7 @@ const own =
   (library: unknown): Open =>
   async (url, next = url) => {
     const redis = new OwnRedis();
-    const client = redis.create(next, () => library as never);
+    const client = redis.create({ url: next }, () => library as never);
     await redis.open();
     const mayConnect = () => redis.connected !== undefined;
     return {

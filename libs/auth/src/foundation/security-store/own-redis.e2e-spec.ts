@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import * as redis4 from '@redis/client';
 import * as redis5 from 'redis-5';
 import { eventually } from '../../../../../test/support/runtime/eventually';
-import { RedisServer } from '../../../../../test/support/stores/redis';
+import { RedisServer, startRedisWithTls } from '../../../../../test/support/stores/redis';
 import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
-import { OwnRedis } from './own-redis';
+import { type RedisConnection, OwnRedis } from './own-redis';
 import { RedisSecurityStore } from './redis-security-store';
 
 type NodeRedis = NonNullable<ReturnType<NonNullable<Parameters<OwnRedis['create']>[1]>>>;
@@ -17,7 +17,7 @@ const VERSIONS = [
 
 describe('the client of redis.url', () => {
   it('needs a package of the host, and the error has the command that installs it', () => {
-    const create = () => new OwnRedis().create('redis://localhost', () => undefined);
+    const create = () => new OwnRedis().create({ url: 'redis://localhost' }, () => undefined);
     expect(create).toThrow(AuthConfigError);
     expect(create).toThrow(/redis\.url \(SVC_REDIS_URL\).*npm install @redis\/client/);
   });
@@ -35,7 +35,7 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
     await server.stop();
   });
 
-  const client = (url = server.url) => own.create(url, () => library);
+  const client = (url = server.url) => own.create({ url }, () => library);
 
   async function store(timeoutMs = 500): Promise<RedisSecurityStore> {
     const created = new RedisSecurityStore(client(), timeoutMs, '', { mayConnect: () => own.connected !== undefined });
@@ -112,5 +112,52 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
     // The error has the cause. Each attempt would log it again.
     expect(warn).not.toHaveBeenCalled();
     await expect(used.getMany(['a'])).rejects.toThrow(StoreUnavailable);
+  });
+});
+
+describeWithOwnRedis('the client of redis.url, over TLS', () => {
+  const PASSWORD = 'a password with % and /';
+  let server: Awaited<ReturnType<typeof startRedisWithTls>>;
+
+  beforeAll(async () => void (server = await startRedisWithTls(PASSWORD)));
+  afterAll(() => server.stop());
+
+  /** The answer to a command, or the error of the start. */
+  async function answer(library: NodeRedis, options: RedisConnection): Promise<string> {
+    const own = new OwnRedis();
+    own.create({ password: PASSWORD, ...options }, () => library);
+    try {
+      await own.open();
+      return String(await own.connected!.sendCommand(['PING']));
+    } catch (error) {
+      return (error as Error).message.replaceAll(/:\d+ \(/g, ' (');
+    } finally {
+      await own.onApplicationShutdown();
+    }
+  }
+
+  it.each(VERSIONS)('takes an authority and the credentials beside the URL, with node-redis %s', async (_, library) => {
+    const { tlsPort, ca } = server;
+    for (const scheme of ['redis', 'rediss'])
+      for (const url of [`${scheme}://localhost:${tlsPort}`, () => `${scheme}://former:wrong@localhost:${tlsPort}`])
+        expect(await answer(library, { url, username: 'default', tls: { ca } })).toBe('PONG');
+  });
+
+  it('refuses a certificate that is not trusted, and says which protocol the port uses', async () => {
+    const { port, tlsPort, ca } = server;
+    const refused = /^Redis at localhost \(redis\.url\) could not be connected within 5 seconds/;
+    await Promise.all(
+      VERSIONS.map(async ([, library]) => {
+        const [untrusted, plain, tls] = await Promise.all([
+          answer(library, { url: `rediss://localhost:${tlsPort}` }),
+          answer(library, { url: `rediss://localhost:${port}`, tls: { ca } }),
+          answer(library, { url: `redis://localhost:${tlsPort}` }),
+        ]);
+        for (const text of [untrusted, plain, tls]) expect(text).toMatch(refused);
+        expect(untrusted).toMatch(/\(self[- ]signed certificate\)/);
+        expect(plain).toMatch(/This port does not use TLS: set redis\.url to a URL with redis:\/\//);
+        expect(tls).toMatch(/This port uses TLS: set redis\.url to a URL with rediss:\/\/\.$/);
+      }),
+    );
   });
 });

@@ -1,6 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { connect as connectTcp, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { RequestScope, callHost } from '../platform/deadline';
 import { AuthConfigError } from '../platform/errors';
 import { optionalPeer } from '../platform/optional-peer';
@@ -18,6 +20,14 @@ type NodeClient = RedisClient & Required<Pick<RedisClient, 'connect'>> & { dupli
 /** `redis.url`: a URL, or a function that returns the URL for the next connection. */
 export type RedisUrl = string | (() => string | Promise<string>);
 
+/** The options of `redis` with which a connection is opened. */
+export interface RedisConnection {
+  readonly url: RedisUrl;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly tls?: true | ConnectionOptions | undefined;
+}
+
 /** Milliseconds for the TCP connection, and for the whole handshake: a server that hangs accepts a connection. */
 const [CONNECT_MS, HANDSHAKE_MS] = [2000, 4000];
 
@@ -27,17 +37,58 @@ const [CONNECT_MS, HANDSHAKE_MS] = [2000, 4000];
  */
 const [SHORT_PAUSE_MS, PAUSE_MS, MAX_PAUSE_MS] = [20, 50, 500];
 
+/** Milliseconds for the question whether a port uses TLS. */
+const QUESTION_MS = 1000;
+
+/** The URL with the credentials and the protocol of the other options. node-redis reads both from the URL only. */
+function urlWith(text: string, { username, password, tls }: RedisConnection): URL {
+  const url = new URL(tls ? text.replace(/^redis:/i, 'rediss:') : text);
+  // The setters leave a percent sign as it is, and node-redis decodes both.
+  if (username !== undefined) url.username = encodeURIComponent(username);
+  if (password !== undefined) url.password = encodeURIComponent(password);
+  return url;
+}
+
+/** Of a host name, the server may have a certificate for each name (SNI). */
+const tlsOptions = ({ hostname, protocol }: URL, tls: RedisConnection['tls']): object => ({
+  ...(protocol === 'rediss:' && !isIP(hostname.replaceAll(/[[\]]/g, '')) && { servername: hostname }),
+  ...(typeof tls === 'object' && tls),
+});
+
+/** Whether a port uses the other protocol than the URL, with the correction. It sends no password. */
+async function otherProtocol({ hostname, port: given, protocol }: URL): Promise<string> {
+  const [host, port] = [hostname.replaceAll(/[[\]]/g, ''), Number(given || 6379)];
+  const isTls = protocol === 'rediss:';
+  const socket = isTls ? connectTcp({ host, port }) : connectTls({ host, port, rejectUnauthorized: false });
+  try {
+    const signal = AbortSignal.timeout(QUESTION_MS);
+    if (!isTls) await once(socket, 'secureConnect', { signal });
+    else {
+      socket.write('PING\r\n');
+      const [reply] = (await once(socket, 'data', { signal })) as [Buffer];
+      if (!/^[+-]/.test(String(reply))) return '';
+    }
+  } catch {
+    return '';
+  } finally {
+    socket.on('error', () => undefined).destroy();
+  }
+  return isTls
+    ? ' This port does not use TLS: set redis.url to a URL with redis:// and remove redis.tls, or name the TLS port of Redis.'
+    : ' This port uses TLS: set redis.url to a URL with rediss://.';
+}
+
 /** The commands of a request are not queued while Redis is away: the request is answered 503. */
-const optionsFor = (url: string, signal: AbortSignal): object => ({
+const optionsFor = (url: URL, tls: RedisConnection['tls'], signal: AbortSignal): object => ({
   // Those of an earlier URL do not apply.
   username: undefined,
   password: undefined,
   database: undefined,
   credentialsProvider: undefined,
-  url,
+  url: url.href,
   disableOfflineQueue: true,
   // node-redis writes into the object of the socket.
-  socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false, signal },
+  socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false, signal, ...tlsOptions(url, tls) },
 });
 
 /** The error of the host's function may quote what it has read. */
@@ -46,28 +97,33 @@ const withoutText = (error: unknown): never => {
   throw new Error(`the function redis.url failed (${[name, code].filter(Boolean).join(' ')})`);
 };
 
-function addressIn(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port || 6379}`;
-}
-
 /**
  * A client that opens one connection after the other. Before each of them it reads the URL again, so it finds a new password,
  * and it resolves the host name again, so it finds a new master.
  */
 class OwnClient extends EventEmitter implements RedisClient {
-  /** The host and the port of the last attempt. No other part of a URL, which may contain a password, is in a message. */
-  address = '';
+  /** The URL of the last attempt. */
+  private asked?: URL;
   private last?: NodeClient;
   private current?: NodeClient;
   private stopping?: AbortController;
   private onLost = (): void => undefined;
 
   constructor(
-    private readonly url: RedisUrl,
+    private readonly connection: RedisConnection,
     private readonly library: NodeRedis,
   ) {
     super();
+  }
+
+  /** The host and the port of the last attempt. No other part of a URL, which may contain a password, is in a message. */
+  get address(): string {
+    return `${this.asked?.hostname ?? ''}:${this.asked?.port || 6379}`;
+  }
+
+  /** Why the last attempt may have failed; an empty text if that is not known. */
+  async hint(): Promise<string> {
+    return this.asked ? otherProtocol(this.asked) : '';
   }
 
   get isOpen(): boolean {
@@ -140,17 +196,16 @@ class OwnClient extends EventEmitter implements RedisClient {
     }
   }
 
-  private async nextUrl(): Promise<string> {
-    const { url: source } = this;
+  private async nextUrl(): Promise<URL> {
+    const { url: source } = this.connection;
     const url = typeof source === 'function' ? await callHost('redis.url', source).catch(withoutText) : source;
     const problem = urlProblem(url);
     if (problem !== null) throw new AuthConfigError(`redis.url ${problem}`);
-    this.address = addressIn(url);
-    return url;
+    return (this.asked = urlWith(url, this.connection));
   }
 
-  private made(url: string, signal: AbortSignal): NodeClient {
-    const options = optionsFor(url, signal);
+  private made(url: URL, signal: AbortSignal): NodeClient {
+    const options = optionsFor(url, this.connection.tls, signal);
     // `createClient` builds a class with all commands, and `duplicate` does not.
     const client = (this.last = this.last?.duplicate(options) ?? this.library.createClient(options));
     client.on('error', (error) => this.failed(client, error));
@@ -186,15 +241,15 @@ export class OwnRedis implements OnApplicationShutdown {
   }
 
   /** Creates the client, without a connection. @throws AuthConfigError without node-redis */
-  create(url: RedisUrl, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
+  create(options: RedisConnection, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
     const library = load('redis') ?? load('@redis/client');
     if (!library) {
       throw new AuthConfigError('redis.url (SVC_REDIS_URL) needs @redis/client. Run: npm install @redis/client');
     }
-    return (this.client = new OwnClient(url, library));
+    return (this.client = new OwnClient(options, library));
   }
 
-  /** Connects the client once, if there is one. @throws AuthConfigError if no connection is possible within 5 seconds */
+  /** Connects the client once, if there is one. @throws AuthConfigError if no connection is possible within about 5 seconds */
   open(): Promise<void> {
     return (this.opening ??= this.connect());
   }
@@ -209,7 +264,9 @@ export class OwnRedis implements OnApplicationShutdown {
     const { client } = this;
     if (!client || this.isClosed) return;
     const failure = await RequestScope.detached(() => connectionFailure(client));
-    if (failure !== null) throw new AuthConfigError(`Redis at ${client.address} (redis.url) ${failure}`);
+    if (failure !== null) {
+      throw new AuthConfigError(`Redis at ${client.address} (redis.url) ${failure}${await client.hint()}`);
+    }
     // An application that ends during its start closes the client while it connects.
     if (this.isClosed) await client.disconnect();
     else this.isOpen = true;

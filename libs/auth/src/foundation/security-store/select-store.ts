@@ -3,7 +3,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { OwnRedis, type RedisUrl } from './own-redis';
+import { OwnRedis, type RedisConnection } from './own-redis';
 import { clientProblem, connectionProblem, redisClientOf } from './first-connection';
 import { StoreFactory, type StoreSettings } from './redis-client';
 import { SecurityStore } from './security-store';
@@ -14,7 +14,7 @@ interface StoreChoice extends StoreSettings {
   /** A cache, a Redis client, a SecurityStore or the factory of one, or undefined. */
   readonly store: unknown;
   /** The Redis to which the library connects itself. */
-  readonly redisUrl: RedisUrl | undefined;
+  readonly redis: Partial<RedisConnection>;
 }
 
 /**
@@ -78,12 +78,13 @@ async function refuseEviction(store: SecurityStore): Promise<void> {
 }
 
 async function storeOf(
-  { store, redisUrl, storeTimeoutMs, keyPrefix }: StoreChoice,
+  { store, redis, storeTimeoutMs, keyPrefix }: StoreChoice,
   clock: Clock,
   own: OwnRedis,
 ): Promise<SecurityStore> {
-  if (redisUrl !== undefined) {
-    const client = own.create(redisUrl);
+  const { url } = redis;
+  if (url !== undefined) {
+    const client = own.create({ ...redis, url });
     const mayConnect = () => own.connected !== undefined;
     return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, { mayConnect, opened: () => own.open() });
   }

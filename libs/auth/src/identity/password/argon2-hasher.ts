@@ -49,7 +49,7 @@ export function argon2Library(load: Load = createRequire(__filename)): Argon2Lib
 const BCRYPT_BYTES = 72;
 
 /**
- * A text that bcrypt cannot tell from `password`. The rest of a character that the limit splits gets its lowest value, so that two
+ * A text for which bcrypt computes the same hash as for `password`. The rest of a character that the limit splits gets its lowest value, so that two
  * passwords have one text exactly if their first 72 bytes are equal.
  */
 function comparedByBcrypt(password: string): string {

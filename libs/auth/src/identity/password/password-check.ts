@@ -47,10 +47,9 @@ export class PasswordCheck {
     return matches;
   }
 
-  /** Whether a digest can be verified: argon2id, or of a kind in `hashing.verifiers`, and within its limit of cost. */
+  /** As {@link acceptsHash}, with the verifiers of `hashing.verifiers`. */
   accepts(digest: string): boolean {
-    const stored = storedHash(digest);
-    return this.importerOf(digest) !== undefined || (stored !== undefined && isAffordable(stored.cost));
+    return acceptsHash(digest, this.verifiers);
   }
 
   /**
@@ -78,8 +77,17 @@ export class PasswordCheck {
   }
 
   private importerOf(digest: string): PasswordVerifier | undefined {
-    return this.verifiers.find((verifier) => verifier.recognises(digest));
+    return importerAmong(this.verifiers, digest);
   }
+}
+
+const importerAmong = (verifiers: readonly PasswordVerifier[], digest: string): PasswordVerifier | undefined =>
+  verifiers.find((verifier) => verifier.recognises(digest));
+
+/** Whether a digest can be verified: argon2id, argon2i, or of the kind of a verifier, and within its limit of cost. */
+export function acceptsHash(digest: string, verifiers: readonly PasswordVerifier[]): boolean {
+  const stored = storedHash(digest);
+  return importerAmong(verifiers, digest) !== undefined || (stored !== undefined && isAffordable(stored.cost));
 }
 
 /** Some bcrypt libraries end a password at a NUL, and HMAC pads its key with NULs, so such passwords never match. */

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { createRequire } from 'node:module';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
-import { StoreUnavailable, ValidationFailed } from '../../foundation/platform/errors';
+import { AuthException, StoreUnavailable, ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
@@ -26,6 +26,16 @@ export const isCommon = (password: string): boolean => spellings(password).some(
 export interface WantedPassword {
   password: string;
   password_confirmation: string | null;
+}
+
+/** The account of a password that a host checks. */
+export interface PasswordContext {
+  /** The identifier of the account, which its password must not equal. */
+  readonly identifier?: string | null;
+  /** The email of the account, which its password must not equal. */
+  readonly email?: string | null;
+  /** The request of the client, for the language of the texts. Default: English. */
+  readonly request?: object;
 }
 
 type Broken = PasswordFault | 'common' | 'breached' | 'unconfirmed' | 'unchanged';
@@ -61,6 +71,25 @@ export class PasswordRules {
         ? await this.fault(password, names)
         : 'unconfirmed';
     if (broken) throw new ValidationFailed({ password: [this.text(broken)] });
+  }
+
+  /**
+   * Checks a new password by the rules of the guard, for code of the host that sets passwords itself. Counts no attempt and
+   * computes no hash.
+   *
+   * @throws ValidationFailed for the field `password`, with the first broken rule; StoreUnavailable if the breach check does not
+   * answer and `onOutage` is `refuse`
+   */
+  async check(password: string, { identifier = null, email = null, request }: PasswordContext = {}): Promise<void> {
+    try {
+      if (typeof password !== 'string') {
+        throw new ValidationFailed({ password: [{ key: 'validation.string', params: { field: 'password' } }] });
+      }
+      await this.accept({ password, password_confirmation: password }, [identifier, email]);
+    } catch (error) {
+      if (request && error instanceof AuthException) error.translatedBy(this.realm.translatorFor(request));
+      throw error;
+    }
   }
 
   /** The error for a password that equals one of these names, for names that are known only after `accept`. */

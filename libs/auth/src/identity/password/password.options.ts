@@ -77,8 +77,8 @@ export interface HashingOptions {
   normalize?: 'none' | 'NFC' | 'NFKC';
 
   /**
-   * Verifiers for hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`,
-   * `firebaseScryptVerifier()`, or the host's own. A successful login replaces such a hash by argon2id. Each verifier adds one hash of its kind to the cost of
+   * Verifiers for hashes of another system: `bcryptVerifier()`, `phpassVerifier()`, `scryptVerifier()`,
+   * `pbkdf2Verifier()`, `firebaseScryptVerifier()`, or the host's own. A successful login replaces such a hash by argon2id. Each verifier adds one hash of its kind to the cost of
    * every login, so that response times do not reveal which account has which kind of hash. Remove a verifier when no
    * row has such a hash any more.
    *

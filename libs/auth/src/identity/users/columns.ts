@@ -1,18 +1,18 @@
 import { Exclude } from 'class-transformer';
-import { Column, type EntityMetadata, Index } from 'typeorm';
+import { Column, type EntityMetadata, type FindOptionsWhere, Index, type ObjectLiteral, Raw } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Database } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { Grant, tokenOfUser } from './grant';
-import { foldedIdentifier } from './identifiers';
+import { canonicalEmail } from './identifiers';
 
 // Not exported: the type of a host's entity would name it, and the host cannot import it.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Constructor<T = object> = abstract new (...args: any[]) => T;
 
-const lowerCase = {
-  to: (email: unknown) => (typeof email === 'string' ? foldedIdentifier(email) : email),
+const canonical = {
+  to: (email: unknown) => (typeof email === 'string' ? canonicalEmail(email) : email),
   from: (email: unknown) => email,
 };
 
@@ -49,8 +49,8 @@ export function withTokenMethods<Base extends Constructor>(base: Base) {
 const grantOf = (user: object): Grant => tokenOfUser(user)?.grant ?? Grant.NONE;
 
 /**
- * Adds the columns that `@svc/auth` reads to a user entity: a unique `email`, stored in lower case so
- * that one address is one account, and `password_hash`, which queries do not select by default. Its methods `tokenCan`,
+ * Adds the columns that `@svc/auth` reads to a user entity: a unique `email`, stored in one form (lower case, the domain as its
+ * A-label) so that one address is one account, and `password_hash`, which queries do not select by default. Its methods `tokenCan`,
  * `tokenCannot` and `tokenAbilities` answer for the user object that a guard put on the request.
  *
  * A response never contains the hash of an instance, neither with nor without `ClassSerializerInterceptor`. A `toJSON` of
@@ -67,7 +67,7 @@ const grantOf = (user: object): Grant => tokenOfUser(user)?.grant ?? Grant.NONE;
 export function withAuthColumns<Base extends Constructor>(base: Base = Object as unknown as Base) {
   abstract class AuthColumns extends withTokenMethods(base) {
     @Index({ unique: true })
-    @Column({ type: 'text', transformer: lowerCase })
+    @Column({ type: 'text', transformer: canonical })
     email!: string;
 
     /** PHC string. */
@@ -83,6 +83,30 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
   }
   return AuthColumns;
 }
+
+/**
+ * A condition on the text that is stored in a column. TypeORM converts a value of a condition by the transformer of the column: that
+ * of {@link withAuthColumns} would not find the emails that other software has stored in another spelling.
+ */
+export function storedAs(
+  { transformer, propertyName }: ColumnMetadata,
+  texts: readonly string[],
+): FindOptionsWhere<ObjectLiteral>[] {
+  if (transformer !== canonical) return texts.map((text) => ({ [propertyName]: text }));
+  const values = Object.fromEntries(texts.map((text, at) => [`svc_stored_${at}`, text]));
+  const isOneOf = (column: string): string =>
+    Object.keys(values)
+      .map((name) => `${column} = :${name}`)
+      .join(' OR ');
+  return [{ [propertyName]: Raw((column) => `(${isOneOf(column)})`, values) }];
+}
+
+/** Types whose values are texts. */
+export const TEXT_TYPES: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
+
+/** Whether the database has the text of a value: not an encrypted one, for example. */
+export const storesText = ({ type, transformer }: ColumnMetadata): boolean =>
+  TEXT_TYPES.has(type) && (transformer === undefined || transformer === canonical);
 
 /** The second factors in the table of an entity's users. */
 export interface SecondFactorTable {

@@ -9,10 +9,14 @@ import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { EmailDelivery } from './email-delivery.entity';
+import { canonicalEmail } from './identifiers';
 
 /** Number of rows that one step of the sweep reads. */
 const PAGE = 250;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The same for each spelling: what was proved of an address stays true if the host stores it in another one. */
+const emailHashOf = (email: string): string => sha256(canonicalEmail(email));
 
 /** Contains all queries of {@link EmailDelivery}. */
 @Injectable()
@@ -30,7 +34,7 @@ export class EmailDeliveries {
   async has(userId: string, email: string): Promise<boolean> {
     const statement = `
       SELECT 1 FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3 LIMIT 1`;
-    return (await this.database.query(statement, [this.realm.source.names, userId, sha256(email)])).length === 1;
+    return (await this.database.query(statement, [this.realm.source.names, userId, emailHashOf(email)])).length === 1;
   }
 
   /** Returns the id of the new row. */
@@ -39,7 +43,7 @@ export class EmailDeliveries {
     await sql(
       `INSERT INTO ${this.table()} (id, guard, user_id, email_hash, created_at)
        VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval)`,
-      [id, this.realm.guard, userId, sha256(email), this.clock.offset],
+      [id, this.realm.guard, userId, emailHashOf(email), this.clock.offset],
     );
     return id;
   }
@@ -52,7 +56,7 @@ export class EmailDeliveries {
 
   async removeAll(userId: string, email: string, sql: Sql = this.database.query): Promise<void> {
     const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 AND email_hash = $3`;
-    await sql(statement, [this.realm.source.names, userId, sha256(email)]);
+    await sql(statement, [this.realm.source.names, userId, emailHashOf(email)]);
   }
 
   /** Deletes the rows of the guard whose user does not exist any more: see `PasskeyPruning.prune`. */

@@ -1,13 +1,16 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { keptAs } from './identifiers';
+import { accountAmong, canonicalEmail, keptAs, emailSpellings } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
 
 /** An address that no account has: `invalid` is no domain (RFC 6761 §6.4). */
 const NO_ADDRESS = 'none@invalid';
+
+/** The longest wait of the start for the first answer of a user store, in milliseconds: as long as for Redis. */
+const FIRST_ANSWER_MS = 5000;
 
 /** The account to which a mail for an address goes. */
 export interface MailedAccount {
@@ -19,11 +22,17 @@ export interface MailedAccount {
   readonly identifier: string | null;
 }
 
+/** What a look-up of an identifier or of an email has found. */
+export interface LookUp {
+  /** The account that it names; null for none, and for several without the submitted spelling. */
+  readonly account: StoredCredentials | null;
+  /** The id of a user with a spelling of it; null for none. A new account cannot have it. */
+  readonly takenBy: string | null;
+}
+
 /** The calls of the provider that may wait for a store. */
 const ASKED = [
   'findById',
-  'findByIdentifier',
-  'findByEmail',
   'passwordHashOf',
   'create',
   'imitateCreation',
@@ -53,7 +62,7 @@ type Calls = Required<Pick<UserProvider, (typeof ASKED | typeof READ)[number]>>;
  * @throws StoreUnavailable if the store does not answer in time or cannot be reached
  */
 @Injectable()
-export class TimedUserProvider extends (Object as unknown as new () => Calls) {
+export class TimedUserProvider extends (Object as unknown as new () => Calls) implements OnApplicationBootstrap {
   constructor(
     private readonly provider: UserProvider,
     private readonly realm: Realm,
@@ -65,10 +74,53 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) {
     for (const name of ASKED) own![name] = (...args) => this.timed(async () => port![name]!(...args));
   }
 
+  /**
+   * Asks the store of the host once before the application listens. A store such as Prisma loads its engine and connects at
+   * its first query, which takes longer than a request waits: the first logins after a start would get 503. An application
+   * whose store fails or does not answer starts nevertheless.
+   */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.provider instanceof TypeormUserProvider) return;
+    const asked = (async () => this.provider.findByIdentifier(NO_ADDRESS))();
+    await withTimeout('The user store', FIRST_ANSWER_MS, asked).catch(() => undefined);
+  }
+
   /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */
   spellingOf(identifier: string): string {
     const given = identifier.trim();
-    return given && (this.provider.comparedForm(given) ?? keptAs(this.realm.options.username, given));
+    const kept = given && keptAs(this.realm.options.username, given);
+    return kept && (this.provider.comparedForm(kept) ?? kept);
+  }
+
+  /** The account with this identifier, with its password hash: see {@link UserProvider.findByIdentifier}. */
+  async findByIdentifier(identifier: string): Promise<StoredCredentials | null> {
+    return (await this.lookUp(identifier)).account;
+  }
+
+  /** The user with this email: see {@link UserProvider.findByEmail}. */
+  async findByEmail(email: string): Promise<object | null> {
+    return (await this.lookUpEmail(email)).account?.user ?? null;
+  }
+
+  async lookUp(identifier: string): Promise<LookUp> {
+    if (this.realm.options.username === 'email' && this.offers('findByEmails')) return this.lookUpEmail(identifier);
+    const kept = keptAs(this.realm.options.username, identifier);
+    const found = await this.timed(async () => this.provider.findByIdentifier(kept));
+    return this.found(found ? [found] : [], identifier);
+  }
+
+  /** The number of statements is the same for every address, and that of spellings depends on the submitted text alone. */
+  async lookUpEmail(address: string): Promise<LookUp> {
+    if (this.offers('findByEmails'))
+      return this.found(await this.timed(async () => this.provider.findByEmails!(emailSpellings(address))), address);
+    const user = await this.timed(async () => this.provider.findByEmail(canonicalEmail(address)));
+    return this.found(user ? [{ user, passwordHash: null }] : [], address);
+  }
+
+  private found(rows: readonly StoredCredentials[], submitted: string): LookUp {
+    const account = accountAmong(rows, submitted, ({ user }) => this.emailOf(user));
+    const first = account ?? rows[0];
+    return { account, takenBy: first ? this.idOf(first.user) : null };
   }
 
   /** The account to which a mail for an address goes; null for none. */

@@ -7,7 +7,7 @@ import {
   type Repository,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { idColumnOf, isStorable } from './columns';
+import { idColumnOf, isStorable, storedAs } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
@@ -124,7 +124,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   async markVerified(where: FindOptionsWhere<User>, email: string, at: Date): Promise<boolean> {
-    const unverified = { ...where, [this.email]: email, emailVerifiedAt: IsNull() };
+    const unverified = { ...where, ...this.having(this.email, email), emailVerifiedAt: IsNull() };
     return this.database.withManager(async (manager) => {
       const { affected } = await manager.update(this.repository.target, unverified, { emailVerifiedAt: at } as never);
       return affected === 1;
@@ -143,7 +143,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     more: object,
     manager: EntityManager,
   ): Promise<ReplacementResult> {
-    const current = { ...where, [property]: from ?? IsNull() };
+    const current = { ...where, ...(from === null ? { [property]: IsNull() } : this.having(property, from)) };
     try {
       const { affected } = await manager.update(this.repository.target, current, { [property]: to, ...more } as never);
       return affected === 1 ? 'changed' : 'stale';
@@ -174,6 +174,12 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   async delete(where: FindOptionsWhere<User>, manager: EntityManager): Promise<boolean> {
     const { affected } = await manager.delete(this.repository.target, where);
     return affected === 1;
+  }
+
+  /** The condition that a user has this value now. */
+  private having(property: string, value: string): FindOptionsWhere<User> {
+    const [where] = storedAs(this.repository.metadata.findColumnWithPropertyName(property)!, [value]);
+    return where as FindOptionsWhere<User>;
   }
 
   private get callsHost(): boolean {

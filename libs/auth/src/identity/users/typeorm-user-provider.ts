@@ -20,8 +20,8 @@ import {
   locksRows,
   rowReader,
 } from './user-rows';
-import { type SecondFactorTableType, idColumnOf, isStorable } from './columns';
-import { foldedIdentifier, keptAs } from './identifiers';
+import { TEXT_TYPES, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
+import { accountAmong, foldedIdentifier, keptAs, emailSpellings } from './identifiers';
 import {
   type EmailReplacement,
   type NewAccount,
@@ -32,8 +32,6 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
-
-const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
 /** Types whose values PostgreSQL compares to the letter. Of the others, such as citext and uuid, it ignores the case. */
 const TO_THE_LETTER: ReadonlySet<unknown> = new Set([
@@ -62,9 +60,6 @@ const NOT_FOUND = { user: null, ended: false };
 
 type Found<User> = Omit<FoundCaller, 'user'> & { user: User | null };
 
-/** The texts under which a value may be stored: as it was given, and as registration normalizes it. */
-const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
-
 /** Reads and changes the users of one TypeORM entity. The guard's `username` option names the identifier column. */
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
@@ -74,6 +69,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** Undefined until {@link readLocks} has read it. */
   private isLockable: boolean | undefined;
   private readonly accounts: TypeOrmAccounts<User>;
+  /** The property that holds the email. */
+  private readonly email: string;
   private readonly credentials: CredentialRows<User>;
   private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
   private readonly hasRow = batchPerTick<boolean>((ids) => this.haveRows(ids));
@@ -98,6 +95,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = Table && new Table(database, this.metadata);
     this.accounts = new TypeOrmAccounts(this.repository, username, database);
+    this.email = this.accounts.email;
     this.credentials = new CredentialRows(this.repository, database);
     this.row = rowReader(database, this.metadata);
   }
@@ -158,16 +156,26 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
     if (!isStorable(identifier)) return null;
-    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nullIfNotOfType);
-    const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
-    const closest = found?.find(isExact) ?? found?.[0];
-    return closest && this.isSpelled(closest.user, identifier) ? closest : null;
+    if (this.username === 'email') return this.findByAddress(identifier);
+    const [found] = (await this.credentials.by(this.username, [identifier]).catch(nullIfNotOfType)) ?? [];
+    return found && this.isSpelled(found.user, identifier) ? found : null;
+  }
+
+  override async findByEmails(emails: readonly string[]): Promise<StoredCredentials<User>[]> {
+    const texts = emails.filter(isStorable);
+    if (!texts.length) return [];
+    return (await this.credentials.by(this.email, texts).catch(nullIfNotOfType)) ?? [];
+  }
+
+  private async findByAddress(address: string): Promise<StoredCredentials<User> | null> {
+    if (!isStorable(address)) return null;
+    return accountAmong(await this.findByEmails(emailSpellings(address)), address, ({ user }) => this.emailOf(user));
   }
 
   /**
    * The text that the statement of {@link findByIdentifier} compares. It differs from it in two cases: an email that is
-   * stored with capitals is found by its own spelling only, and PostgreSQL may convert letters outside ASCII in another way,
-   * by the locale of the database (`citext`) or by a collation.
+   * stored in another form than the canonical one is found by some of its spellings only, and PostgreSQL may convert letters
+   * outside ASCII in another way, by the locale of the database (`citext`) or by a collation.
    */
   override comparedForm(identifier: string): string {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
@@ -193,20 +201,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override emailOf(user: User): string | null {
-    return this.textOf(user, this.accounts.email);
+    return this.textOf(user, this.email);
   }
 
   override async findByEmail(email: string): Promise<User | null> {
-    if (!isStorable(email)) return null;
-    const property = this.accounts.email;
-    const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
-    const users = await this.credentials.entities(where).catch(nullIfNotOfType);
-    return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
+    return (await this.findByAddress(email))?.user ?? null;
   }
 
   /** The name of the entity's column if it is not unique; null if it is unique. */
   sharedColumn(kind: 'identifier' | 'email'): string | null {
-    const property = kind === 'email' ? this.accounts.email : this.username;
+    const property = kind === 'email' ? this.email : this.username;
     return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
@@ -216,6 +220,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const storesFactors = (): boolean => this.secondFactors?.exist ?? false;
     const areDated = (): boolean => accounts.areDated;
     const offered: Record<keyof OptionalPorts, () => boolean> = {
+      findByEmails: () => true,
       // Registration requires a name.
       create: () => accounts.has('name'),
       // A `@CreateDateColumn` with a time zone.
@@ -275,12 +280,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   ): Promise<ReplacementResult> {
     if (![id, to, from ?? ''].every(isStorable)) return 'stale';
     const more = this.accounts.has('emailVerifiedAt') ? { emailVerifiedAt: verifiedAt } : {};
-    return this.accounts.replace(this.byId(id), this.accounts.email, { from, to }, more, manager);
+    return this.accounts.replace(this.byId(id), this.email, { from, to }, more, manager);
   }
 
   /** Whether the identifier is the email of the users. */
   get isIdentifiedByEmail(): boolean {
-    return this.accounts.email === this.username;
+    return this.email === this.username;
   }
 
   override async changeIdentifier(id: string, { from, to }: Replacing): Promise<ReplacementResult> {
@@ -340,7 +345,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
    */
   private isSpelled(user: User, identifier: string): boolean {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
-    if (TEXT.has(column.type)) return true;
+    if (TEXT_TYPES.has(column.type)) return true;
     return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
   }
 

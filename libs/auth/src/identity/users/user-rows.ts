@@ -14,7 +14,7 @@ import { type Database, type Sql, quoted, quotedPath } from '../../foundation/pl
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';
-import { idColumnOf } from './columns';
+import { idColumnOf, storedAs } from './columns';
 import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
@@ -224,11 +224,12 @@ export class CredentialRows<User extends ObjectLiteral> {
     return this.database.withManager((manager) => this.selection(manager, where).getMany(), this.callsHost);
   }
 
-  /** The users whose `property` has one of these values. */
+  /** The users whose `property` has one of these values. Several of them are not empty. */
   async by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
     // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
     const none = Raw((column) => `${column} = :none`, { none: null });
-    const where = values.map((value) => ({ [property]: value === '' ? none : value })) as FindOptionsWhere<User>[];
+    const column = this.repository.metadata.findColumnWithPropertyName(property)!;
+    const where = (values[0] === '' ? [{ [property]: none }] : storedAs(column, values)) as FindOptionsWhere<User>[];
     const users = await this.database.withManager(
       (manager) => this.selection(manager, where).addSelect('u.passwordHash').getMany(),
       this.callsHost,

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable, Logger } from '@nestjs/common';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
 import {
@@ -148,12 +148,23 @@ export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
 @Injectable()
 export class GateRefusalLog {
   private readonly reasons: ReadonlySet<string>;
+  private isWarned = false;
 
   constructor(
     private readonly log: SecurityLog,
     @Inject(MANIFESTS) manifests: readonly Feature[],
   ) {
     this.reasons = new Set(reasonsOf(manifests).keys());
+  }
+
+  /** Once, of a body in JSON that the application has not parsed: every client would get 415 for every body. */
+  warnOfNoParser(): void {
+    if (this.isWarned) return;
+    this.isWarned = true;
+    new Logger('Auth').warn(
+      'A request with a body in JSON was answered 415, because no parser of the application has read the body before the ' +
+        'guards. With bodyParser: false in NestFactory.create, add a parser before app.init(), such as app.use(express.json()).',
+    );
   }
 
   write(error: unknown, guard: string, context: ExecutionContext, request: object): void {

@@ -77,7 +77,10 @@ export class RouteGuard implements CanActivate {
   private async checkMounted(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
     const request = context.switchToHttp().getRequest<Received>();
     // Before every gate, like a body that a parser refuses.
-    if (!context[PASSED] && (await hasUnparsedBody(request))) throw new UnreadableRequest(UNSUPPORTED);
+    if (!context[PASSED] && (await hasUnparsedBody(request))) {
+      if (isJson(request.headers)) this.gateRefusalLog.warnOfNoParser();
+      throw new UnreadableRequest(UNSUPPORTED);
+    }
     return RequestScope.of(request).run(() => this.checkGates(gates, guard, context));
   }
 
@@ -139,6 +142,9 @@ interface Received {
   readonly raw?: IncomingMessage;
 }
 
+const isJson = (headers: IncomingHttpHeaders): boolean =>
+  /^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '');
+
 /**
  * Whether a request has a body of which no parser of the application has made a value: it would count as one without fields.
  * Parsers of texts and of bytes do not read fields either. A text in JSON is a wrong value, which the validation refuses.
@@ -149,8 +155,7 @@ export async function hasUnparsedBody(request: Received): Promise<boolean> {
   const { method, headers, body } = request;
   // A body has no meaning there (RFC 9110 §9.3.1), and Fastify does not read it.
   if (method === 'GET' || method === 'HEAD') return false;
-  if (typeof body === 'string' || body instanceof Uint8Array)
-    return body.length > 0 && !/^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '');
+  if (typeof body === 'string' || body instanceof Uint8Array) return body.length > 0 && !isJson(headers);
   if (body instanceof Readable) return true;
   if (body !== undefined) return false;
   if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0) > 0;

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { foldedIdentifier } from '../../identity/users/identifiers';
+import { comparedAs } from '../../identity/users/identifiers';
 import { parsedIPv6, shownAddress } from '../gates/request-log';
 import { FIELD_MAX, ownField } from './request-body';
 
@@ -71,7 +71,7 @@ export class FairShareKeys {
   of(request: { ip?: unknown; body?: unknown }): readonly string[] {
     const { source, options } = this.realm;
     const identifier = ownField(request.body, options.username);
-    const account = typeof identifier === 'string' ? foldedIdentifier(identifier.slice(0, FIELD_MAX)) : '';
+    const account = typeof identifier === 'string' ? comparedAs(options.username, identifier.slice(0, FIELD_MAX)) : '';
     return [`client|${this.clients.addressOf(request)}`, `account|${source.key}|${account}`].map(sha256);
   }
 }

@@ -13,6 +13,9 @@ describe('an email address', () => {
     '\u212aim@example.com',
     'm\u0131ke@example.com',
     'straße@example.com',
+    'ada@xn--mnchen-3ya.de',
+    'ada@fa\u00df.example',
+    'ada@\uff45xample.com',
   ])('may be %s', (text) => expect(isEmailAddress(text)).toBe(true));
 
   it.each<[string, unknown]>([
@@ -44,6 +47,8 @@ describe('an email address', () => {
     ['a variation selector', 'a\ufe0fda@example.com'],
     ['a variation selector of another plane', 'ada@ex\u{e0101}ample.com'],
     ['a soft hyphen', 'ada@exam\u00adple.com'],
+    ['a blank character of Braille', 'a\u2800da@example.com'],
+    ['a blank hieroglyph', 'a\u{13441}da@example.com'],
     ['a dot leader', 'ada@example\u2024com'],
     ['a dot leader in the local part', 'a\u2024da@example.com'],
     ['two dot leaders', 'a\u2025da@example.com'],
@@ -57,6 +62,13 @@ describe('an email address', () => {
     ['a full-width quotation mark', '\uff02eve\uff02@corp.com'],
     ['an unpaired surrogate', 'ada\ud800@example.com'],
     ['a very long host', `a@${'b.'.repeat(1_000_000)}c`],
+    ['a host without an A-label', 'ada@a\u2ff0b.example'],
+    ['a host whose A-label has more than 63 characters', `ada@${'\u00fc'.repeat(60)}.example`],
+    ['a path after the host', 'ada@m\u00fcnchen.de/x'],
+    ['a port after the host', 'ada@m\u00fcnchen.de:25'],
+    ['a percent sign in the host', 'ada@m%6d\u00fcnchen.de'],
+    ['a query after the host', 'ada@m\u00fcnchen.de?x'],
+    ['a letter whose NFC no mail program reads', 'a\ufacfda@example.com'],
     ['a local part of 65 characters', `${'x'.repeat(65)}@example.com`],
   ])('must not be %s', (_, text) => expect(isEmailAddress(text)).toBe(false));
 });
@@ -113,7 +125,9 @@ describe('a character of an email address', () => {
       .integer({ min: 0xa1, max: 0xffef })
       .filter((code) => /^[\p{L}\p{N}]$/u.test(String.fromCodePoint(code)) && !isRefused(code))
       // A compatibility form with a bracket or a colon delimits an address, too.
-      .filter((code) => !/[\p{Z}"(),:;<>[\\\]]/u.test(String.fromCodePoint(code).normalize('NFKC')));
+      .filter((code) => !/[\p{Z}"(),:;<>[\\\]]/u.test(String.fromCodePoint(code).normalize('NFKC')))
+      // Of a few ideographs, NFC is a letter of another plane.
+      .filter((code) => String.fromCodePoint(code).normalize('NFC').codePointAt(0)! <= 0xffff);
     fc.assert(
       fc.property(letter, (code) => {
         expect(isEmailAddress(`a${String.fromCodePoint(code)}da@example.com`)).toBe(true);
@@ -130,5 +144,36 @@ describe('an identifier', () => {
     ['a\u200bda', true],
     ['a\u3164da', true],
     ['a\u{e0101}da', true],
+    ...['', '\u0301', '\u00a0\u3000', '\ue000'].map((text): [string, boolean] => [text, true]),
+    ...[
+      '\t',
+      '\u0085',
+      '\u00ad',
+      '\u034f',
+      '\u061c',
+      '\u115f',
+      '\u1160',
+      '\u180e',
+      '\u200d',
+      '\u200e',
+      '\u2028',
+      '\u202e',
+    ].map((text): [string, boolean] => [`a${text}da`, true]),
+    ...[
+      '\u2060',
+      '\u2066',
+      '\u2800',
+      '\ufe0f',
+      '\ufeff',
+      '\uffa0',
+      '\ufffa',
+      '\u{13441}',
+      '\u{16fe4}',
+      '\u{1d159}',
+      '\u{e0001}',
+    ].map((text): [string, boolean] => [`a${text}da`, true]),
+    ['e\u0301a b\u00a0c', false],
+    ['7', false],
+    ['_', false],
   ])('%j has invisible characters: %s', (text, expected) => expect(hasInvisible(text)).toBe(expected));
 });

@@ -14,6 +14,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
+import { canonicalEmail, hasAsciiDomain } from '../../identity/users/identifiers';
 
 /** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
 export const isLongerThan = (text: string, max: number): boolean => text.length > 2 * max || [...text].length > max;
@@ -21,11 +22,22 @@ export const isLongerThan = (text: string, max: number): boolean => text.length 
 /** Longest email address: 64 characters, an at sign, and a domain of 254 (RFC 5321 §4.5.3.1). */
 const EMAIL_MAX = 319;
 
-/** Characters that delimit or comment an address in a mail header, and invisible characters. */
-const MISLEADING = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}"(),:;<>[\\\]]/u;
+/** Characters that delimit or comment an address in a mail header, and those that are no letter, number, mark or symbol. */
+const MISLEADING = /[\p{C}\p{Z}"(),:;<>[\\\]]/u;
 
-/** Whether a text has a character that is not shown (Unicode: `Default_Ignorable_Code_Point`). It would look like another text. */
-export const hasInvisible = (text: string): boolean => /\p{Default_Ignorable_Code_Point}/u.test(text);
+/**
+ * Characters that are not shown: control characters, those that Unicode calls `Default_Ignorable_Code_Point` (zero-width characters,
+ * marks of the writing direction, fillers of Hangul), and those whose glyph is blank: of Braille, of musical notation, of hieroglyphs
+ * and of the Khitan script.
+ */
+const INVISIBLE =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+
+/** A character that is shown without another one. */
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** Whether a text has a character that is not shown, so that it looks like another text, or has no character that is shown. */
+export const hasInvisible = (text: string): boolean => INVISIBLE.test(text) || !VISIBLE.test(text);
 
 /**
  * The dots and at signs of an address. Host names may also contain the ideographic full stop, which programs read as a
@@ -45,10 +57,13 @@ export function isEmailAddress(value: unknown): value is string {
   // Mail programs normalize addresses: a full-width @ becomes @.
   const folded = value.normalize('NFKC');
   // Before `isEmail`, which throws for an unpaired surrogate.
-  if (MISLEADING.test(value) || MISLEADING.test(folded) || folded.split('@').length !== 2) return false;
+  if (hasInvisible(value) || MISLEADING.test(value) || MISLEADING.test(folded) || folded.split('@').length !== 2)
+    return false;
   // A character that becomes a dot or an at sign: the address would be another one for a mail program.
   if (delimitersIn(folded) !== value.replaceAll(/[^.@]/g, '')) return false;
-  return isEmail(value, { require_tld: false });
+  // The form that is stored, and to which mails go. Its labels may be longer.
+  const canonical = canonicalEmail(value);
+  return hasAsciiDomain(canonical) && isEmail(canonical, { require_tld: false });
 }
 
 /** Maximum number of fields that a response lists, so that a small request gets no large response. */
@@ -160,6 +175,15 @@ export function ownField(body: unknown, name: string): unknown {
   return VERBATIM.has(name) && value !== '' ? value : trimmed(value);
 }
 
+/**
+ * The form of a field in which its length is checked. A password that is too long as it was entered may not be in the composed
+ * spelling of its characters (NFC), in which another device of the user enters it.
+ */
+export const measured = (name: string, value: unknown): unknown =>
+  VERBATIM.has(name) && typeof value === 'string' && isLongerThan(value, FIELD_MAX) && value.length <= 8 * FIELD_MAX
+    ? value.normalize('NFC')
+    : value;
+
 /** Whether a value is an object other than a list. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -195,7 +219,7 @@ export function readBody<Body extends object>(
     const isRequired = typeof required === 'function' ? required(values) : required;
     // A text with NUL passes: it names nothing that is stored.
     const whole = { maxLength: Infinity, ...expected, optional: !isRequired };
-    const [field, key] = [nameOf(property), fieldFault(values[property], whole, true)];
+    const [field, key] = [nameOf(property), fieldFault(measured(nameOf(property), values[property]), whole, true)];
     return key ? [[field, [{ key, params: { field: named(field), max: FIELD_MAX } }]]] : [];
   });
   if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));

@@ -8,7 +8,7 @@ import type { DeletedAccount } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { type Lock, secondsHeld } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
-import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
+import { bounded, canonicalEmail } from '../../identity/users/identifiers';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Number of rows that one statement of a sweep reads. */
@@ -243,7 +243,7 @@ const MAIL = 'mail:';
  */
 export const mailLock = (email: string): LockKey => ({
   purpose: 'login',
-  subject: `${MAIL}${bounded(foldedIdentifier(email))}`,
+  subject: `${MAIL}${bounded(canonicalEmail(email))}`,
 });
 
 /** The address of the key of a {@link mailLock}, as an operator writes it; null for any other text. */

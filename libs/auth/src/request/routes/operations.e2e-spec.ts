@@ -4,7 +4,7 @@ import { routesOf } from '../../../../../test/support/views/routes';
 import { ALL_REASONS } from '../../../../../test/support/views/security-lines';
 import { declaredRoutes, statedReasons } from '../gates/declared-routes.testkit';
 
-const passwordless = { passkeyRegistration: true, conditionalCreate: true };
+const passwordless = { passkeyRegistration: true, conditionalCreate: true, verificationByAddress: true };
 const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },

@@ -9,7 +9,13 @@ import { declarationOf } from '../gates/request-log';
 import { type MountedRoute, mountedRoutes } from '../gates/library-routes';
 import { limitationOf } from './limiters';
 
-const FEATURES = { emailCode: true, emailChange: true, passkeyRegistration: true, conditionalCreate: true };
+const FEATURES = {
+  emailCode: true,
+  emailChange: true,
+  passkeyRegistration: true,
+  verificationByAddress: true,
+  conditionalCreate: true,
+};
 
 describe('the routes of the library', () => {
   const account = FullAccount.forFile({

@@ -253,7 +253,7 @@ function productionChecks({ config }: WithOptions): UnnamedFinding[] {
   ];
   const now = errorsFor(false);
   const later = errorsFor(true).filter((text) => !now.includes(text));
-  const stores = config.store || config.redisUrl ? [] : ['Neither redis.url (SVC_REDIS_URL) nor cache is set.'];
+  const stores = config.store || config.redis.url ? [] : ['Neither redis.url (SVC_REDIS_URL) nor cache is set.'];
   const texts = [...later, ...stores];
   if (!texts.length) return [ok('NODE_ENV is not production; its rules find nothing more.')];
   return [warning(`NODE_ENV is not production. There the application would not start:\n${texts.join('\n')}`)];

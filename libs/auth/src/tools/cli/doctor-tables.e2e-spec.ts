@@ -35,7 +35,9 @@ describe('svc-auth doctor, on the tables', () => {
     const { stdout } = await runInProcess(() => runCli(args), args, place);
     const { checks } = JSON.parse(stdout) as { checks: Finding[] };
     return checks
-      .filter(({ check, status }) => ['start', 'tables', 'indexes'].includes(check) && status !== 'ok')
+      .filter(
+        ({ check, status }) => ['start', 'tables', 'indexes', 'hashes', 'emails'].includes(check) && status !== 'ok',
+      )
       .map(({ check, status, message, cure = '' }) => `${status} ${check}: ${message} ${cure}`);
   }
 
@@ -56,6 +58,23 @@ describe('svc-auth doctor, on the tables', () => {
     ]);
   });
 
+  it('counts the hashes that no verifier accepts, and shows none', async () => {
+    const phc = '$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+    const bcrypt = '$2b$04$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+    const hashes = [phc, `NFKC:${phc}`, `argon2${phc}`, bcrypt, 'plain-secret', `NFKD:${phc}`];
+    const values = hashes.map((hash, i) => `('${i}@example.com', '${hash}')`).join(', ');
+    await executed(`INSERT INTO people (email, password_hash) VALUES ${values}, ('n@example.com', NULL)`, database.url);
+    writeModule();
+    const [problem, ...others] = await problems('app.module.js');
+    expect(others).toEqual([]);
+    expect(problem).toMatch(
+      /^warning hashes: people\.password_hash has 3 hashes that no verifier accepts.* SELECT left\("password_hash", 7\), count\(\*\) FROM "people" GROUP BY 1;$/,
+    );
+    expect(problem).not.toMatch(/plain-secret|E5YPO9/);
+    await executed(`DELETE FROM people WHERE password_hash !~ 'argon2id' OR password_hash ~ '^NFKD'`, database.url);
+    expect(await problems('app.module.js')).toEqual([]);
+  });
+
   it('names an id that is a part of the primary key of the table', async () => {
     const key = 'ALTER TABLE people DROP CONSTRAINT people_pkey, ADD PRIMARY KEY (id, email)';
     await executed(key, database.url);
@@ -66,6 +85,39 @@ describe('svc-auth doctor, on the tables', () => {
     ]);
     await executed('CREATE UNIQUE INDEX ON people (id)', database.url);
     expect(await problems('app.module.js')).toEqual([]);
+  });
+
+  it('names emails that only their own spelling finds, with a statement that mends them', async () => {
+    const add = (...emails: string[]) =>
+      executed(`INSERT INTO people (email) VALUES ${emails.map((email) => `('${email}')`).join()}`, database.url);
+    writeModule();
+    // A registration stores the first form, and a look-up finds the others.
+    await add(
+      'ada@xn--mller-kva.example',
+      'bob@m\u00fcller.example',
+      'eve@mu\u0308ller.example',
+      'j\u00fcrgen@example.com',
+    );
+    expect(await problems('app.module.js')).toEqual([]);
+    await add('Carol@Example.com', 'dan@example.com ');
+    const [lost, ...others] = await problems('app.module.js');
+    expect(others).toEqual([]);
+    expect(lost).toMatch(/^warning emails: people\.email has 2 emails with capitals, spaces or a decomposed letter\./);
+    // Of two rows with one lower case, none is changed.
+    await add('FRANK@example.com', 'frank@example.com');
+    await executed(lost!.slice(lost!.indexOf('UPDATE ')), database.url);
+    const left = await problems('app.module.js');
+    expect(left).toEqual([
+      expect.stringContaining('warning emails: people.email has 1 mailbox with several accounts'),
+      expect.stringContaining('warning emails: people.email has 1 email with capitals'),
+    ]);
+    expect(left[0]).toContain(`SELECT "id", "email" FROM "people" WHERE "id" IN ('7', '8');`);
+    await executed(`DELETE FROM people WHERE id = 7`, database.url);
+    await add('gr\u00c9ta@example.com', 'hu\u0308gu\u0308 @m\u00fcller.example', 'ada@m\u00fcller.example');
+    const [shared, decomposed] = await problems('app.module.js');
+    expect(shared).toContain(`WHERE "id" IN ('1', '11');`);
+    await executed(decomposed!.slice(decomposed!.indexOf('UPDATE ')), database.url);
+    expect(await problems('app.module.js')).toEqual([shared]);
   });
 
   it('names an entity with several primary columns, which refuses the start', async () => {

@@ -94,6 +94,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       'postgres',
       'tables',
       'indexes',
+      'hashes',
       'clocks',
       'redis',
       'distance',
@@ -305,6 +306,8 @@ describeWithOwnRedis('svc-auth doctor', () => {
       postgres: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
       tables: 'Not checked: there is no connection to PostgreSQL.',
       indexes: 'Not checked: there is no connection to PostgreSQL.',
+      hashes: 'Not checked: there is no connection to PostgreSQL.',
+      emails: 'Not checked: there is no connection to PostgreSQL.',
       clocks: 'Not checked: no store has answered.',
       distance: 'Not checked: no store has answered.',
     });

@@ -155,7 +155,7 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
   const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
     [!config, named, refused],
     [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set SVC_REDIS_URL for this command.'],
-    [isAway('postgres'), ['tables', 'indexes'], 'there is no connection to PostgreSQL.'],
+    [isAway('postgres'), ['tables', 'indexes', 'hashes', 'emails'], 'there is no connection to PostgreSQL.'],
     [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
   const absent = (checks: string[]) => checks.filter((name) => !findings.some(({ check }) => check === name));
@@ -317,10 +317,11 @@ async function opened(
   before: Finding[],
 ): Promise<RedisSource | StoreFactory | undefined> {
   if (config?.store) return redisIn(config.store);
-  const redisUrl = options ? options.redis?.url : process.env.SVC_REDIS_URL;
-  if (!redisUrl || options?.cache || redisErrors({ redisUrl }).length) return undefined;
+  const { SVC_REDIS_URL: url, SVC_REDIS_USERNAME: username, SVC_REDIS_PASSWORD: password } = process.env;
+  const redis = (options ? options.redis : { url, username, password }) ?? {};
+  if (!redis.url || options?.cache || redisErrors({ redis }).length) return undefined;
   try {
-    own.create(redisUrl);
+    own.create({ ...redis, url: redis.url });
     await own.open();
   } catch (failure) {
     before.push(...found('redis', error(messageOf(failure))));

@@ -32,11 +32,11 @@ describe('the secrets that svc-auth hides', () => {
         { previousSecrets: ['the-former-secret'], keys: { private: 'a-private-key', passphrase: 'a-passphrase' } },
       ],
       encryption: { key: 'an-encryption-key', previousKeys: ['a-former-key'] },
-      redisUrl: 'redis://:redis-password@host',
+      redis: { url: 'redis://:redis-password@host', password: 'another-password' },
     });
     const text =
-      'the-first-secret the-former-secret a-private-key a-passphrase an-encryption-key a-former-key redis-password';
-    expect(secrets.hideIn(text)).toBe(Array.from({ length: 7 }, () => '***').join(' '));
+      'the-first-secret the-former-secret a-private-key a-passphrase an-encryption-key a-former-key redis-password another-password';
+    expect(secrets.hideIn(text)).toBe(Array.from({ length: 8 }, () => '***').join(' '));
   });
 
   it('are not the names and addresses of passkeys, short words, and objects of the host', () => {

@@ -10,7 +10,7 @@ import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } fr
 import { TABLES } from '../../entities';
 import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
-import { idChecks, identifierChecks, userRights } from './user-checks';
+import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
 
@@ -44,6 +44,8 @@ export async function databaseChecks({ database, config }: Subject): Promise<Fin
       ...(await idChecks(database, config)),
       ...(await identifierChecks(database, config)),
       ...(await userRights(database, config)),
+      ...(await hashChecks(database, config)),
+      ...(await emailChecks(database, config)),
       ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {
         const [row] = await database.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms');
         return Number(row!.ms);
@@ -182,7 +184,7 @@ type Ask = (...words: string[]) => Promise<unknown>;
 /** The version, the role, the eviction, the persistence and the clock of Redis; of each master of a cluster. */
 export async function redisChecks({ redis, config }: Subject): Promise<Finding[]> {
   if (!redis) {
-    if (!config || config.store || config.redisUrl) return [];
+    if (!config || config.store || config.redis.url) return [];
     const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
     const cure =
       'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';

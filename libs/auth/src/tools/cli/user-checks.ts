@@ -1,8 +1,11 @@
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
-import { type Database, quotedPath } from '../../foundation/platform/database';
-import { idColumnOf } from '../../identity/users/columns';
+import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
+import { idColumnOf, storesText } from '../../identity/users/columns';
+import { canonicalEmail, foldedIdentifier, emailSpellings } from '../../identity/users/identifiers';
 import { FEATURES } from '../../features';
-import { type Finding, type UnnamedFinding, error, found, ok, warning } from './config-checks';
+import { acceptsHash } from '../../identity/password/password-check';
+import { type Finding, type UnnamedFinding, error, found, ok, skipped, warning } from './config-checks';
+import { messageOf } from './host-watch';
 
 /** An index on the table of users, as PostgreSQL describes it. */
 interface UserIndex {
@@ -94,6 +97,134 @@ function hasAllRows({ predicate, column, deletedAt }: UserIndex): boolean {
   const harmless = [`${column} IS NOT NULL`, ...(deletedAt === null ? [] : [`${deletedAt} IS NULL`])];
   return conditions.every((condition) => harmless.includes(condition));
 }
+
+/** Rows that are read of a table of users. Their hashes have about two megabytes. */
+const HASHES_READ = 20_000;
+
+/** Counts the stored hashes that no verifier accepts. Their users are answered as for a wrong password. No hash is printed. */
+export async function hashChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const { verifiers = [] } = config?.hashing ?? {};
+  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
+  const checks = [...tables.values()].map(async ({ tablePath, columns }): Promise<Finding[]> => {
+    const column = columns.find(({ propertyName }) => propertyName === 'passwordHash');
+    // The database does not contain the hash itself where the entity transforms it.
+    if (!column || column.transformer) return [];
+    const [table, name] = [quotedPath(tablePath), `"${column.databaseName}"`];
+    try {
+      const rows = await database.query<{ hash: string }>(
+        `SELECT hash FROM (SELECT ${name} AS hash FROM ${table} LIMIT ${HASHES_READ}) AS read WHERE hash IS NOT NULL`,
+      );
+      const refused = rows.filter(({ hash }) => !acceptsHash(hash, verifiers)).length;
+      const place = `${tablePath}.${column.databaseName}`;
+      if (refused === 0) return found('hashes', ok(`All hashes of ${place} can be verified.`));
+      const message = `${place} has ${refused} hashes that no verifier accepts, among ${HASHES_READ} rows at most: these users cannot sign in with their passwords.`;
+      const cure = `Add the verifier of their kind to hashing.verifiers, or let the users reset their passwords. The kinds: SELECT left(${name}, 7), count(*) FROM ${table} GROUP BY 1;`;
+      return found('hashes', warning(message, cure));
+    } catch (failure) {
+      return found('hashes', skipped(`The hashes of ${tablePath} could not be read: ${messageOf(failure)}`));
+    }
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** A stored email, with the id of its user as PostgreSQL prints it. */
+interface StoredEmail {
+  readonly id: string;
+  readonly email: string;
+  /** Whether the look-up distinguishes it from its lower case without spaces. A `citext` ignores case. */
+  readonly isDistinct: boolean;
+}
+
+/** The most stored emails that are examined. */
+const EXAMINED = 10_000;
+
+/** The most ids that a finding names. */
+const NAMED = 10;
+
+/** Whether a look-up finds each stored email by its canonical form, and no other account by it. It reads the whole table. */
+export async function emailChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const tables = new Map(userTables(database, config).map(({ metadata }) => [metadata.tablePath, metadata]));
+  const checks = [...tables.values()].map(async (metadata): Promise<UnnamedFinding[]> => {
+    const column = metadata.findColumnWithPropertyName('email');
+    if (!column || !storesText(column)) return [];
+    const table = quotedPath(metadata.tablePath);
+    const [id, email] = [idColumnOf(metadata), column].map(({ databaseName }) => quoted(databaseName)) as [
+      string,
+      string,
+    ];
+    const place = `${metadata.tablePath}.${column.databaseName}`;
+    const deletedAt = metadata.deleteDateColumn?.databaseName;
+    const isDistinct = `${email} <> lower(btrim(${email}))`;
+    const select = (where: string): string =>
+      `SELECT ${id}::text AS id, ${email}::text AS email, ${isDistinct} AS "isDistinct" FROM ${table}
+        WHERE ${where}${deletedAt === undefined ? '' : ` AND ${quoted(deletedAt)} IS NULL`} ORDER BY ${id} LIMIT ${EXAMINED}`;
+    try {
+      return await database.source.transaction(async (manager) => {
+        // Longer than the limit of a request: the statement uses no index.
+        await manager.query("SET LOCAL statement_timeout = '30s'");
+        const unusual: StoredEmail[] = await manager.query(
+          select(`(${isDistinct} OR ${email}::text COLLATE "C" ~ '[^!-~]' OR ${email}::text COLLATE "C" ~* 'xn--')`),
+        );
+        const forms = unusual.map((one) => canonicalEmail(one.email));
+        const plain: StoredEmail[] = await manager.query(select(`${email}::text = ANY($1)`), [forms]);
+        const rows = `SELECT ${id}, ${email} FROM ${table} WHERE ${id}`;
+        const problems = [
+          ...sharedMailboxes([...unusual, ...plain], place, rows),
+          ...unfindable(unusual, place, { table, email }),
+        ];
+        return problems.length ? problems : [ok(`${place} has one account for each mailbox, found in every spelling.`)];
+      });
+    } catch (failure) {
+      return [skipped(`Not checked: ${place} cannot be read: ${(failure as Error).message}`)];
+    }
+  });
+  return found('emails', ...(await Promise.all(checks)).flat());
+}
+
+/** The rows of one mailbox that no other spelling than their own distinguishes. */
+function sharedMailboxes(rows: readonly StoredEmail[], place: string, select: string): UnnamedFinding[] {
+  const byMailbox = new Map<string, Map<string, StoredEmail>>();
+  for (const row of rows) {
+    const canonical = canonicalEmail(row.email);
+    byMailbox.set(canonical, (byMailbox.get(canonical) ?? new Map<string, StoredEmail>()).set(row.id, row));
+  }
+  const shared = [...byMailbox.values()].filter(({ size }) => size > 1);
+  if (!shared.length) return [];
+  const ids = shared.flatMap((accounts) => [...accounts.keys()]);
+  const list = ids.slice(0, NAMED).map(literal).join(', ');
+  const message =
+    `${place} has ${shared.length} ${shared.length === 1 ? 'mailbox' : 'mailboxes'} with several accounts, whose emails differ in ` +
+    'case or in the spelling of a letter. A person signs in to the one that is spelled as it was typed; if none is, to none.';
+  return [
+    warning(message, `Keep one account of each, and change or delete the others: ${select} IN (${list});${more(ids)}`),
+  ];
+}
+
+/** The rows that are found only if a person types capitals or spaces as they are stored. */
+function unfindable(
+  rows: readonly StoredEmail[],
+  place: string,
+  { table, email }: { table: string; email: string },
+): UnnamedFinding[] {
+  const isFound = ({ email: stored, isDistinct }: StoredEmail): boolean =>
+    emailSpellings(canonicalEmail(stored)).includes(isDistinct ? stored : foldedIdentifier(stored));
+  const lost = rows.filter((row) => !isFound(row));
+  if (!lost.length) return [];
+  const lower = `lower(btrim(${email}))`;
+  const form = lost.some((row) => /[^\0-\x7f]/.test(row.email)) ? `normalize(${lower})` : lower;
+  const count = rows.length === EXAMINED ? `at least ${lost.length}` : lost.length;
+  const message =
+    `${place} has ${count} ${lost.length === 1 ? 'email' : 'emails'} with capitals, spaces or a decomposed letter. Each signs in only ` +
+    'if it is typed as it is stored, and its mailbox can be registered again.';
+  const cure =
+    `UPDATE ${table} SET ${email} = ${form} WHERE ${email} <> ${form} AND ${form} NOT IN ` +
+    `(SELECT ${form} FROM ${table} WHERE ${email} IS NOT NULL GROUP BY 1 HAVING count(*) > 1);`;
+  return [warning(message, cure)];
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const more = (ids: readonly string[]): string => (ids.length > NAMED ? ` There are ${ids.length - NAMED} more.` : '');
 
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 type Right = (typeof RIGHTS)[number];

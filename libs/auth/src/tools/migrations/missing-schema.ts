@@ -165,7 +165,7 @@ function descriptionOf(missing: readonly MissingColumn[]): string {
     'The database has not all tables and columns. Run the missing migrations (with the option pool: svc:migrate or ' +
       'migrateAuth(pool)):',
     ...new Set(lines),
-    'A migration that is recorded as run, but lacks one of these columns, was changed before the first release: create the ' +
-      'database again, or add the column.',
+    'A migration that is recorded as run, but lacks one of these columns, was changed before the first release, or ran with ' +
+      'another schema, entityPrefix or search_path: create the database again, or correct the connection or the column.',
   ].join('\n');
 }

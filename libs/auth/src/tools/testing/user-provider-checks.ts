@@ -118,6 +118,24 @@ const lookUps: Check[] = [
       await findsNothing('findByEmail', kit, others, valuesBeside(identifier));
     },
   ),
+  when(
+    (kit) => hasEmails(kit) && kit.users.offers('findByEmails'),
+    'findByEmails returns the users with one of the emails, each with its password hash, and no other',
+    async ({ users, add, identifier }) => {
+      const [ada, bob] = [await add(), await add(), await add()];
+      const find = (emails: string[]) => answer(`findByEmails(${shown(emails)})`, () => users.findByEmails(emails));
+      const found = await find([ada.identifier, identifier(), '\0', bob.identifier]);
+      const byId = (a: unknown[], b: unknown[]): number => (String(a[0]) < String(b[0]) ? -1 : 1);
+      assert.deepEqual(
+        found.map(({ user, passwordHash }) => [users.idOf(user), users.emailOf(user), passwordHash]).toSorted(byId),
+        [ada, bob].map((one) => [one.id, one.identifier, one.passwordHash]).toSorted(byId),
+        'findByEmails must return each user with one of the emails, whose emailOf is the stored one, and no other',
+      );
+      const others = ['', '%', '\0', '\ud800', identifier(), `x${ada.identifier}`, `_${ada.identifier.slice(1)}`];
+      for (const emails of [[], others])
+        assert.deepEqual(await find(emails), [], `findByEmails(${shown(emails)}) must return an empty list`);
+    },
+  ),
   always(
     'findById, findByIdentifier and findByEmail return users with the same id, email and verification',
     async (kit) => {

@@ -17,8 +17,10 @@ const [EC_MEMBERS, RSA_MEMBERS] = [5, 4] as const;
 /** The parsed key is a map, which the type of the parser does not show. */
 const sizeOf = (key: CoseKey): number => (key as ReadonlyMap<number, unknown>).size;
 
+export const algorithmOf = (key: CoseKey): unknown => key.get(ALG);
+
 /** Whether the algorithm of a key is ES256. */
-export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
+export const isEcdsaKey = (key: CoseKey): boolean => algorithmOf(key) === -7;
 
 /**
  * Whether a key is valid for its algorithm: for ES256 a point on P-256, for RS256 an RSA key of at least 2048 bits with

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../../../kit';
 import { isTopLevel } from './responses';
 import { isEcdsaKey, isSound, isEcdsaSignature } from './public-key';
+import { acceptedOrigins } from '../relying-party';
 import type { Usage } from '../sign-count.policy';
 import { WEBAUTHN, type Webauthn } from './library';
 
@@ -40,11 +41,12 @@ export class AssertionVerifier {
     if (!isSound(key)) return null;
     // The library accepts encodings of a signature that are not DER.
     if (isEcdsaKey(key) && !isEcdsaSignature(Buffer.from(response.response.signature, 'base64url'))) return null;
-    const { rpId, origins, userVerification } = this.realm.options.passkeys;
+    const { passkeys } = this.realm.options;
+    const { rpId, userVerification } = passkeys;
     const { verified, authenticationInfo } = await webauthn.verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
-      expectedOrigin: origins,
+      expectedOrigin: acceptedOrigins(passkeys),
       expectedRPID: rpId!,
       requireUserVerification: userVerification === 'required',
       // The counter is checked while the row is locked: see `PasskeyStore.recordUse`.

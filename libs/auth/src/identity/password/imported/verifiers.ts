@@ -230,7 +230,7 @@ export function bcryptVerifier(
 /** Rounds of MD5 after which other work of the event loop runs: about a millisecond. */
 const PHPASS_SLICE = 1024;
 
-async function phpassKey(password: string, { rounds, salt }: PhpassDigest): Promise<string> {
+async function portableHash(password: string, { rounds, salt }: PhpassDigest): Promise<string> {
   const text = Buffer.from(password);
   let key = createHash('md5').update(salt).update(text).digest();
   for (let round = 0; round < rounds; round++) {
@@ -258,7 +258,7 @@ export const phpassVerifier = ({ cost = 13, preparation = [] }: { cost?: number 
       preparation: () => preparation,
       verify: async (digest, password) => {
         const parsed = phpassDigest(digest)!;
-        return timingSafeEqual(Buffer.from(await phpassKey(password, parsed)), Buffer.from(parsed.key));
+        return timingSafeEqual(Buffer.from(await portableHash(password, parsed)), Buffer.from(parsed.key));
       },
     },
     `phpassVerifier({ cost: ${cost} }): use a whole number from 7 to 15.`,
