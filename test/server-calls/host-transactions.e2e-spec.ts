@@ -2,9 +2,8 @@ import { AuthConfigError, Registered, SecurityStore, SessionEnded, SessionStarte
 import { Client } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { TestApp, claimsOf } from '../support/hosts/app';
-import { member, memberOptions, membersForFile } from '../support/hosts/members';
+import { Mailbox, member, memberOptions, membersForFile } from '../support/hosts/members';
 import { ADA } from '../support/flows/step-up';
-import { Mailbox } from '../support/mail/mailbox';
 import { PASSWORD } from '../support/hosts/user-entities';
 
 class Undone extends Error {}
