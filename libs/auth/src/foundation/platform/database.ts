@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
+import { currentDeadline, outerTransaction, repeatOnConflict, withTimeout } from './deadline';
 import { HostTransaction } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
@@ -194,7 +194,7 @@ export class Database {
    * @param once whether `work` runs exactly once, because it may call code of the host: see {@link callsHost}
    */
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
-    if (HostTransaction.current(this.dataSource)) return this.connected(({ sql, manager }) => work(sql, manager));
+    if (this.outer) return this.connected(({ sql, manager }) => work(sql, manager));
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
@@ -251,7 +251,7 @@ export class Database {
   }
 
   private connected<T>(work: (connection: Connection) => Promise<T>, once = false): Promise<T> {
-    const outer = HostTransaction.current(this.dataSource);
+    const { outer } = this;
     if (outer) return outer.step(this.timeoutMs, (on) => work(this.on(on, outer.throwIfOver, false)));
     // Without named statements, because a prepared statement that has become invalid needs a second run.
     return once ? this.attempt(work, false) : repeatOnConflict(this.timeoutMs, () => this.prepared(work));
@@ -317,6 +317,11 @@ export class Database {
     }
   }
 
+  private get outer(): HostTransaction | undefined {
+    const outer = outerTransaction();
+    return outer instanceof HostTransaction && outer.source === this.dataSource ? outer : undefined;
+  }
+
   private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {
     const run = sqlOn(this.source, runner, client, prepares);
     const sql: ParsedSql = async (...statement) => {
@@ -338,8 +343,6 @@ export function sqlOn({ logger }: DataSource, runner: QueryRunner, client: Clien
   };
 }
 
-const asNumber = (text: string): number => Number(text);
-const asJson = (text: string): unknown => JSON.parse(text);
 const ITEM = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/g;
 
 /** A byte of the output format `escape` of bytea. */
@@ -351,12 +354,12 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
   17: (text) =>
     text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text.replaceAll(ESCAPED, octet), 'latin1'),
-  21: asNumber,
-  23: asNumber,
-  700: asNumber,
-  701: asNumber,
-  114: asJson,
-  3802: asJson,
+  21: Number,
+  23: Number,
+  700: Number,
+  701: Number,
+  114: JSON.parse,
+  3802: JSON.parse,
   // text[]
   1009: (text) =>
     Array.from(

@@ -57,7 +57,7 @@ export interface OuterTransaction {
    * Runs `work` after the commit, outside the transaction; never after a rollback. It is repeated while a store is unavailable.
    *
    * @param what completes "… failed" in the log
-   * @param work `isPartial` tells that the host has rolled back a part of the transaction, which may be that of the caller
+   * @param work `isPartial` is true if the host has rolled back a part of the transaction, which may be that of the caller
    */
   after(what: string, work: (isPartial: boolean) => Promise<unknown>): void;
 }

@@ -51,16 +51,10 @@ export class HostTransaction implements OuterTransaction {
   readonly settled = new Promise<void>((resolve) => (this.resolve = resolve));
 
   private constructor(
-    private readonly source: DataSource,
+    readonly source: DataSource,
     private readonly connection: PooledConnection,
   ) {
     this.watch();
-  }
-
-  /** The transaction of the host on this database in which the current call runs. */
-  static current(source: DataSource | undefined): HostTransaction | undefined {
-    const current = outerTransaction();
-    return current instanceof HostTransaction && current.source === source ? current : undefined;
   }
 
   /**
