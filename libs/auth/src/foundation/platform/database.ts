@@ -251,8 +251,7 @@ export class Database {
   }
 
   private connected<T>(work: (connection: Connection) => Promise<T>, once = false): Promise<T> {
-    const { outer } = this;
-    if (outer) return outer.step(this.timeoutMs, (on) => work(this.on(on, outer.throwIfOver, false)));
+    if (this.outer) return this.outer.step(this.timeoutMs, (on, throwIfOver) => work(this.on(on, throwIfOver, false)));
     // Without named statements, because a prepared statement that has become invalid needs a second run.
     return once ? this.attempt(work, false) : repeatOnConflict(this.timeoutMs, () => this.prepared(work));
   }

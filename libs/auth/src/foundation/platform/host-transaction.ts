@@ -107,8 +107,8 @@ export class HostTransaction implements OuterTransaction {
    *
    * @param ms timeout in milliseconds
    */
-  async step<T>(ms: number, work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    const run = (): Promise<T> => this.undone(() => work(this.connection));
+  async step<T>(ms: number, work: (connection: PooledConnection, throwIfOver: () => void) => Promise<T>): Promise<T> {
+    const run = (): Promise<T> => this.undone(() => work(this.connection, this.throwIfOver));
     // Work that has the turn, such as a subscriber of the host, does not wait for itself.
     if (hasTurn()) return run();
     let isAnswered = false;
