@@ -151,6 +151,8 @@ describe('the security log records that', () => {
     const { access_token: token } = await app.session();
     expect(await log.lineOf(() => t.get('/private'), 401)).toEqual({ ...refused, reason: 'missing_token' });
     expect(await log.lineOf(() => t.get('/private', 'a.b.c'), 401)).toEqual({ ...refused, reason: 'invalid_token' });
+    const used = await log.lineOf(() => t.get('/ticketed?ticket=used'), 401);
+    expect(used).toEqual({ ...refused, reason: 'invalid_ticket' });
     const known = { user_id: app.id, session_id: claimsOf(token).fid };
     expect(await log.lineOf(() => t.get('/able', token), 403)).toEqual({
       ...refused,

@@ -214,6 +214,7 @@ describe('the public exports of the package', () => {
     expect(Object.keys(surface).toSorted()).toEqual([
       'Abilities',
       'AbilitiesGuard',
+      'AcceptsTicket',
       'AccessTokenGuard',
       'AccountDeleted',
       'AccountDeleting',

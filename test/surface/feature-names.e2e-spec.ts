@@ -17,6 +17,7 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   // The page of the change of the username is that of the change of the email.
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
+  tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
   // The features with a factor enrol it with these services, which the kit offers. The answer of a sign-in names the enrolment for all.

@@ -21,6 +21,7 @@ import { verifiedEmail } from './features/email-verification/require-verified-em
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
 import { loginChallenge } from './features/login-challenge/challenge.feature';
 import { trustedDevices } from './features/login-challenge/trusted-devices.feature';
+import { tickets } from './features/tickets/tickets.feature';
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { usernameChange } from './features/username-change/username-change.feature';
@@ -76,4 +77,5 @@ export const FEATURES: readonly Feature[] = withFlags([
   passkeyRegistration,
   account,
   notices,
+  tickets,
 ]);

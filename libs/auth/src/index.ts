@@ -53,6 +53,7 @@ export { AbilitiesGuard, AnyAbilityGuard } from './request/abilities/abilities';
 export { type DeclaredAbilities, defineAbilities } from './request/abilities/abilities';
 export { tokenAbilities, tokenCan, tokenCannot } from './request/abilities/abilities';
 export { RequireAbilityIfPinned } from './features/sessions/pinned-ability.gate';
+export { AcceptsTicket } from './features/tickets/accepts-ticket';
 export { UserResource } from './request/abilities/user-resource';
 export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
 export { RecentLoginGuard, RequireRecentLogin } from './features/step-up/require-recent-login';
@@ -131,7 +132,6 @@ export {
   SessionEnded,
   SessionRecovered,
   SessionStarted,
-  type SignInDevice,
 } from './features/sessions/sessions.events';
 
 // Exceptions

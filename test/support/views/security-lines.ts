@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import {
   Abilities,
+  AcceptsTicket,
   type AuthModuleOptions,
   RequireFactor,
   RequireRecentLogin,
@@ -20,6 +21,12 @@ class GatedController {
   @Get('able')
   @Abilities('orders.read')
   able() {
+    return {};
+  }
+
+  @Get('ticketed')
+  @AcceptsTicket()
+  ticketed() {
     return {};
   }
 
@@ -68,6 +75,7 @@ const REASONS: Record<Reason, true> = {
   identifier_taken: true,
   insufficient_scope: true,
   last_passkey: true,
+  invalid_ticket: true,
   invalid_token: true,
   missing_token: true,
   new_email_taken: true,

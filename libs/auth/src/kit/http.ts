@@ -2,6 +2,7 @@
 export { fieldText } from '../foundation/platform/http-text';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
+export { libraryRoutes, pathOf } from '../request/gates/library-routes';
 export { RouteGuard, requires } from '../request/gates/route-guard';
 export { type Gate, Gates } from '../request/gates/route-plan';
 export { isForeign, refusalOf } from '../request/gates/transport-errors';

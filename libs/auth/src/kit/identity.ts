@@ -6,14 +6,17 @@ export {
   type StoredSecondFactor,
   UserProvider,
 } from '../foundation/ports/user-provider';
-export { CLOCK_MARGIN } from '../identity/denylist/denylist';
+export { CLOCK_MARGIN, Denylist } from '../identity/denylist/denylist';
+export { denylistVerdict } from '../identity/denylist/denylist.policy';
+export { EndedSessions } from '../identity/denylist/ended-sessions';
 export { HasherBusy } from '../identity/password/hash-queue';
 export { PasswordCheck } from '../identity/password/password-check';
 export { PasswordHasher } from '../identity/password/password-hasher';
 export { PasswordRules } from '../identity/password/password-rules';
 export { AccountStandings } from '../identity/tokens/access-tokens';
-export type { Credentialed } from '../identity/tokens/authenticator';
-export { type Caller, callerAt } from '../identity/tokens/caller';
+export { type AccessClaims, isOver } from '../identity/tokens/access-token.policy';
+export { Authenticator, type Credentialed } from '../identity/tokens/authenticator';
+export { type Caller, callerAt, recordCaller } from '../identity/tokens/caller';
 export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
 export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';

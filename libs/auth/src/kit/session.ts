@@ -36,7 +36,7 @@ export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
 export { Session } from '../features/sessions/session.entity';
 export type { EndedRow } from '../features/sessions/session.store';
-export type { SignInDevice } from '../features/sessions/sessions.events';
+export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
 export { type AdmittedSignIn, type SessionAddition, SignIn, UnverifiedBlock } from '../features/sessions/sign-in';
 export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';

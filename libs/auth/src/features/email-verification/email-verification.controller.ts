@@ -67,6 +67,9 @@ export class RefusedLinkFilter extends http.AuthExceptionFilter {
       return super.write(error, request, response);
     const refusal = http.refusalOf(error);
     const isOfLink = refusal instanceof InvalidLink || refusal instanceof OutdatedLink;
+    if (refusal.getStatus() === 500) return super.write(error, request, response);
+    for (const [name, value] of Object.entries(refusal.headers))
+      this.adapterHost.httpAdapter.setHeader(response, name, value);
     // Of another refusal, such as that of the limiter, the person cannot use the reason: the link can be opened again later.
     const verification = isOfLink ? refusal.verification : 'unavailable';
     this.adapterHost.httpAdapter.redirect(response, 302, mailing.withQuery(frontendUrl, { verification }));

@@ -15,7 +15,8 @@ export type BackupChange = 'refuse' | 'accept';
  *
  * Only the stored count decides whether a higher count is required: a copy that sends 0 must not disable the check
  * (WebAuthn Level 3 §6.1.1). The devices of a synced passkey count for themselves, so its count can go back. The stored
- * eligibility decides whether a passkey can be synced, so a copy cannot disable the check by a change of the flag.
+ * eligibility decides whether a passkey can be synced, so a copy cannot disable the check of its own use by a change of the flag. Where
+ * the option accepts the change, the next use is judged by the new one: the alarm then comes from the original.
  */
 export function judgeUse(stored: Usage, used: Usage, backupChange: BackupChange): UseVerdict {
   if (used.backedUp && !used.backupEligible) return 'refuse';

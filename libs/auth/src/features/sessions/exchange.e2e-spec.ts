@@ -94,7 +94,8 @@ describe('the statement of a replay', () => {
     const read = await found(store, id);
     const done = await Promise.all([store.countHolder(read, 1, true), store.countHolder(read, 1, true)]);
     expect(done.toSorted()).toEqual([2, null]);
-    expect(await rowOf(id)).toMatchObject({ generation: 1, late_generation: 1, holders: 2 });
+    const late = await rowOf(id);
+    expect(late).toMatchObject({ generation: 1, late_generation: 1, holders: 2, recent: [late.last_used_at] });
     expect(await store.rotate(read, 1, false)).toBe(false);
     expect(await store.rotate(await found(store, id), 1, false)).toBe(true);
     expect(await rowOf(id)).toMatchObject({ generation: 2, late_generation: 1, holders: 1 });

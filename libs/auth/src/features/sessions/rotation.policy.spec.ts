@@ -102,7 +102,7 @@ describe('a session with late repetitions', () => {
       const recent = [...at.recent.slice(dropped), at.now];
       return { verdict, session: { ...at, generation: generation + 1, recent } };
     }
-    return { verdict, session: verdict === 'late' ? { ...at, lateGeneration: at.generation } : at };
+    return { verdict, session: verdict === 'late' ? { ...at, recent: [at.now], lateGeneration: at.generation } : at };
   }
 
   it('is not ended by a client that loses no two answers in a row, and comes back in time', () => {

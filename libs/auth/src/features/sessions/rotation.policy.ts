@@ -73,7 +73,7 @@ const MAX_RECENT = 64;
  * repeats a request whose response it did not receive. With a grace period of 0, it is never accepted.
  *
  * The previous token is accepted for longer, for `unusedSuccessorSeconds`, because a response can be lost while a device is
- * without a network. Each generation is returned late once, and not two generations in a row: of two holders of a token, one
+ * without a network. Each generation is returned late once, with a grace period of its own, and not two in a row: of two holders, one
  * presents a replaced one at every rotation, so the second late repetition is a reuse.
  *
  * @param session null if the session does not exist, or the MAC of the token is wrong

@@ -70,7 +70,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
                   AND ${endOf('$4')} >= ${now('$3')}
                   FOR UPDATE ${lock}) f)
     UPDATE ${sessions} s
-       SET generation = h.generation, holders = CASE WHEN h.added > 0 THEN 1 ELSE s.holders + h.more END,
+       SET generation = h.generation, holders = CASE WHEN h.more > 0 OR h.added = 0 THEN s.holders + h.more ELSE 1 END,
            recent = s.recent[h.dropped + 1:] || array_fill(h.now, ARRAY[h.added]), last_used_at = h.now,
            late_generation = CASE WHEN h."isLate" THEN h.generation ELSE s.late_generation END
       FROM held h WHERE s.id = h.id AND ${epoch('h.now')} < h.until

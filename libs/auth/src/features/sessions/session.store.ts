@@ -117,12 +117,15 @@ export class SessionStore {
    * Adds `more` to the number of times that the current refresh token was returned, if the session has not changed since
    * it was read.
    *
-   * @param isLate whether it is returned for a late repetition, which is recorded
+   * @param isLate whether it is returned for a late repetition. That is recorded, and its grace period begins: the client may lose this
+   * answer, too, or have sent two requests
    * @returns the new number; null if nothing was changed
    */
   countHolder(session: FoundSession, more: 0 | 1, isLate = false): Promise<number | null> {
-    const { generation } = session;
-    return this.exchange(session, { generation, more, isLate, dropped: 0, added: 0 }, false);
+    const { generation, recent } = session;
+    // The earlier rotations are out of their grace period.
+    const change = isLate ? { dropped: recent.length, added: 1 } : { dropped: 0, added: 0 };
+    return this.exchange(session, { generation, more, isLate, ...change }, false);
   }
 
   /**

@@ -57,7 +57,8 @@ export class SessionsController {
     note: 'An expired access token is accepted with a refresh token of the same session, in the place where `POST /refresh` reads it.',
     public: true,
     gates: [requires(SignOutGate)],
-    unlimited: 'it ends the calling session, so each session can call it once',
+    unlimited:
+      'it ends the calling session, and a refusal costs one read, of a session that the signed access token names',
     endsSession: true,
     refusals: [NoSession],
     presentedAs: 'logout',

@@ -49,8 +49,8 @@ export interface SessionsOptions {
   /**
    * Seconds after a refresh for which the replaced refresh token is accepted once more, if its successor was never presented: a
    * device without a network, whose refresh was answered but lost the answer, is not signed out. At most a third of `accessTtl`.
-   * `0` means that only `graceSeconds` applies, and without that, no value is accepted. Two late repetitions in a row are a reuse, and
-   * each emits `RefreshFamilyForked`.
+   * `0` means that only `graceSeconds` applies, and without that, no value is accepted. A late repetition has a grace period of
+   * its own and emits `RefreshFamilyForked`. A second one of the same token, or of the next one, is a reuse.
    *
    * @default 0
    * @env SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS

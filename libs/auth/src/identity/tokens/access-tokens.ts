@@ -86,10 +86,11 @@ export class AccessTokens {
     return this.validClaims(jws) ?? (expired ? 'expired_token' : 'invalid_token');
   }
 
-  /** The claims of a token that was valid until it expired; null for any other one. Reads no store. */
+  /** The claims of a token that was valid until it expired, within the longest life of a session; null otherwise. Reads no store. */
   readExpired(token: string): AccessClaims | null {
     const jws = verifyJws(this.keyring, token, this.signatures);
-    if (!jws || !isOver(jws.claims, this.realm.options.leeway, this.clock.seconds())) return null;
+    const [{ leeway, refreshTtl }, now] = [this.realm.options, this.clock.seconds()];
+    if (!jws || !isOver(jws.claims, leeway, now) || isOver(jws.claims, refreshTtl, now)) return null;
     const { header, claims } = jws;
     return isAccessToken(header, claims, this.expected, Number(claims.exp) - 1) ? claims : null;
   }

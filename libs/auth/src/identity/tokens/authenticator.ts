@@ -136,6 +136,15 @@ export class Authenticator {
 
   /** Checks revocation and the user of a request with a verified token, and records the caller. */
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
+    return recordCaller(request, await this.callerFor(claims));
+  }
+
+  /**
+   * Checks revocation and the user of a verified token, without a record on a request.
+   *
+   * @throws Unauthenticated, StoreUnavailable as {@link authenticate} does
+   */
+  async callerFor(claims: AccessClaims): Promise<Caller> {
     const familyId = typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null;
     // The look-ups are independent, so they run concurrently.
     const [stored, { user, ended, pinned }] = await Promise.all([
@@ -157,6 +166,6 @@ export class Authenticator {
       user,
     };
     if (pinned !== undefined) recordPin(caller, pinned);
-    return recordCaller(request, caller);
+    return caller;
   }
 }

@@ -45,7 +45,9 @@ const registered = new Map<string, Set<Registered>>();
  */
 function responsibleFor(guard: string, request: object, last: Registered): Registered | undefined {
   const all = [...(registered.get(guard) ?? [])];
-  return all.length > 1 ? all.find(({ adapterHost }) => serves(adapterHost, request)) : (all[0] ?? last);
+  // `last` may not be registered any more, or not yet.
+  const own = [...all, last].find(({ adapterHost }) => serves(adapterHost, request));
+  return own ?? (all.length > 1 ? undefined : (all[0] ?? last));
 }
 
 /**

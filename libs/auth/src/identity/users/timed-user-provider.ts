@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { accountAmong, canonicalEmail, keptAs, emailSpellings } from './identifiers';
+import { accountAmong, canonicalEmail, keptAs, emailSpellings, foldedIdentifier } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
 
@@ -44,6 +44,9 @@ const ASKED = [
   'secondFactorOf',
   'replaceSecondFactor',
 ] as const;
+
+/** The texts for which a provider without `findByEmails` is asked: the canonical form, and the one in lower case as it was typed. */
+const textsOf = (address: string): string[] => [...new Set([canonicalEmail(address), foldedIdentifier(address)])];
 
 /** The calls that only read an object in memory. */
 const READ = ['idOf', 'publicIdOf', 'identifierOf', 'emailOf', 'isEmailVerified', 'offers'] as const;
@@ -104,17 +107,30 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) im
 
   async lookUp(identifier: string): Promise<LookUp> {
     if (this.realm.options.username === 'email' && this.offers('findByEmails')) return this.lookUpEmail(identifier);
-    const kept = keptAs(this.realm.options.username, identifier);
-    const found = await this.timed(async () => this.provider.findByIdentifier(kept));
-    return this.found(found ? [found] : [], identifier);
+    const { username } = this.realm.options;
+    const texts = username === 'email' ? textsOf(identifier) : [keptAs(username, identifier)];
+    return this.found(await this.askedFor(texts, (text) => this.provider.findByIdentifier(text)), identifier);
   }
 
   /** The number of statements is the same for every address, and that of spellings depends on the submitted text alone. */
   async lookUpEmail(address: string): Promise<LookUp> {
     if (this.offers('findByEmails'))
       return this.found(await this.timed(async () => this.provider.findByEmails!(emailSpellings(address))), address);
-    const user = await this.timed(async () => this.provider.findByEmail(canonicalEmail(address)));
-    return this.found(user ? [{ user, passwordHash: null }] : [], address);
+    const find = async (text: string): Promise<StoredCredentials | null> => {
+      const user = await this.provider.findByEmail(text);
+      return user && { user, passwordHash: null };
+    };
+    return this.found(await this.askedFor(textsOf(address), find), address);
+  }
+
+  /** The different users whom the provider finds by these texts. */
+  private async askedFor(
+    texts: readonly string[],
+    find: (text: string) => Promise<StoredCredentials | null>,
+  ): Promise<StoredCredentials[]> {
+    const found = await Promise.all(texts.map((text) => this.timed(() => find(text))));
+    const rows = found.flatMap((row) => (row ? [[this.idOf(row.user), row] as const] : []));
+    return [...new Map(rows).values()];
   }
 
   private found(rows: readonly StoredCredentials[], submitted: string): LookUp {

@@ -93,7 +93,8 @@ export class RouteGuard implements CanActivate {
       request = requestOfCall(context, this.config.requestOf);
       for (const gate of gates) {
         // After authentication, the guard that authenticated the request checks the other gates.
-        const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
+        const isSignIn = gate.stage === 'credential' || gate.stage === 'authentication';
+        const active = isSignIn ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
         const { type, detail } = gate instanceof DetailedGate ? gate : { type: gate, detail: undefined };
         const checked = scope.get(type).check(context, request, detail);

@@ -48,6 +48,7 @@ export class RouteList<T> {
 /** The order in which gates are checked. The order of the decorators does not matter. */
 export const STAGES = [
   'origin',
+  'credential',
   'authentication',
   'ability',
   'throttle',
@@ -144,7 +145,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
   const ofGuards = [controller, handler].flatMap(gatesOfGuards);
   const gates = inOrder([...always, ...Gates.of(controller, handler), ...ofGuards]);
   return {
-    gates: isPublic ? publicOf(gates) : gates,
+    gates: isPublic ? publicOf(isOpened(handler) ? gates.filter((gate) => !gateTypeOf(gate).optional) : gates) : gates,
     isPublic,
     isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
@@ -161,6 +162,11 @@ function publicOf(gates: readonly RouteGate[]): RouteGate[] {
     );
   return gates.filter((gate) => gate.public);
 }
+
+/** Whether a handler is `@Public()` itself: then it does not even have the optional sign-in of its class. */
+const isOpened = (handler: object): boolean =>
+  Reflect.getOwnMetadata(PublicRoute.KEY, handler) === true &&
+  !Gates.on(handler).some((gate) => gateTypeOf(gate).stage === 'authentication');
 
 /** Whether a controller is public: the nearest class of its inheritance chain with a declaration decides. */
 function inheritedPublic(controller: object): boolean | undefined {
