@@ -2,7 +2,11 @@ import { Inject, Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from './foundation/config/auth-config';
-import { BackgroundWork, isUnavailable } from './foundation/platform/deadline';
+import type { EntityManager } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundWork, isUnavailable, outerTransaction } from './foundation/platform/deadline';
+import { HostTransaction, refuseWithin } from './foundation/platform/host-transaction';
+import { Database } from './foundation/platform/database';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Authenticator } from './identity/tokens/authenticator';
@@ -75,11 +79,12 @@ export class Auth {
     private readonly realms: Realms,
     private readonly background: BackgroundWork,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    private readonly database: Database,
   ) {}
 
   /** Returns an `Auth` for another guard. @throws AuthConfigError for a guard that is not declared */
   guard(name: string): Auth {
-    const bound = new Auth(this.realms, this.background, this.config);
+    const bound = new Auth(this.realms, this.background, this.config, this.database);
     bound.name = this.realms.get(name).realm.guard;
     return bound;
   }
@@ -142,7 +147,8 @@ export class Auth {
    * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.accounts.endAll(idText(userId, 'userId'), 'revoked');
+    const id = idText(userId, 'userId');
+    await this.ended(() => this.accounts.endAll(id, 'revoked'));
   }
 
   /**
@@ -151,7 +157,8 @@ export class Auth {
    * @throws StoreUnavailable, TypeError as {@link revokeAll} does
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.accounts.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
+    const [id, except] = [idText(userId, 'userId'), idText(familyId, 'familyId')];
+    await this.ended(() => this.accounts.endOthers(id, except));
   }
 
   /**
@@ -161,7 +168,8 @@ export class Auth {
    * @returns the number of sessions that the call ended
    * @throws StoreUnavailable, at once if the first page fails; the sessions that were ended before the error stay ended, so the call can be repeated
    */
-  revokeEverything(): Promise<number> {
+  async revokeEverything(): Promise<number> {
+    refuseWithin('revokeEverything');
     return this.sessionService.endEverything('revoked');
   }
 
@@ -172,7 +180,8 @@ export class Auth {
    *
    * @throws Unauthenticated for the caller of another guard, InsufficientScope, StoreUnavailable
    */
-  confirm(caller: Caller): Promise<string> {
+  async confirm(caller: Caller): Promise<string> {
+    refuseWithin('confirm');
     return this.confirmation.issue(caller);
   }
 
@@ -270,6 +279,59 @@ export class Auth {
     return this.background.settled(timeoutMs);
   }
 
+  /**
+   * Runs calls of the library in a transaction that the host has begun: `startSession`, `revoke`, `revokeAll`, `revokeOthers` and
+   * `registration.register`. After a rollback nothing of them exists. Denials of access tokens, events, mails and the end of
+   * sign-ins that have begun follow the commit; {@link settled} waits for them. Await the calls, and send no other statements on
+   * the connection meanwhile.
+   *
+   * @param connection the entity manager of the transaction, of the data source of the library; or a client of node-postgres
+   * after `BEGIN`, of the same database
+   * @param work its calls run in the transaction. An error undoes them, so that the transaction can go on
+   * @throws AuthConfigError without an open transaction, for another data source, and for a call that cannot be part of a
+   * transaction; every error of `work`
+   * @example await dataSource.transaction((manager) => auth.within(manager, () => auth.revokeAll(user.id)))
+   */
+  async within<T>(connection: EntityManager | object, work: () => Promise<T>): Promise<T> {
+    refuseVerifyOnly(this.config);
+    const transaction = await HostTransaction.on(connection, this.database.source);
+    return transaction.within(work);
+  }
+
+  /**
+   * Runs `work` in a transaction, as {@link within} does, commits, and then waits for what follows the commit, for at most
+   * `storeTimeoutMs`. Later work continues in the background.
+   *
+   * @param work receives the entity manager of the transaction. Runs once. An error rolls everything back
+   * @throws every error of `work`; AuthConfigError for a call that cannot be part of a transaction
+   * @example const tokens = await auth.transaction(async (manager) => {
+   *   const user = await manager.save(User, values);
+   *   return auth.startSession(user.id);
+   * });
+   */
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    refuseVerifyOnly(this.config);
+    refuseWithin('transaction');
+    const { source } = this.database;
+    let settled: Promise<void> | undefined;
+    const result = await source.transaction(async (manager) => {
+      const transaction = await HostTransaction.on(manager, source);
+      ({ settled } = transaction);
+      return transaction.within(() => work(manager));
+    });
+    await Promise.race([settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
+    return result;
+  }
+
+  /**
+   * Makes an end of sessions, and in a transaction of the host makes it again after the commit: it also ends sign-ins that have
+   * begun, outside the database, and the sessions that have started since. Not after a partial rollback, which may be that of this end.
+   */
+  private async ended(end: () => Promise<void>): Promise<void> {
+    await end();
+    outerTransaction()?.after('the end of sessions', async (isPartial) => !isPartial && end());
+  }
+
   private get accounts(): Accounts {
     return this.issuer.get(Accounts);
   }
@@ -281,6 +343,7 @@ export class Auth {
   private capability(type: Type<object>, feature: Feature): object {
     const { scope } = this;
     if (isFlow(type)) return this.name === undefined ? new type(this.realms) : new type(this.realms).guard(this.name);
+    refuseWithin(type.name);
     if (scope.isOn(feature)) return scope.get(type);
     throw new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`);
   }

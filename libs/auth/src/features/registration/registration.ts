@@ -140,13 +140,25 @@ export class Registration extends session.AccountOpening {
   ): Promise<session.RegistrationReceived> {
     const { created, owner } = await this.accounts.createOrFind(fields, credential);
     if (created) this.welcome(created, credential);
-    if (owner) this.existingAccountMails.send(owner);
+    if (owner) this.afterCommit(async () => this.existingAccountMails.send(owner));
     return { status: 'registration-received' };
   }
 
   private welcome(user: object, credential?: session.AccountCredential): void {
-    this.events.emit(new Registered(user));
-    credential?.announce(this.users.idOf(user));
-    for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
+    const userId = this.users.idOf(user);
+    this.afterCommit(async (isRead) => {
+      // The host may have rolled back to a savepoint.
+      if (isRead && !(await this.users.findById(userId))) return;
+      this.events.emit(new Registered(user));
+      credential?.announce(userId);
+      for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
+    });
+  }
+
+  /** Runs `work` now; in a transaction of the host after its commit, and says so. */
+  private afterCommit(work: (isCommitted: boolean) => Promise<void>): void {
+    const outer = deadline.outerTransaction();
+    if (outer) outer.after('a registration', () => work(true));
+    else void work(false);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
-import { bestEffort, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { bestEffort, outerTransaction, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
@@ -54,7 +54,7 @@ export class Sessions {
     private readonly store: SessionStore,
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
-    endedSessions: EndedSessions,
+    private readonly endedSessions: EndedSessions,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
     private readonly scope: RealmScope,
@@ -177,6 +177,8 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   async endBegun(reason: SessionEndReason, userId?: string): Promise<() => void> {
+    // It is not undone by a rollback: {@link Accounts} repeats the whole end after the commit of the host's transaction.
+    if (outerTransaction()) return () => undefined;
     const mustRecord = this.denylist.lifetime > 0 || reason === 'erased';
     const errors: unknown[] = [];
     for (const end of this.scope.hooks('endAll')) errors.push(await end(this.scope, { userId, mustRecord }));
@@ -242,7 +244,7 @@ export class Sessions {
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
       const isFirst: boolean = from === null && retried !== 'all';
-      start = await (isFirst ? ending() : repeatWhileUnavailable(ending, repetitions));
+      start = await (isFirst || outerTransaction() ? ending() : repeatWhileUnavailable(ending, repetitions));
     } while (start !== null);
     return count;
   }
@@ -256,7 +258,13 @@ export class Sessions {
     reason: SessionEndReason,
     work: (deny: Deny) => Promise<{ result: T; ended: readonly EndedRow[] }>,
   ): Promise<T> {
+    const outer = outerTransaction();
     const denied = new Set<string>();
+    if (outer) {
+      const { result, ended } = await work(async (familyIds) => familyIds.forEach((id) => denied.add(id)));
+      outer.after('the end of sessions', () => this.confirmEnds([...denied], ended, reason));
+      return result;
+    }
     const deny = async (familyIds: readonly string[]): Promise<void> => {
       if (!familyIds.length) return;
       // Before the call, which may deny without an answer. A conflict repeats the work, perhaps for other sessions.
@@ -271,6 +279,19 @@ export class Sessions {
     for (const row of ended) this.emitEnded(row, reason);
     if (denied.size) await bestEffort('keeping the denials of ended sessions', () => this.denylist.keep([...denied]));
     return result;
+  }
+
+  /** Denies the sessions that a transaction of the host has ended, after its commit: a rollback keeps them. Then emits the events. */
+  private async confirmEnds(
+    ids: readonly string[],
+    rows: readonly EndedRow[],
+    reason: SessionEndReason,
+  ): Promise<void> {
+    // The host may have rolled back to a savepoint. A co-issuer's session with another id has no row.
+    const areEnded = await Promise.all(ids.map(async (id) => !isUuid(id) || (await this.endedSessions.has(id))));
+    const ended = ids.filter((_, i) => areEnded[i]);
+    if (ended.length) await this.denylist.keep(ended);
+    for (const row of rows) if (ended.includes(row.id)) this.emitEnded(row, reason);
   }
 
   /** Emits {@link SessionEnded}. */

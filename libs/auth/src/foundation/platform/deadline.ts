@@ -51,7 +51,26 @@ export class RequestDeadline {
   }
 }
 
-const storage = new AsyncLocalStorage<RequestScope | undefined>();
+/** A transaction of the host in which calls of the library run: see `HostTransaction`. */
+export interface OuterTransaction {
+  /**
+   * Runs `work` after the commit, outside the transaction; never after a rollback. It is repeated while a store is unavailable.
+   *
+   * @param what completes "… failed" in the log
+   * @param work `isPartial` is true if the host has rolled back a part of the transaction, which may be that of the caller
+   */
+  after(what: string, work: (isPartial: boolean) => Promise<unknown>): void;
+}
+
+/** What surrounds work of the library. */
+interface Surroundings {
+  readonly scope?: RequestScope;
+  readonly transaction?: OuterTransaction;
+  /** Whether the work has its turn on the connection of the transaction. */
+  readonly hasTurn?: boolean;
+}
+
+const storage = new AsyncLocalStorage<Surroundings | undefined>();
 const SCOPE = Symbol('svc.scope');
 let running = 0;
 
@@ -70,23 +89,17 @@ export class RequestScope {
 
   /** The scope of the current request; undefined outside a request. */
   static get current(): RequestScope | undefined {
-    return storage.getStore();
+    return storage.getStore()?.scope;
   }
 
-  /** Runs `work` outside the request: the deadline does not apply to it. */
+  /** Runs `work` outside the request, whose deadline does not apply to it, and outside a transaction of the host. */
   static detached<T>(work: () => T): T {
-    return this.current ? storage.run(undefined, work) : work();
+    return storage.getStore() ? storage.run(undefined, work) : work();
   }
 
   /** Runs `work`, and everything that it starts, in the scope of this request. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    running++;
-    try {
-      return await storage.run(this, work);
-    } finally {
-      // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
-      if (--running === 0) storage.disable();
-    }
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return surrounded({ ...storage.getStore(), scope: this }, work);
   }
 
   /** Marks the request as answered. Work that continues after the response has no deadline. */
@@ -99,6 +112,26 @@ export class RequestScope {
     return this.isAnswered ? undefined : this.requestDeadline;
   }
 }
+
+async function surrounded<T>(by: Surroundings, work: () => Promise<T>): Promise<T> {
+  running++;
+  try {
+    return await storage.run(by, work);
+  } finally {
+    // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
+    if (--running === 0) storage.disable();
+  }
+}
+
+/** The transaction of the host in which the current call runs; undefined outside one. */
+export const outerTransaction = (): OuterTransaction | undefined => storage.getStore()?.transaction;
+
+/** Whether the current work has its turn on the connection of the transaction of the host. */
+export const hasTurn = (): boolean => storage.getStore()?.hasTurn === true;
+
+/** Runs `work` in a transaction of the host, in the deadline of the current request. */
+export const runWithin = <T>(transaction: OuterTransaction, turn: boolean, work: () => Promise<T>): Promise<T> =>
+  surrounded({ ...storage.getStore(), transaction, hasTurn: turn }, work);
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET|EADDRNOTAVAIL)/;
 // SQLSTATE classes 08 (connection; PgBouncer gives 08P01 to its own errors), 53 (resources), 57P (operator intervention),
