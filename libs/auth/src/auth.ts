@@ -1,10 +1,10 @@
 import { Inject, Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
 import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from './foundation/config/auth-config';
-import type { EntityManager } from 'typeorm';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BackgroundWork, isUnavailable, outerTransaction } from './foundation/platform/deadline';
+import { BackgroundWork, asPart, isUnavailable, outerTransaction } from './foundation/platform/deadline';
 import { HostTransaction, refuseWithin } from './foundation/platform/host-transaction';
 import { Database } from './foundation/platform/database';
 import type { Language } from './foundation/platform/language';
@@ -26,6 +26,7 @@ import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import type { SessionStart } from './features/sessions/new-sessions';
+import { SessionStore } from './features/sessions/session.store';
 import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
@@ -105,11 +106,12 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.issuer
-      .get(SignIn)
-      .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
-    if (!tokens) throw new Unauthenticated(false);
-    return tokens;
+    const start = { ...options, userId: idText(userId, 'userId'), abilities };
+    return asPart(async () => {
+      const tokens = await this.issuer.get(SignIn).startForHost(start);
+      if (!tokens) throw new Unauthenticated(false);
+      return tokens;
+    });
   }
 
   /**
@@ -136,7 +138,8 @@ export class Auth {
    * @throws StoreUnavailable; TypeError for a value that is no id
    */
   async revoke(familyId: string): Promise<void> {
-    await this.sessionService.end(idText(familyId, 'familyId'), 'revoked');
+    const id = idText(familyId, 'familyId');
+    await asPart(() => this.sessionService.end(id, 'revoked'));
   }
 
   /**
@@ -294,8 +297,7 @@ export class Auth {
    */
   async within<T>(connection: EntityManager | object, work: () => Promise<T>): Promise<T> {
     refuseVerifyOnly(this.config);
-    const transaction = await HostTransaction.on(connection, this.database.source);
-    return transaction.within(work);
+    return (await this.openOn(connection)).within(work);
   }
 
   /**
@@ -312,24 +314,28 @@ export class Auth {
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     refuseVerifyOnly(this.config);
     refuseWithin('transaction');
-    const { source } = this.database;
-    let settled: Promise<void> | undefined;
-    const result = await source.transaction(async (manager) => {
-      const transaction = await HostTransaction.on(manager, source);
-      ({ settled } = transaction);
+    let transaction: HostTransaction | undefined;
+    const result = await this.database.source.transaction(async (manager) => {
+      transaction = await this.openOn(manager);
       return transaction.within(() => work(manager));
     });
-    await Promise.race([settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
+    await Promise.race([transaction?.settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
     return result;
+  }
+
+  private openOn(connection: object): Promise<HostTransaction> {
+    return HostTransaction.on(connection, this.database.source, this.issuer.get(SessionStore));
   }
 
   /**
    * Makes an end of sessions, and in a transaction of the host makes it again after the commit: it also ends sign-ins that have
-   * begun, outside the database, and the sessions that have started since. Not after a partial rollback, which may be that of this end.
+   * begun, outside the database, and the sessions that have started since.
    */
-  private async ended(end: () => Promise<void>): Promise<void> {
-    await end();
-    outerTransaction()?.after('the end of sessions', async (isPartial) => !isPartial && end());
+  private ended(end: () => Promise<void>): Promise<void> {
+    return asPart(async () => {
+      await end();
+      await outerTransaction()?.after('the end of sessions', end);
+    });
   }
 
   private get accounts(): Accounts {

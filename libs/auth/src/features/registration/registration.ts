@@ -129,7 +129,7 @@ export class Registration extends session.AccountOpening {
     const credential = await verify?.();
     if (concealExisting) return this.receive(fields, credential);
     const account = await this.accounts.create(fields, credential);
-    this.welcome(account.user, credential);
+    await this.welcome(account.user, credential);
     return this.firstLogin.logIn(account, request, remember, credential);
   }
 
@@ -139,26 +139,16 @@ export class Registration extends session.AccountOpening {
     credential?: session.AccountCredential,
   ): Promise<session.RegistrationReceived> {
     const { created, owner } = await this.accounts.createOrFind(fields, credential);
-    if (created) this.welcome(created, credential);
-    if (owner) this.afterCommit(async () => this.existingAccountMails.send(owner));
+    if (created) await this.welcome(created, credential);
+    if (owner) await deadline.afterCommit('a mail', () => this.existingAccountMails.send(owner));
     return { status: 'registration-received' };
   }
 
-  private welcome(user: object, credential?: session.AccountCredential): void {
-    const userId = this.users.idOf(user);
-    this.afterCommit(async (isRead) => {
-      // The host may have rolled back to a savepoint.
-      if (isRead && !(await this.users.findById(userId))) return;
+  private welcome(user: object, credential?: session.AccountCredential): Promise<void> {
+    return deadline.afterCommit('the events of a registration', () => {
       this.events.emit(new Registered(user));
-      credential?.announce(userId);
+      credential?.announce(this.users.idOf(user));
       for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
     });
-  }
-
-  /** Runs `work` now; in a transaction of the host after its commit, and says so. */
-  private afterCommit(work: (isCommitted: boolean) => Promise<void>): void {
-    const outer = deadline.outerTransaction();
-    if (outer) outer.after('a registration', () => work(true));
-    else void work(false);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { bestEffort, isInconclusive, outerTransaction } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
+import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
@@ -131,7 +131,7 @@ export class NewSessions {
         isCapped && !outer && this.store.isOverCap(userId),
       ]);
       if (isValid && outer) {
-        outer.after('a started session', () => this.confirm(session, admission));
+        await outer.after('the check of a started session', () => this.confirm(session, admission));
         return {};
       }
       if (isValid) {
@@ -159,10 +159,9 @@ export class NewSessions {
    */
   private async confirm(session: StoredSession, admission: SessionAdmission): Promise<void> {
     const { userId, familyId } = session;
-    if (!(await this.store.find(familyId))) return;
     const isValid = await admission.isValid(session).catch((error: unknown) => {
-      if (error instanceof AuthException && !isInconclusive(error)) return false;
-      throw error;
+      if (isInconclusive(error)) throw error;
+      return false;
     });
     if (!isValid) return void (await this.sessions.end(familyId, 'revoked'));
     const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;

@@ -6,7 +6,7 @@ import { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid } from '../../foundation/
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
-import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
+import { currentDeadline, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from './session.entity';
@@ -186,6 +186,23 @@ export class SessionStore {
       const [noted] = await sql(noteEnd, [familyId, this.realm.guard, this.clock.offset]);
       if (!noted) await sql(discard, [familyId, this.realm.guard]);
     });
+  }
+
+  /** Writes a row that records nothing, as a mark of a transaction of the host. It can be pruned as soon as a row of an end. */
+  async mark(id: string, sql: Sql = this.database.query): Promise<boolean> {
+    return (await sql(this.statements().noteEnd, [id, this.realm.guard, this.clock.offset])).length > 0;
+  }
+
+  /** See `Marks`. */
+  async isMarked(id: string): Promise<boolean> {
+    const missing = new Error();
+    return this.database
+      .transaction(async (sql) => {
+        // Waits for a transaction that has written the row.
+        if (await this.mark(id, sql)) throw missing;
+        return true;
+      })
+      .catch(valueIf((error) => error === missing, false));
   }
 
   /**

@@ -54,7 +54,7 @@ export class Sessions {
     private readonly store: SessionStore,
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
-    private readonly endedSessions: EndedSessions,
+    endedSessions: EndedSessions,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
     private readonly scope: RealmScope,
@@ -177,7 +177,7 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   async endBegun(reason: SessionEndReason, userId?: string): Promise<() => void> {
-    // It is not undone by a rollback: {@link Accounts} repeats the whole end after the commit of the host's transaction.
+    // It is not undone by a rollback: the whole end is made again after the commit of the host's transaction.
     if (outerTransaction()) return () => undefined;
     const mustRecord = this.denylist.lifetime > 0 || reason === 'erased';
     const errors: unknown[] = [];
@@ -262,7 +262,12 @@ export class Sessions {
     const denied = new Set<string>();
     if (outer) {
       const { result, ended } = await work(async (familyIds) => familyIds.forEach((id) => denied.add(id)));
-      outer.after('the end of sessions', () => this.confirmEnds([...denied], ended, reason));
+      // A rollback keeps the sessions, so it must keep their tokens, too.
+      if (denied.size) await outer.after('denying ended sessions', () => this.denylist.keep([...denied]));
+      if (ended.length)
+        await outer.after('the events of ended sessions', async () => {
+          for (const row of ended) this.emitEnded(row, reason);
+        });
       return result;
     }
     const deny = async (familyIds: readonly string[]): Promise<void> => {
@@ -279,19 +284,6 @@ export class Sessions {
     for (const row of ended) this.emitEnded(row, reason);
     if (denied.size) await bestEffort('keeping the denials of ended sessions', () => this.denylist.keep([...denied]));
     return result;
-  }
-
-  /** Denies the sessions that a transaction of the host has ended, after its commit: a rollback keeps them. Then emits the events. */
-  private async confirmEnds(
-    ids: readonly string[],
-    rows: readonly EndedRow[],
-    reason: SessionEndReason,
-  ): Promise<void> {
-    // The host may have rolled back to a savepoint. A co-issuer's session with another id has no row.
-    const areEnded = await Promise.all(ids.map(async (id) => !isUuid(id) || (await this.endedSessions.has(id))));
-    const ended = ids.filter((_, i) => areEnded[i]);
-    if (ended.length) await this.denylist.keep(ended);
-    for (const row of rows) if (ended.includes(row.id)) this.emitEnded(row, reason);
   }
 
   /** Emits {@link SessionEnded}. */

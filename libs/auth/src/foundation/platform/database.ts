@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, outerTransaction, repeatOnConflict, withTimeout } from './deadline';
-import { HostTransaction } from './host-transaction';
+import { TransactionPart } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
@@ -316,9 +316,12 @@ export class Database {
     }
   }
 
-  private get outer(): HostTransaction | undefined {
+  /** @throws AuthConfigError in a transaction on another data source: a call would be a part of it only with some of its effects */
+  private get outer(): TransactionPart | undefined {
     const outer = outerTransaction();
-    return outer instanceof HostTransaction && outer.source === this.dataSource ? outer : undefined;
+    if (!(outer instanceof TransactionPart)) return undefined;
+    if (outer.transaction.source === this.dataSource) return outer;
+    throw new AuthConfigError('The transaction of the host is that of another application with @svc/auth.');
   }
 
   private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {

@@ -51,23 +51,23 @@ export class RequestDeadline {
   }
 }
 
-/** A transaction of the host in which calls of the library run: see `HostTransaction`. */
+/** The part of a transaction of the host in which calls of the library run: see `HostTransaction`. */
 export interface OuterTransaction {
+  /** Runs work as a part of it, after the work that was given before. An error undoes it. @throws AuthConfigError after its end */
+  take<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` after the commit, outside the transaction; never after a rollback. It is repeated while a store is unavailable.
+   * Runs `work` after the commit, outside the transaction; never if this part is rolled back. It is repeated while a store is
+   * unavailable.
    *
    * @param what completes "… failed" in the log
-   * @param work `isPartial` is true if the host has rolled back a part of the transaction, which may be that of the caller
    */
-  after(what: string, work: (isPartial: boolean) => Promise<unknown>): void;
+  after(what: string, work: () => Promise<unknown>): Promise<void>;
 }
 
 /** What surrounds work of the library. */
 interface Surroundings {
   readonly scope?: RequestScope;
   readonly transaction?: OuterTransaction;
-  /** Whether the work has its turn on the connection of the transaction. */
-  readonly hasTurn?: boolean;
 }
 
 const storage = new AsyncLocalStorage<Surroundings | undefined>();
@@ -118,20 +118,40 @@ async function surrounded<T>(by: Surroundings, work: () => Promise<T>): Promise<
   try {
     return await storage.run(by, work);
   } finally {
-    // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
-    if (--running === 0) storage.disable();
+    leave();
   }
+}
+
+function leave(): void {
+  // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
+  if (--running === 0) storage.disable();
+}
+
+/** Milliseconds after the begin of a transaction of the host in which a call that was not awaited is still known as one of it. */
+const KNOWN_MS = 60_000;
+
+/** Keeps the surroundings of work that has left them, so that it does not go on outside the transaction. */
+export function keepSurroundings(): void {
+  running++;
+  setTimeout(leave, KNOWN_MS).unref();
 }
 
 /** The transaction of the host in which the current call runs; undefined outside one. */
 export const outerTransaction = (): OuterTransaction | undefined => storage.getStore()?.transaction;
 
-/** Whether the current work has its turn on the connection of the transaction of the host. */
-export const hasTurn = (): boolean => storage.getStore()?.hasTurn === true;
+/** Makes a call, in a transaction of the host as a part of it. */
+export const asPart = <T>(call: () => Promise<T>): Promise<T> => outerTransaction()?.take(call) ?? call();
 
-/** Runs `work` in a transaction of the host, in the deadline of the current request. */
-export const runWithin = <T>(transaction: OuterTransaction, turn: boolean, work: () => Promise<T>): Promise<T> =>
-  surrounded({ ...storage.getStore(), transaction, hasTurn: turn }, work);
+/** Runs `work`, in a transaction of the host after its commit: see {@link OuterTransaction.after}. */
+export async function afterCommit(what: string, work: () => void): Promise<void> {
+  const outer = outerTransaction();
+  if (outer) await outer.after(what, async () => work());
+  else work();
+}
+
+/** Runs `work` in a part of a transaction of the host, in the deadline of the current request. */
+export const runWithin = <T>(transaction: OuterTransaction, work: () => Promise<T>): Promise<T> =>
+  surrounded({ ...storage.getStore(), transaction }, work);
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET|EADDRNOTAVAIL)/;
 // SQLSTATE classes 08 (connection; PgBouncer gives 08P01 to its own errors), 53 (resources), 57P (operator intervention),

@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import {
   BackgroundWork,
   type OuterTransaction,
   RequestScope,
-  hasTurn,
+  keepSurroundings,
   outerTransaction,
   repeatWhileUnavailable,
   runWithin,
@@ -17,10 +18,20 @@ import { type Client, type PooledConnection, cancelAndClose } from './pg-connect
 /** A client of node-postgres with the connection whose messages it reads. */
 type WatchedClient = Client & { readonly connection?: EventEmitter };
 
+/** Rows that show whether a part of a transaction was committed: no message of the server tells what a rollback to a savepoint undoes. */
+export interface Marks {
+  /** Writes a row with this id, a UUID, in the transaction of the caller. */
+  mark(id: string): Promise<unknown>;
+  /** Whether the row is committed. Waits for a transaction that has written it and has not ended. @throws StoreUnavailable */
+  isMarked(id: string): Promise<boolean>;
+}
+
 interface Effect {
   readonly what: string;
-  readonly run: (isPartial: boolean) => Promise<unknown>;
+  readonly run: () => Promise<unknown>;
 }
+
+const AWAIT = 'Await each call of the library in a transaction of the host.';
 
 const open = new WeakMap<object, HostTransaction>();
 
@@ -33,26 +44,80 @@ export function refuseWithin(call: string): void {
   );
 }
 
-/**
- * An open transaction of the host in which calls of the library run. Each step of a call is a savepoint, and the steps of
- * concurrent calls have turns. What must follow the commit is collected, and runs when the server reports the commit on the
- * connection, whichever code sends it.
- */
-export class HostTransaction implements OuterTransaction {
-  private readonly effects: Effect[] = [];
+/** A part of an open transaction of the host: all calls in it, one call, or one step of a call. The parts of a part have turns. */
+export class TransactionPart implements OuterTransaction {
   private turns: Promise<unknown> = Promise.resolve();
-  private calls: Promise<unknown> = Promise.resolve();
+  private unsettled = 0;
+  private isOver = false;
+  private marked?: Promise<string>;
+
+  constructor(readonly transaction: HostTransaction) {}
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isOver) throw new AuthConfigError(`The part of the transaction is over. ${AWAIT}`);
+    this.unsettled++;
+    const turn = this.turns.then(() => this.run(work)).finally(() => this.unsettled--);
+    this.turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /**
+   * Takes a turn for work on the connection. Without an answer the connection is closed: no later statement may have an effect,
+   * and the transaction cannot commit.
+   *
+   * @param ms timeout in milliseconds
+   */
+  async step<T>(ms: number, work: (connection: PooledConnection, throwIfOver: () => void) => Promise<T>): Promise<T> {
+    const { connection, throwIfOver } = this.transaction;
+    let isAnswered = false;
+    const turn = this.take(() => work(connection, throwIfOver)).finally(() => {
+      isAnswered = true;
+    });
+    try {
+      return await withTimeout('PostgreSQL', ms, turn);
+    } finally {
+      if (!isAnswered) void cancelAndClose(connection.client);
+    }
+  }
+
+  async after(what: string, run: Effect['run']): Promise<void> {
+    this.marked ??= this.transaction.mark();
+    this.transaction.follow(await this.marked, { what, run });
+  }
+
+  private run<T>(work: () => Promise<T>): Promise<T> {
+    const part = new TransactionPart(this.transaction);
+    return this.transaction.inSavepoint(async () => {
+      try {
+        const result = await runWithin(part, work);
+        // A call that nothing waits for would not report its error.
+        if (part.unsettled) throw new AuthConfigError(AWAIT);
+        return result;
+      } finally {
+        part.isOver = true;
+        await part.turns;
+      }
+    });
+  }
+}
+
+/**
+ * An open transaction of the host in which calls of the library run, each as a savepoint. What must follow the commit is
+ * collected, and runs when the server reports the commit on the connection, whichever code sends it.
+ */
+export class HostTransaction {
+  private readonly top = new TransactionPart(this);
+  private readonly effects = new Map<string, Effect[]>();
   private savepoints = 0;
   private isOver = false;
-  private isPartial = false;
-  private resolve!: () => void;
 
-  /** Resolves when the transaction has ended, and what follows its commit has run. */
-  readonly settled = new Promise<void>((resolve) => (this.resolve = resolve));
+  /** After the end of the transaction: resolves when what follows its commit has run. */
+  settled?: Promise<void>;
 
   private constructor(
     readonly source: DataSource,
-    private readonly connection: PooledConnection,
+    readonly connection: PooledConnection,
+    private readonly marks: Marks,
   ) {
     this.watch();
   }
@@ -63,80 +128,55 @@ export class HostTransaction implements OuterTransaction {
    * @param given the entity manager of a transaction, or a client of node-postgres
    * @throws AuthConfigError without a transaction, and for a manager of another data source
    */
-  static async on(given: object, source: DataSource): Promise<HostTransaction> {
-    const { queryRunner: runner } = given as EntityManager;
+  static async on(given: object, source: DataSource, marks: Marks): Promise<HostTransaction> {
     // `dataSource` is the name since TypeORM 1.0.
-    const { dataSource, connection } = given as EntityManager;
+    const { queryRunner, dataSource, connection } = given as EntityManager;
     const isClient = typeof (given as Client).query === 'function' && !('queryRunner' in given) && !dataSource;
     if (!isClient && (dataSource ?? connection) !== source)
       throw new AuthConfigError('The entity manager is not one of the data source of the library (option dataSource).');
-    if (!isClient && !runner?.isTransactionActive)
+    if (!isClient && !queryRunner?.isTransactionActive)
       throw new AuthConfigError('The entity manager has no open transaction. Pass the manager of the transaction.');
-    const client: WatchedClient = isClient ? (given as Client) : await runner!.connect();
+    const client: WatchedClient = isClient ? (given as Client) : await queryRunner!.connect();
     if (typeof client.connection?.on !== 'function')
       throw new AuthConfigError(
         'The connection of the transaction is not a client of node-postgres, or one of pg-native.',
       );
     const known = open.get(client);
     if (known) return known;
-    const opened = new HostTransaction(source, { client, runner: isClient ? runnerOn(source, client) : runner! });
+    const runner = isClient ? runnerOn(source, client) : queryRunner!;
+    const opened = new HostTransaction(source, { client, runner }, marks);
     open.set(client, opened);
+    keepSurroundings();
     return opened;
   }
 
   /** Runs calls of the library in the transaction. An error undoes what they have done, not what the host has done before. */
   within<T>(work: () => Promise<T>): Promise<T> {
-    const call = async (): Promise<T> => {
-      const kept = this.effects.length;
-      try {
-        return await this.undone(() => runWithin(this, false, work));
-      } catch (error) {
-        this.effects.length = kept;
-        throw error;
-      }
-    };
-    if (outerTransaction() === this) return call();
-    const called = this.calls.then(call);
-    this.calls = called.catch(() => undefined);
-    return called;
+    const outer = outerTransaction();
+    const part = outer instanceof TransactionPart && outer.transaction === this ? outer : this.top;
+    return part.take(work);
   }
 
-  /**
-   * Runs `work` on the connection, in a savepoint. Without an answer the connection is closed: no later statement may have an
-   * effect, and the transaction cannot commit.
-   *
-   * @param ms timeout in milliseconds
-   */
-  async step<T>(ms: number, work: (connection: PooledConnection, throwIfOver: () => void) => Promise<T>): Promise<T> {
-    const run = (): Promise<T> => this.undone(() => work(this.connection, this.throwIfOver));
-    // Work that has the turn, such as a subscriber of the host, does not wait for itself.
-    if (hasTurn()) return run();
-    let isAnswered = false;
-    const turn = this.turns
-      .then(() => runWithin(this, true, run))
-      .finally(() => {
-        isAnswered = true;
-      });
-    this.turns = turn.catch(() => undefined);
-    try {
-      return await withTimeout('PostgreSQL', ms, turn);
-    } finally {
-      if (!isAnswered) void cancelAndClose(this.connection.client);
-    }
+  /** Writes a mark in the current part. @returns its id */
+  async mark(): Promise<string> {
+    const id = randomUUID();
+    await this.marks.mark(id);
+    return id;
   }
 
-  after(what: string, run: Effect['run']): void {
+  /** Runs an effect after the commit, if the mark is committed. */
+  follow(mark: string, effect: Effect): void {
     this.throwIfOver();
-    this.effects.push({ what, run });
+    this.effects.set(mark, [...(this.effects.get(mark) ?? []), effect]);
   }
 
   /** @throws AuthConfigError after the end of the transaction: its connection may serve another request */
   readonly throwIfOver = (): void => {
-    if (this.isOver)
-      throw new AuthConfigError('The transaction of the host is over. Await each call of the library in it.');
+    if (this.isOver) throw new AuthConfigError(`The transaction of the host is over. ${AWAIT}`);
   };
 
-  private async undone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs work that has settled before the savepoint ends. */
+  async inSavepoint<T>(work: () => Promise<T>): Promise<T> {
     this.throwIfOver();
     const { client } = this.connection;
     const name = `svc_${++this.savepoints}`;
@@ -162,45 +202,44 @@ export class HostTransaction implements OuterTransaction {
   /** Reads the messages of the server on the connection: they show each commit, also one in plain SQL. */
   private watch(): void {
     const { connection } = this.connection.client as WatchedClient;
-    let last = '';
     const listeners = {
       // PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction.
-      commandComplete: ({ text }: { text: string }) => {
-        last = text;
-        if (text === 'COMMIT') finish(true);
-      },
-      readyForQuery: ({ status }: { status: string }) => {
-        if (status === 'I') finish(false);
-        // ROLLBACK TO of the host. That of `undone` is followed by RELEASE.
-        else if (last === 'ROLLBACK') this.isPartial = true;
-        last = '';
-      },
-      // A lost connection may have committed. What follows reads the rows first.
-      end: () => finish(true, true),
+      commandComplete: ({ text }: { text: string }) => text === 'COMMIT' && finish(true),
+      readyForQuery: ({ status }: { status: string }) => status === 'I' && finish(false),
+      // A lost connection may have committed: the marks tell.
+      end: () => finish(true),
     };
-    const finish = (isCommitted: boolean, isPartial = this.isPartial): void => {
+    const finish = (mayBeCommitted: boolean): void => {
       if (this.isOver) return;
       this.isOver = true;
       open.delete(this.connection.client);
       for (const [name, listener] of Object.entries(listeners)) connection!.off(name, listener);
-      const effects = isCommitted ? this.effects : [];
       // The message may arrive in the surroundings of any request.
-      const done = RequestScope.detached(() => carryOut(effects, isPartial));
-      BackgroundWork.ofProcess.add(done);
-      void done.then(this.resolve);
+      this.settled = RequestScope.detached(() => (mayBeCommitted ? this.carryOut() : Promise.resolve()));
+      BackgroundWork.ofProcess.add(this.settled);
     };
     for (const [name, listener] of Object.entries(listeners)) connection!.on(name, listener);
   }
-}
 
-async function carryOut(effects: readonly Effect[], isPartial: boolean): Promise<void> {
-  for (const { what, run } of effects) {
-    await repeatWhileUnavailable(() => run(isPartial)).catch((error: unknown) =>
-      new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`),
-    );
+  private async carryOut(): Promise<void> {
+    for (const [mark, effects] of this.effects) {
+      const isCommitted = await attempted(effects[0]!.what, () => this.marks.isMarked(mark));
+      if (isCommitted) for (const { what, run } of effects) await attempted(what, run);
+    }
   }
 }
 
+/** Repeats work while a store is unavailable. A last error is logged. */
+const attempted = <T>(what: string, run: () => Promise<T>): Promise<T | void> =>
+  repeatWhileUnavailable(run).catch((error: unknown) =>
+    new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`),
+  );
+
 /** A query runner on a client of the host, which keeps the client and ends the transaction. */
 const runnerOn = (source: DataSource, client: Client): QueryRunner =>
-  Object.assign(source.createQueryRunner(), { databaseConnection: client, isTransactionActive: true });
+  // With its depth, a transaction in it is a savepoint.
+  Object.assign(source.createQueryRunner(), {
+    databaseConnection: client,
+    isTransactionActive: true,
+    transactionDepth: 1,
+  });

@@ -5,7 +5,7 @@ import { AUTH_CONFIG, type AuthConfig, type GuardConfig, refuseVerifyOnly } from
 import type { FeatureOptions } from '../../foundation/config/auth-options';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { mailErrors } from '../../foundation/config/url-checks';
-import { RequestScope, isUnavailable } from '../../foundation/platform/deadline';
+import { RequestScope, asPart, isUnavailable } from '../../foundation/platform/deadline';
 import { refuseWithin } from '../../foundation/platform/host-transaction';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
@@ -202,7 +202,7 @@ export class ServerCalls {
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
       await scope.run(() => this.checkGates(controller, handler, request));
-      return (await this.observer.observe(handler, request, () => scope.run(() => work(request)))) as T;
+      return (await this.observer.observe(handler, request, () => scope.run(() => asPart(() => work(request))))) as T;
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.
