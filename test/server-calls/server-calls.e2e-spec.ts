@@ -97,7 +97,7 @@ describe('a server call', () => {
     const results = [tokens, next, own, registered];
     expect(results.map(({ userId }) => userId)).toEqual(results.map((each) => claimsOf(each.accessToken).sub));
     expect(new Set(results.map(({ userId }) => userId)).size).toBe(2);
-    const response = { setHeader: () => undefined, header: () => undefined };
+    const response = { set: () => undefined, header: () => undefined };
     const fields = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
     expect(Object.keys(t.auth.deliver(response, own)).sort()).toEqual(fields);
     expect(Object.keys((await t.login(ADA, PASSWORD).expect(200)).body).sort()).toEqual(fields);
