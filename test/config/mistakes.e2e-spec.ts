@@ -177,6 +177,7 @@ const MISTAKES: readonly Mistake[] = [
   ['passkeys without an origin', options({ ...passkeys, passkeys: { rpId: 'example.com' } }), 'passkeys.origins (SVC_PASSKEY_ORIGINS)', 'Set it to the exact origins'],
   ['a reset without a page', options({ ...reset, passwordReset: {} }), 'passwordReset.frontendUrl (SVC_RESET_URL) is missing', 'Set it to the page'],
   ['a page over plain HTTP', options({ ...reset, passwordReset: { frontendUrl: 'http://app.example.test/reset' } }), 'passwordReset.frontendUrl (SVC_RESET_URL)', 'http is allowed only for localhost'],
+  ['a reset link without its token', options({ ...reset, passwordReset: { frontendUrl: () => RESET_URL } }), 'passwordReset.frontendUrl (SVC_RESET_URL) returns a link without its first argument', 'Set it to the page'],
   ['a reset without a mailer', options({ ...reset, mail: {} }), 'features.passwordReset needs mail.mailer', 'nodemailerMailer(transport, from)'],
   ['a transporter as mailer', options({ ...reset, mail: { mailer: { sendMail: async () => null } } }), 'mail.mailer has no method send', 'nodemailerMailer(transport, from)'],
   ['a verification without the URL of the API', options({ ...verify, emailVerification: {} }), 'emailVerification.apiUrl (SVC_VERIFY_API_URL) is missing', 'Set it to the external URL'],

@@ -2,7 +2,9 @@ import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import { optionWithVariable } from './env';
 import { withoutKey } from './guard-isolation.policy';
-import { type MailedUrl, type OptionFacets, type OptionTree, namedIn } from './option-table';
+import { AuthConfigError } from '../platform/errors';
+import { type MailedLink, type MailedUrl, type OptionFacets, type OptionTree, namedIn } from './option-table';
+import { isProduction } from './option-values.policy';
 
 const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
 
@@ -27,6 +29,69 @@ export function urlFault(text: string | undefined, { production, bare, withoutFr
   return production
     ? `is "${text}": in production, mailed links must use https`
     : `is "${text}": http is allowed only for localhost, outside production`;
+}
+
+/** Adds parameters to a configured URL, which may already have a query. */
+export const withQuery = (url: string, params: Readonly<Record<string, string>>): string =>
+  `${url}${url.includes('?') ? '&' : '?'}${Object.entries(params)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')}`;
+
+/** What a mailed link is made of. */
+interface LinkParts {
+  /** The token or the code. */
+  readonly secret: string;
+  /** The recipient. */
+  readonly email: string;
+  readonly guard: string;
+}
+
+/** The `+` becomes a space in the query of a link in which the host does not encode the email. */
+const EXAMPLE = { secret: '0123456789', email: 'ada+news@example.com' };
+
+/** Returns why the links that a function of the host makes must not be mailed; null if an example can be mailed. */
+export function linkFault(link: MailedLink, guard: string, rule: UrlRule): string | null {
+  const { secret, email } = EXAMPLE;
+  const made = madeBy(link, { ...EXAMPLE, guard }, rule);
+  if ('fault' in made) return made.fault;
+  const { searchParams, hash } = new URL(made.url);
+  if (rule.withoutFragment && (!hash.includes(secret) || made.url.split('#', 1)[0]!.includes(secret)))
+    return 'does not return a link with its first argument in the fragment, and only there';
+  const isBroken = [...searchParams.values()].includes(email.replace('+', ' '));
+  return isBroken ? 'returns a link with an email that is not encoded: use encodeURIComponent(email)' : null;
+}
+
+function madeBy(
+  link: MailedLink,
+  { secret, email, guard }: LinkParts,
+  rule: UrlRule,
+): { url: string } | { fault: string } {
+  let url: unknown;
+  try {
+    url = link(secret, email, { guard });
+  } catch (error) {
+    // The text of the error may contain the link.
+    return { fault: `throws ${error instanceof Error ? error.name : 'a value that is no error'}` };
+  }
+  if (typeof url !== 'string') return { fault: 'returns no text' };
+  const fault = urlFault(url, { production: rule.production });
+  if (fault !== null) return { fault: `returns a link that ${fault}` };
+  return url.includes(secret) ? { url } : { fault: 'returns a link without its first argument' };
+}
+
+/**
+ * Returns the link of a mail: what the function of the host returns, otherwise the configured URL with the addition.
+ *
+ * @throws AuthConfigError if the function returns a link that must not be mailed. The text contains no part of the link, because
+ * it is logged
+ */
+export function mailedLink(from: string | MailedLink, parts: LinkParts, added: (url: string) => string): string {
+  if (typeof from === 'string') return added(from);
+  const made = madeBy(from, parts, { production: isProduction() });
+  if ('url' in made) return made.url;
+  throw new AuthConfigError(
+    `The function for the link in a mail of the guard "${parts.guard}" throws, or returns a link that must not be mailed.`,
+  );
 }
 
 /** Returns the configuration errors of the features of a guard that send mails, each with its correction. */
@@ -60,8 +125,10 @@ export function mailedUrlErrors(options: OptionTree, guard: GuardConfig, product
     if (!spec.mailedUrl) return [];
     const { cure, optional, ...rule } = spec.mailedUrl;
     const [block = '', name = ''] = option.split('.');
-    const url = (guard as unknown as Record<string, Record<string, string | undefined>>)[block]![name];
-    const fault = optional && url === undefined ? null : urlFault(url, { production, ...rule });
+    const given = (guard as unknown as Record<string, Record<string, string | MailedLink | undefined>>)[block]![name];
+    if (optional && given === undefined) return [];
+    const rules = { production, ...rule };
+    const fault = typeof given === 'function' ? linkFault(given, guard.guard, rules) : urlFault(given, rules);
     return fault === null ? [] : [`${optionWithVariable(guard.nameOf(option), spec)} ${fault}. ${cure}`];
   });
 }
