@@ -34,6 +34,7 @@ describe('a URL that mailed links begin with', () => {
     ['https://app.exa\nmple.com', PAGE, /spaces or control characters/],
     ['https://app.example.com/a\u200bb', PAGE, /spaces or control characters/],
     ['https://app.example.com/re set', development, /spaces or control characters/],
+    ['https://*.preview.example.com/reset', development, /has a wildcard$/],
     ['https://user@app.example.com', PAGE, /^has a user name or a password/],
     ['https://:secret@app.example.com', PAGE, /^has a user name or a password/],
     ['https://api.example.com?a=b', API, /has a query or a fragment/],

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import { optionWithVariable } from './env';
@@ -22,6 +23,7 @@ export function urlFault(text: string | undefined, { production, bare, withoutFr
   if (/[\p{C}\p{Z}]/u.test(text)) return 'has spaces or control characters';
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) return `is "${text}", which is not an http(s) URL`;
+  if (url.hostname.includes('*')) return `is "${text}", which has a wildcard`;
   if (url.username || url.password) return 'has a user name or a password, which every mail would contain';
   if (bare && /[?#]/.test(text)) return `is "${text}", which has a query or a fragment`;
   if (url.protocol === 'https:' || (!production && isLoopback(url.hostname)))
@@ -29,6 +31,31 @@ export function urlFault(text: string | undefined, { production, bare, withoutFr
   return production
     ? `is "${text}": in production, mailed links must use https`
     : `is "${text}": http is allowed only for localhost, outside production`;
+}
+
+/**
+ * The registrable domain and the public suffix of a host, by the whole public suffix list, as browsers use it: with its private
+ * domains, such as `github.io`, below which each name has another owner. The list of about one megabyte is loaded at the first call.
+ */
+export function registrationOf(host: string): ReturnType<typeof import('tldts').parse> {
+  const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
+  return parse(host, { allowPrivateDomains: true });
+}
+
+/** Returns the wildcards of `cookie.origins` that must not be used, each with the correction. They are for previews only. */
+export function wildcardErrors({ cookie, nameOf }: GuardConfig, production: boolean): string[] {
+  const option = `${nameOf('cookie.origins')} (SVC_COOKIE_ORIGINS)`;
+  return cookie.origins.flatMap((origin) => {
+    const [, parent] = origin.split('*.', 2);
+    if (parent === undefined) return [];
+    if (production)
+      return `${option} has the wildcard "${origin}". In production, list each origin: https://app.example.com.`;
+    const { domain } = registrationOf(`a.${parent}`);
+    const isOwn = domain !== null && (parent === domain || parent.endsWith(`.${domain}`));
+    return isOwn
+      ? []
+      : `${option} has the wildcard "${origin}", and anyone can register a name below "${parent}". Use a wildcard below your own domain, such as https://*.preview.example.com.`;
+  });
 }
 
 /** Adds parameters to a configured URL, which may already have a query. */
