@@ -757,7 +757,10 @@ export type UserProviderSource =
 
 /** The source of users: a TypeORM entity, or a user provider of the host. */
 export interface UsersOptions {
-  /** Entity of the user table. Its columns: see `AuthUser`. */
+  /**
+   * Entity of the user table: a class that extends `withAuthColumns()`, or one with the property of `username` and a property
+   * `passwordHash`. A property can have a column of any name: `@Column({ name: 'password', nullable: true, select: false })`.
+   */
   entity?: Type<object>;
   /** A host class implementing `UserProvider`, for users that are not a TypeORM entity. */
   provider?: Type<UserProvider> | UserProviderSource;

@@ -55,7 +55,7 @@ export type TableOf<Block> = {
   readonly [Name in keyof Required<Block>]: OptionSpec<NonNullable<Block[Name]>>;
 };
 
-/** A block of options with defaults applied. The options `Without` have no default. */
+/** A block of options with defaults applied. The named options have no default. */
 export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
   Required<Omit<Block, Without>> & { [Name in Extract<Without, string>]: Block[Name] }
 >;
