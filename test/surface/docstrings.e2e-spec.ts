@@ -80,7 +80,8 @@ function* takenBy(
 ): Generator<[name: string, from: string, there: string]> {
   for (const statement of syntaxOf(file).statements) {
     if (statement.kind !== ts.SyntaxKind[how]) continue;
-    const { importClause, exportClause, moduleSpecifier } = statement as ts.ImportDeclaration & ts.ExportDeclaration;
+    const { importClause, exportClause, moduleSpecifier } = statement as Partial<ts.ImportDeclaration> &
+      Partial<ts.ExportDeclaration>;
     const names = importClause?.namedBindings ?? exportClause;
     const from = importedFile(file, moduleSpecifier);
     if (!from || !names || !(ts.isNamedImports(names) || ts.isNamedExports(names))) continue;

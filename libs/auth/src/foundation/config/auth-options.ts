@@ -24,6 +24,7 @@ import type { Limiter } from '../ports/limiter';
 import type { Presenter } from '../ports/presenter';
 import type { UserProvider } from '../ports/user-provider';
 import type { SecurityStore } from '../security-store/security-store';
+import type { Duration } from './option-values.policy';
 
 /** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
 export type Algorithm = 'HS256' | 'RS256' | 'ES256';
@@ -71,7 +72,7 @@ export interface RateLimit {
   /** Attempts that one window allows, at least 1. */
   maxAttempts?: number;
   /** Length of the window in seconds, 1 to 31536000 (a year). */
-  decaySeconds?: number;
+  decaySeconds?: Duration;
 }
 
 /** The limits of `POST /login`: all attempts by address, failures by account and address, failures by account. */
@@ -141,7 +142,7 @@ export interface RetentionOptions {
    * @default 30
    * @env SVC_PRUNE_LOCKOUT_DAYS
    */
-  lockoutDays?: number;
+  lockoutDays?: Duration;
 }
 
 /**
@@ -461,7 +462,7 @@ export interface AuthValues {
    * @default 900
    * @env SVC_ACCESS_TTL
    */
-  accessTtl?: number;
+  accessTtl?: Duration;
 
   /**
    * Lifetime of a session in seconds, counted from the login, 1 to 315360000 (ten years). It is absolute: a refresh
@@ -470,7 +471,7 @@ export interface AuthValues {
    * @default 2592000
    * @env SVC_REFRESH_TTL
    */
-  refreshTtl?: number;
+  refreshTtl?: Duration;
 
   /**
    * Seconds in which a replaced refresh token is still accepted, so that a lost response or several tabs that refresh
@@ -479,7 +480,7 @@ export interface AuthValues {
    * @default 30
    * @env SVC_GRACE
    */
-  graceSeconds?: number;
+  graceSeconds?: Duration;
 
   /**
    * Number of holders that a refresh token may have: requests that are answered with it. They are one rotation and every
@@ -499,7 +500,7 @@ export interface AuthValues {
    * @default 5
    * @env SVC_LEEWAY
    */
-  leeway?: number;
+  leeway?: Duration;
 
   /**
    * Accepted shape of `jti` and `fid` in access tokens, and of `fid` in confirmation tokens. `uuid`: canonical UUIDs, as
@@ -729,7 +730,7 @@ export interface SharedValues {
    * @default 800
    * @env SVC_STORE_TIMEOUT
    */
-  storeTimeoutMs?: number;
+  storeTimeoutMs?: Duration;
 
   /**
    * Whether statements are prepared by name on a connection to PostgreSQL, which saves their planning. Set it to false
