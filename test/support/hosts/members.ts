@@ -42,7 +42,7 @@ export class Mailbox extends MailRecorder {
   }
 
   /**
-   * Waits for a mail that came after the first `before` mails. `matches` tells it from a notice of an earlier request,
+   * Waits for a mail that came after the first `before` mails. `matches` excludes a notice of an earlier request,
    * which can arrive in between.
    */
   async after(before: number, matches: (mail: Mail) => boolean): Promise<Mail> {
