@@ -151,7 +151,7 @@ export class Auth {
    */
   async revokeAll(userId: string | number): Promise<void> {
     const id = idText(userId, 'userId');
-    await this.ended(() => this.accounts.endAll(id, 'revoked'));
+    await this.ended((started) => this.accounts.endExcept(id, started, 'revoked'));
   }
 
   /**
@@ -161,7 +161,7 @@ export class Auth {
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
     const [id, except] = [idText(userId, 'userId'), idText(familyId, 'familyId')];
-    await this.ended(() => this.accounts.endOthers(id, except));
+    await this.ended((started) => this.accounts.endExcept(id, [except, ...started], 'others'));
   }
 
   /**
@@ -329,12 +329,15 @@ export class Auth {
 
   /**
    * Makes an end of sessions, and in a transaction of the host makes it again after the commit: it also ends sign-ins that have
-   * begun, outside the database, and the sessions that have started since.
+   * begun, outside the database, and the sessions that other requests have started since.
+   *
+   * @param end receives the sessions that stay: the transaction has started them
    */
-  private ended(end: () => Promise<void>): Promise<void> {
+  private ended(end: (started: readonly string[]) => Promise<void>): Promise<void> {
     return asPart(async () => {
-      await end();
-      await outerTransaction()?.after('the end of sessions', end);
+      await end([]);
+      const outer = outerTransaction();
+      await outer?.after('the end of sessions', () => end(outer.started));
     });
   }
 

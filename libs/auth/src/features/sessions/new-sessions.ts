@@ -132,6 +132,7 @@ export class NewSessions {
         isCapped && !outer && this.store.isOverCap(userId),
       ]);
       if (isValid && outer) {
+        outer.started.push(familyId);
         await outer.after('the check of a started session', () => this.confirm(session, admission));
         return {};
       }

@@ -164,7 +164,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       ON CONFLICT (id) DO NOTHING RETURNING ${ROW}`,
     endPage: paged(
       `(SELECT id, user_id, created_at FROM ${sessions}
-         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND NOT id = ANY($6::uuid[])
            AND ($8::text IS NULL OR credential_id = $8)
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})

@@ -233,16 +233,21 @@ export class SessionStore {
    *
    * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
-   * @param except a session that is not ended
+   * @param except sessions that are not ended
    * @param credentialId only sessions that were started with this credential
    */
   endPage(
-    { userId, own, except, credentialId }: { userId: string; own?: string; except?: string; credentialId?: string },
+    {
+      userId,
+      own,
+      except,
+      credentialId,
+    }: { userId: string; own?: string; except?: readonly string[]; credentialId?: string },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
-    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, credentialId ?? null];
+    const values = [createdAt, id, userId, except ?? (own ? [own] : []), own ?? null, credentialId ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 

@@ -22,6 +22,8 @@ const ENDING_MS = 10_000;
 export const rowId = (familyId: string | null): string | undefined =>
   familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
 
+const rowIds = (familyIds: readonly (string | null)[]): string[] => familyIds.flatMap((id) => rowId(id) ?? []);
+
 /** Denies the access tokens of sessions, before the commit of their end. */
 type Deny = (familyIds: string[]) => Promise<void>;
 
@@ -125,14 +127,18 @@ export class Sessions {
   }
 
   /**
-   * Ends every session of the user on this guard except one.
+   * Ends every session of the user on this guard except some.
    *
-   * @param familyId null for a co-issuer's token without a session: no session is the caller's, so all of them end
+   * @param familyIds null for a co-issuer's token without a session: no session is the caller's, so all of them end
    * @throws StoreUnavailable as {@link endAll} does
    */
-  async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
+  async endOthers(
+    userId: string,
+    familyIds: readonly (string | null)[],
+    reason: SessionEndReason = 'others',
+  ): Promise<void> {
     const throwUnrecorded = await this.endBegun(reason, userId);
-    const except = rowId(familyId);
+    const except = rowIds(familyIds);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
     throwUnrecorded();
   }
@@ -151,7 +157,7 @@ export class Sessions {
     reason: SessionEndReason,
     familyId: string | null = null,
   ): Promise<void> {
-    const except = rowId(familyId);
+    const except = rowIds([familyId]);
     const first = await this.store.startBefore(userId, moment);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
@@ -162,7 +168,7 @@ export class Sessions {
     credentialId: string,
     reason: SessionEndReason,
   ): Promise<void> {
-    const except = rowId(familyId);
+    const except = rowIds([familyId]);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
   }
 

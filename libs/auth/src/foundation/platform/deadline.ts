@@ -53,6 +53,8 @@ export class RequestDeadline {
 
 /** The part of a transaction of the host in which calls of the library run: see `HostTransaction`. */
 export interface OuterTransaction {
+  /** The sessions that calls in the transaction have started. */
+  readonly started: string[];
   /** Runs work as a part of it, after the work that was given before. An error undoes it. @throws AuthConfigError after its end */
   take<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -53,6 +53,10 @@ export class TransactionPart implements OuterTransaction {
 
   constructor(readonly transaction: HostTransaction) {}
 
+  get started(): string[] {
+    return this.transaction.started;
+  }
+
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.isOver) throw new AuthConfigError(`The part of the transaction is over. ${AWAIT}`);
     this.unsettled++;
@@ -106,6 +110,7 @@ export class TransactionPart implements OuterTransaction {
  * collected, and runs when the server reports the commit on the connection, whichever code sends it.
  */
 export class HostTransaction {
+  readonly started: string[] = [];
   private readonly top = new TransactionPart(this);
   private readonly effects = new Map<string, Effect[]>();
   private savepoints = 0;
