@@ -285,14 +285,14 @@ export class Auth {
   /**
    * Runs calls of the library in a transaction that the host has begun: `startSession`, `revoke`, `revokeAll`, `revokeOthers` and
    * `registration.register`. After a rollback nothing of them exists. Denials of access tokens, events, mails and the end of
-   * sign-ins that have begun follow the commit; {@link settled} waits for them. Await the calls, and send no other statements on
-   * the connection meanwhile.
+   * sign-ins that have begun follow the commit; {@link settled} waits for them. Send no other statements on the connection while a
+   * call runs. Calls that run side by side have turns.
    *
    * @param connection the entity manager of the transaction, of the data source of the library; or a client of node-postgres
    * after `BEGIN`, of the same database
-   * @param work its calls run in the transaction. An error undoes them, so that the transaction can go on
-   * @throws AuthConfigError without an open transaction, for another data source, and for a call that cannot be part of a
-   * transaction; every error of `work`
+   * @param work its calls run in the transaction, and it awaits them. An error undoes them, so that the transaction can go on
+   * @throws AuthConfigError without an open transaction, for another data source, for a call that cannot be part of a
+   * transaction, and for one that was not awaited; every error of `work`
    * @example await dataSource.transaction((manager) => auth.within(manager, () => auth.revokeAll(user.id)))
    */
   async within<T>(connection: EntityManager | object, work: () => Promise<T>): Promise<T> {
