@@ -24,12 +24,12 @@ export interface ResetBrokerOptions {
 export interface PasswordResetOptions extends ResetBrokerOptions {
   /**
    * Page that the mailed link opens. Its query has the parameters `token` and `email`. `https`, or `http` on localhost
-   * outside production. Required.
+   * outside production. Required. A function returns the whole link instead; see docs/mail.md.
    *
    * @default none
    * @env SVC_RESET_URL
    */
-  frontendUrl?: string;
+  frontendUrl?: string | ((token: string, email: string, context: { guard: string }) => string);
 
   /**
    * Ends every session of the user after a reset.
@@ -117,6 +117,7 @@ export const PASSWORD_RESET_OPTIONS = {
   passwordReset: option.publicBlock({
     frontendUrl: option.text({
       env: 'RESET_URL',
+      or: 'function',
       mailedUrl: {
         cure: 'Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.',
       },

@@ -59,7 +59,9 @@ export interface CookieOptions {
    * Exact origins of pages on other origins that may sign in and refresh in cookie mode, such as
    * `https://app.example.com`. Pages of the API's own origin are always allowed. Pages of all other origins, including
    * subdomains of the API, are refused with 403. A client that is not a browser sends no `Origin` header and is
-   * allowed.
+   * allowed. For previews, outside production only, the first label of the host may be an asterisk, which stands for one label:
+   * `https://*.preview.example.com`. The application does not start with a wildcard in production, nor with one below which
+   * anyone can register a name, such as `https://*.vercel.app`.
    *
    * @default []
    * @env SVC_COOKIE_ORIGINS (comma list)

@@ -43,9 +43,18 @@ export interface MailedUrl {
   readonly optional?: true;
   /** Whether a path is appended to the URL; then it must not have a query or a fragment. */
   readonly bare?: true;
-  /** Whether the link has the fragment; then the URL must not have one. */
+  /** Whether the link has its secret in the fragment; then the URL must not have one. */
   readonly withoutFragment?: true;
 }
+
+/**
+ * A function of the host in the place of a URL: it returns the whole link. It has no effect, so it can be called at any time, with
+ * an example.
+ *
+ * @param secret the token or the code, which the link contains
+ * @param email the recipient
+ */
+export type MailedLink = (secret: string, email: string, context: { readonly guard: string }) => string;
 
 /** Options by name, in the shape of the options of the host. */
 export interface OptionTree {
