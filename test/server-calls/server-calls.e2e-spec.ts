@@ -86,6 +86,23 @@ describe('a server call', () => {
     await t.get('/private', tokens.accessToken).expect(200);
   });
 
+  it('that starts or continues a session returns the id of the user, which is no part of the delivered body', async () => {
+    await member(t, ADA);
+    const tokens = await signIn();
+    const next = await t.auth.sessions.refresh(tokens.refreshToken, CLIENT);
+    const own = await t.auth.startSession(tokens.userId);
+    const registered = tokensOf(
+      await t.auth.registration.register({ name: 'Eve', email: 'eve@example.com', password: PASSWORD }, CLIENT),
+    );
+    const results = [tokens, next, own, registered];
+    expect(results.map(({ userId }) => userId)).toEqual(results.map((each) => claimsOf(each.accessToken).sub));
+    expect(new Set(results.map(({ userId }) => userId)).size).toBe(2);
+    const response = { set: () => undefined, header: () => undefined };
+    const fields = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
+    expect(Object.keys(t.auth.deliver(response, own)).sort()).toEqual(fields);
+    expect(Object.keys((await t.login(ADA, PASSWORD).expect(200)).body).sort()).toEqual(fields);
+  });
+
   it('refreshes and ends sessions as the routes do', async () => {
     await member(t, ADA);
     const [first, other, third] = [await signIn(), await signIn(), await signIn()];

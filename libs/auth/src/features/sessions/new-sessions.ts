@@ -115,7 +115,8 @@ export class NewSessions {
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { ...added, accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
+    const expiresIn = this.accessTokens.ttl;
+    return { ...added, userId, accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered };
   }
 
   /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */

@@ -223,6 +223,7 @@ export class RefreshRotation {
     const { userId, familyId, salt, amr, remembered, now } = session;
     const authTime = Math.floor(session.authTime);
     return {
+      userId,
       accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, ...additions }),
       refreshToken: this.refreshTokens.mint(familyId, generation, salt),
       expiresIn: this.accessTokens.ttl,
