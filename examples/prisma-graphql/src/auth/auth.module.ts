@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
-import { AuthModule as TokenModule, bcryptVerifier } from '@svc/auth';
+import { AuthModule as TokenModule, authOptionsFromEnv, bcryptVerifier } from '@svc/auth';
 import type { SecurityConfig } from '../common/configs/config.interface.js';
 import { PrismaService } from '../common/prisma/prisma.service.js';
 import { AuthResolver } from './auth.resolver.js';
@@ -21,7 +21,8 @@ import { createUser, signupRules } from './signup.js';
       useFactory: (configService: ConfigService, prisma: PrismaService) => {
         const securityConfig = configService.get<SecurityConfig>('security')!;
         return {
-          secret: configService.get<string>('SVC_SECRET'),
+          // The secret, and in production the issuer and the audience: SVC_SECRET, SVC_ISSUER, SVC_AUDIENCE.
+          ...authOptionsFromEnv(),
           accessTtl: securityConfig.expiresIn,
           refreshTtl: securityConfig.refreshIn,
           redis: { url: configService.get<string>('REDIS_URL') },
