@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { settings } from '../../kit';
 
 /** The origin of a native Android application: the SHA-256 hash of its signing certificate in base64 or base64url. */
@@ -84,7 +83,7 @@ const isCanonical = (rpId: string): boolean =>
 function domainRefusal(rpId: string): string | null {
   if (rpId === 'localhost') return null;
   // Loaded only when passkeys are on, because it has a list of domains of about one megabyte.
-  const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
+  const { parse } = require('tldts') as typeof import('tldts');
   // Browsers use the whole public suffix list, including private domains: the owner of one name below github.io must
   // not be able to use the passkeys of all other names below it.
   const { hostname, isIp, publicSuffix, domain } = parse(rpId, { allowPrivateDomains: true });
