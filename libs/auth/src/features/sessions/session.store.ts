@@ -11,8 +11,8 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
-import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
+import { type SessionLife, type SessionState, recentChange } from './rotation.policy';
+import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 /** A session to store. */
 export interface NewSession {
@@ -385,23 +385,6 @@ export class SessionStore {
     const made = new Map(rows.map(({ n, holders }) => [n, holders]));
     return exchanges.map((_, n) => made.get(n) ?? null);
   }
-}
-
-/** A change of a session by a refresh. */
-interface Exchange extends RecentChange {
-  id: string;
-  /** The generation that was read. */
-  seen: number;
-  /** The late generation that was read. */
-  late: number | null;
-  /** The new generation; unchanged without a rotation. */
-  generation: number;
-  /** Added to the holders of the current token. */
-  more: number;
-  /** Whether the new generation is returned for a late repetition. */
-  isLate: boolean;
-  /** Latest time of the response to the client, by the database's clock. */
-  until: number;
 }
 
 const FOREIGN: EndedRow = { id: '', userId: '', amr: [], ip: null, userAgent: null };

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { currentDeadline, outerTransaction, repeatOnConflict, withTimeout } from './deadline';
+import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
 import { TransactionPart } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
@@ -316,12 +316,8 @@ export class Database {
     }
   }
 
-  /** @throws AuthConfigError in a transaction on another data source: a call would be a part of it only with some of its effects */
   private get outer(): TransactionPart | undefined {
-    const outer = outerTransaction();
-    if (!(outer instanceof TransactionPart)) return undefined;
-    if (outer.transaction.source === this.dataSource) return outer;
-    throw new AuthConfigError('The transaction of the host is that of another application with @svc/auth.');
+    return TransactionPart.current(this.dataSource);
   }
 
   private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {

@@ -18,7 +18,7 @@ import { type Client, type PooledConnection, cancelAndClose } from './pg-connect
 /** A client of node-postgres with the connection whose messages it reads. */
 type WatchedClient = Client & { readonly connection?: EventEmitter };
 
-/** Rows that show whether a part of a transaction was committed: no message of the server tells what a rollback to a savepoint undoes. */
+/** Rows that show whether a part of a transaction was committed: no message of the server shows what a rollback to a savepoint undoes. */
 export interface Marks {
   /** Writes a row with this id, a UUID, in the transaction of the caller. */
   mark(id: string): Promise<unknown>;
@@ -52,6 +52,18 @@ export class TransactionPart implements OuterTransaction {
   private marked?: Promise<string>;
 
   constructor(readonly transaction: HostTransaction) {}
+
+  /**
+   * The part in which the current call runs; undefined outside a transaction of the host.
+   *
+   * @throws AuthConfigError in one on another data source: a call would be a part of it only with some of its effects
+   */
+  static current(source: DataSource | undefined): TransactionPart | undefined {
+    const outer = outerTransaction();
+    if (!(outer instanceof TransactionPart)) return undefined;
+    if (outer.transaction.source === source) return outer;
+    throw new AuthConfigError('The transaction of the host is that of another application with @svc/auth.');
+  }
 
   get started(): string[] {
     return this.transaction.started;
@@ -211,7 +223,7 @@ export class HostTransaction {
       // PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction.
       commandComplete: ({ text }: { text: string }) => text === 'COMMIT' && finish(true),
       readyForQuery: ({ status }: { status: string }) => status === 'I' && finish(false),
-      // A lost connection may have committed: the marks tell.
+      // A lost connection may have committed: the marks show it.
       end: () => finish(true),
     };
     const finish = (mayBeCommitted: boolean): void => {
