@@ -78,8 +78,9 @@ describe('a RealWorld backend', () => {
   describe('after the steps of the page', () => {
     beforeAll(async () => {
       for (const { language, text } of blocksOf(PAGE)) if (language === 'sql') await executed(text, database.url);
-      const page = modulesOf(PAGE, {}, ['src/app.module.ts', 'src/token-scheme.ts']);
-      await start(page['src/app.module.ts'].AppModule, (host) => host.use(page['src/token-scheme.ts'].tokenScheme));
+      const { AppModule } = modulesOf(PAGE)['src/app.module.ts'];
+      const scheme = modulesOf('docs/recipes/from-passport-jwt.md', {}, ['src/token-scheme.ts']);
+      await start(AppModule, (host) => host.use(scheme['src/token-scheme.ts'].tokenAsBearer));
     });
 
     it('serves a client', () => servesAClient({ ...ADA, username: 'bob', email: 'bob@example.com' }));
