@@ -38,6 +38,7 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/recipes/from-nestjs-boilerplate.md', 'examples/typeorm-roles'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
+  ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
