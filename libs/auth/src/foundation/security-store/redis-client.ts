@@ -5,7 +5,7 @@ import { RequestScope } from '../platform/deadline';
 import { redisRefusal } from '../platform/errors';
 import { type SecurityStore, UNNAMED } from './security-store';
 
-/** The common interface of the clients of `@redis/client` 1.x (node-redis 4) and 5.x. */
+/** The common interface of the clients of node-redis: `@redis/client` 1 (node-redis 4), 5 and 6. */
 export interface RedisClient {
   readonly isOpen?: boolean;
   readonly isReady?: boolean;
