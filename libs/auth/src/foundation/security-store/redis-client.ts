@@ -18,7 +18,7 @@ export interface RedisClient {
   on(event: 'ready', listener: () => void): unknown;
 }
 
-/** A sentinel object of node-redis 5 (`createSentinel`). It opens a new client for every master. */
+/** A sentinel object of node-redis 5 or 6 (`createSentinel`). It opens a new client for every master. */
 export interface RedisSentinel {
   /** True from `connect` to `close`, also without a master. */
   readonly isReady: boolean;
@@ -33,7 +33,7 @@ export interface RedisSentinel {
   on(event: 'topology-change', listener: () => void): unknown;
 }
 
-/** A pool of node-redis 5 (`createClientPool`). */
+/** A pool of node-redis 5 or 6 (`createClientPool`). */
 interface RedisPool extends RedisClient {
   execute<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
 }
