@@ -135,7 +135,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     const start = async (): Promise<Raced> => {
       const email = `${randomUUID()}@example.com`;
       const userId = await t.person(email);
-      return { userId, email, ...(await t.auth.startSession(userId)) };
+      return { email, ...(await t.auth.startSession(userId)) };
     };
 
     /** Prepares the end of a session. The returned function ends it. */

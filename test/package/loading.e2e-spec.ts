@@ -6,7 +6,7 @@ const REGISTER = join(ROOT, 'test/support/runtime/register-ts.cjs');
 
 /** Packages that take memory and time to load, each with its purpose. */
 const LATE = {
-  tldts: 'passkeys',
+  tldts: 'passkeys and wildcard origins',
   '@simplewebauthn/server': 'passkeys',
   otplib: 'two-factor authentication',
   nodemailer: 'mail',

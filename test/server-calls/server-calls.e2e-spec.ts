@@ -86,6 +86,23 @@ describe('a server call', () => {
     await t.get('/private', tokens.accessToken).expect(200);
   });
 
+  it('that starts or continues a session returns the id of the user, which is no part of the delivered body', async () => {
+    await member(t, ADA);
+    const tokens = await signIn();
+    const next = await t.auth.sessions.refresh(tokens.refreshToken, CLIENT);
+    const own = await t.auth.startSession(tokens.userId);
+    const registered = tokensOf(
+      await t.auth.registration.register({ name: 'Eve', email: 'eve@example.com', password: PASSWORD }, CLIENT),
+    );
+    const results = [tokens, next, own, registered];
+    expect(results.map(({ userId }) => userId)).toEqual(results.map((each) => claimsOf(each.accessToken).sub));
+    expect(new Set(results.map(({ userId }) => userId)).size).toBe(2);
+    const response = { set: () => undefined, header: () => undefined };
+    const fields = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
+    expect(Object.keys(t.auth.deliver(response, own)).sort()).toEqual(fields);
+    expect(Object.keys((await t.login(ADA, PASSWORD).expect(200)).body).sort()).toEqual(fields);
+  });
+
   it('refreshes and ends sessions as the routes do', async () => {
     await member(t, ADA);
     const [first, other, third] = [await signIn(), await signIn(), await signIn()];
@@ -392,7 +409,9 @@ describe('a server call without routes', () => {
 
 describe('tokens that the host delivers', () => {
   const PAGE = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site', host: 'api.example.com' };
-  const t = TestApp.forFile({ options: { cookieMode: true } });
+  const t = TestApp.forFile({
+    options: { cookieMode: true, cookie: { origins: ['https://*.preview.example.com'] } },
+  });
   beforeEach(async () => void (await t.person(ADA)));
 
   it('are refused to pages of other origins in cookie mode', async () => {
@@ -406,5 +425,19 @@ describe('tokens that the host delivers', () => {
       (await attempt({ ...PAGE, origin: 'https://api.example.com', 'sec-fetch-site': 'same-origin' })) as object,
     );
     tokensOf((await attempt({})) as object);
+  });
+
+  it('are accepted by the pages of a wildcard origin, as the routes are, which are refused to all others', async () => {
+    const from = (origin: string) => t.login(ADA, PASSWORD).set({ Origin: origin, 'Sec-Fetch-Site': 'same-site' });
+    const { headers } = await from('https://pr-7.preview.example.com').expect(200);
+    const [cookie] = headers['set-cookie'] as unknown as string[];
+    for (const origin of ['https://preview.example.com', 'https://a.b.preview.example.com'])
+      await from(origin).expect(403);
+    const renewed = (origin: string) => t.http.post('/auth/refresh').set({ Origin: origin, Cookie: cookie! });
+    await renewed('https://a.b.preview.example.com').expect(403);
+    await renewed('https://pr-8.preview.example.com').expect(200);
+    const page = { host: PAGE.host, 'sec-fetch-site': 'same-site', origin: 'https://pr-7.preview.example.com' };
+    const source = { ip: '203.0.113.7', headers: page };
+    tokensOf(await t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, source));
   });
 });

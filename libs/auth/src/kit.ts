@@ -55,8 +55,8 @@ export * as settings from './foundation/config/auth-config';
 export type { AuthModuleOptions } from './foundation/config/auth-options';
 /** The name of the application in mails and authenticators. */
 export { appName } from './foundation/config/core-options';
-/** What is wrong with a URL of the options, and with those of mailed links. */
-export { mailedUrlErrors, urlFault } from './foundation/config/url-checks';
+/** What is wrong with the URLs of mailed links; the registrable domain of a host. */
+export { mailedUrlErrors, registrationOf } from './foundation/config/url-checks';
 /** The guard that a service belongs to; the services of one guard; all guards. */
 export { Realm, RealmScope, Realms } from './foundation/realm/realm';
 /** The time. */

@@ -8,8 +8,8 @@ export {
   type Mail,
   type MailData,
   type ReportMail,
-  withQuery,
 } from '../foundation/ports/mail';
+export { mailedLink, withQuery } from '../foundation/config/url-checks';
 export { AccountMails, ExistingAccountMails } from '../features/mail/account-mails';
 export { type Draft, mailsOf } from '../features/mail/mail-gate';
 export { MailQueue } from '../features/mail/mail-queue';

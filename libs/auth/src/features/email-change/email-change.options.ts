@@ -4,21 +4,23 @@ import { option } from '../../kit';
 export interface EmailChangeOptions {
   /**
    * Page that the link in the mail to the new address opens. Its query has the parameter `token`, which the page posts to
-   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required.
+   * `/email/change/confirm`. `https`, or `http` on localhost outside production. Required. A function returns the whole link
+   * instead; see docs/mail.md.
    *
    * @default none
    * @env SVC_EMAIL_CHANGE_CONFIRM_URL
    */
-  confirmUrl?: string;
+  confirmUrl?: string | ((token: string, email: string, context: { guard: string }) => string);
 
   /**
    * Page that the link in the mail to the former address opens. Its query has the parameter `token`, which the page posts
-   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required.
+   * to `/email/change/undo`. `https`, or `http` on localhost outside production. Required. A function returns the whole link
+   * instead; see docs/mail.md.
    *
    * @default none
    * @env SVC_EMAIL_CHANGE_UNDO_URL
    */
-  undoUrl?: string;
+  undoUrl?: string | ((token: string, email: string, context: { guard: string }) => string);
 
   /**
    * Minutes for which the link to the new address is valid, 1 to 1440 (a day).
@@ -26,7 +28,7 @@ export interface EmailChangeOptions {
    * @default 60
    * @env SVC_EMAIL_CHANGE_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
@@ -35,7 +37,7 @@ export interface EmailChangeOptions {
    * @default 7
    * @env SVC_EMAIL_CHANGE_UNDO_DAYS
    */
-  undoDays?: number;
+  undoDays?: option.Duration;
 }
 
 declare module '../../foundation/config/auth-options' {
@@ -63,12 +65,14 @@ export const EMAIL_CHANGE_OPTIONS = {
   emailChange: option.publicBlock({
     confirmUrl: option.text({
       env: 'EMAIL_CHANGE_CONFIRM_URL',
+      or: 'function',
       mailedUrl: {
         cure: 'Set it to the page that the link to the new address opens, such as https://app.example.com/confirm-email.',
       },
     }),
     undoUrl: option.text({
       env: 'EMAIL_CHANGE_UNDO_URL',
+      or: 'function',
       mailedUrl: {
         cure: 'Set it to the page that the link to the former address opens, such as https://app.example.com/undo-email.',
       },

@@ -57,7 +57,8 @@ export class EmailChangeRequests {
     if (account && takenBy !== userId) this.existingAccountMails.send(account.user);
     if (takenBy !== null) return null;
     const { confirmUrl, expireMinutes: minutes } = this.realm.options.emailChange;
-    const url = mailing.withQuery(confirmUrl!, { token });
+    const parts = { secret: token, email: to, guard: this.realm.guard };
+    const url = mailing.mailedLink(confirmUrl!, parts, (page) => mailing.withQuery(page, { token }));
     return { to, write: () => this.mails.write('emailChange', { user, to, url, minutes }) };
   }
 }
@@ -209,7 +210,9 @@ export class EmailChangeConfirmation {
     const user = await this.users.findById(userId);
     if (!user) return null;
     const { undoUrl, undoDays: days } = this.realm.options.emailChange;
-    const url = isUndoable ? mailing.withQuery(undoUrl!, { token }) : null;
+    const parts = { secret: token, email: former, guard: this.realm.guard };
+    const link = (): string => mailing.mailedLink(undoUrl!, parts, (page) => mailing.withQuery(page, { token }));
+    const url = isUndoable ? link() : null;
     const mail = { user, to: former, time: confirmedAt!, newEmail: to, url, days };
     return {
       to: former,

@@ -65,7 +65,8 @@ export class EmailCodeRequests {
       if (!account || !isAdmitted) return null;
       const { frontendUrl, expireMinutes: minutes } = this.realm.options.emailCode;
       // In the fragment, which browsers send to no server.
-      const url = frontendUrl === undefined ? null : `${frontendUrl}#code=${code}`;
+      const parts = { secret: code, email, guard: this.realm.guard };
+      const url = frontendUrl ? mailing.mailedLink(frontendUrl, parts, (page) => `${page}#code=${code}`) : null;
       return this.mails.write('signInCode', { user: account.user, to: email, code, url, minutes });
     };
     return { to: email, write: () => make(true), refused: () => make(false), countsAlways: true };

@@ -8,7 +8,7 @@ export interface EmailCodeOptions {
    * @default 10
    * @env SVC_CODE_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.
@@ -21,12 +21,12 @@ export interface EmailCodeOptions {
   /**
    * Page that a link in the mail opens, beside the code. Its fragment has the parameter `code`. The page sends the code
    * itself: the link signs in only in the browser that asked for it. `https`, or `http` on localhost outside production, and
-   * no fragment. Without it, the mail has no link.
+   * no fragment. Without it, the mail has no link. A function returns the whole link instead; see docs/mail.md.
    *
    * @default none
    * @env SVC_CODE_URL
    */
-  frontendUrl?: string;
+  frontendUrl?: string | ((code: string, email: string, context: { guard: string }) => string);
 }
 
 declare module '../../foundation/config/auth-options' {
@@ -56,6 +56,7 @@ export const EMAIL_CODE_OPTIONS = {
     digits: option.count(6, 10, { default: 8, env: 'CODE_DIGITS' }),
     frontendUrl: option.text({
       env: 'CODE_URL',
+      or: 'function',
       resolve: (url) => url || undefined,
       mailedUrl: {
         optional: true,

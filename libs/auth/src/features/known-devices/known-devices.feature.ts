@@ -1,14 +1,4 @@
-import {
-  Realm,
-  data,
-  defineFeature,
-  mailedUrlErrors,
-  mailing,
-  type manifest,
-  schema,
-  type settings,
-  urlFault,
-} from '../../kit';
+import { Realm, data, defineFeature, mailedUrlErrors, mailing, type manifest, schema, type settings } from '../../kit';
 import { CreateSvcKnownDevices1764300000000, KnownDevice } from './known-device.entity';
 import { type ExportedDevice, KnownDeviceStore } from './known-device.store';
 import { DeviceCookie, DeviceTokens, KnownDevices } from './known-devices';
@@ -22,9 +12,8 @@ function mailErrorsOf(
   production: boolean,
   manifests: readonly manifest.Feature[],
 ): string[] {
-  const { facts, decidedBy, knownDevices, mail, isDefault, nameOf } = guard;
+  const { facts, decidedBy, mail, isDefault, nameOf } = guard;
   const off = `or set ${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) to false.`;
-  const ofPage = urlFault(knownDevices.frontendUrl, { production });
   // That of the default guard is checked with the feature.
   const linking = facts.mailsPasswordLinks && !isDefault ? manifests.filter(({ on }) => on?.passwordLink) : [];
   return [
@@ -32,8 +21,7 @@ function mailErrorsOf(
       `features.knownDevices needs ${decidedBy.mailsPasswordLinks} at the guard "${guard.guard}": the link in the mail about a new sign-in mails a link to choose a new password. Turn it on, ${off}`,
     !mail.mailer &&
       `${nameOf('knownDevices.mail')} (SVC_KNOWN_DEVICES_MAIL) needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer, ${off}`,
-    ofPage &&
-      `${nameOf('knownDevices.frontendUrl')} (SVC_KNOWN_DEVICES_URL) ${ofPage}. Set it to the page that the link in the mail about a new sign-in opens, such as https://app.example.com/unknown-sign-in, ${off}`,
+    ...mailedUrlErrors(KNOWN_DEVICES_OPTIONS, guard, production).map((text) => `${text} ${off}`),
     ...linking
       .flatMap(({ options = {} }) => mailedUrlErrors(options, guard, production))
       .map(

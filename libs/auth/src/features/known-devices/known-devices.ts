@@ -156,7 +156,9 @@ export class KnownDevices {
     const time = await this.store.link(id, token);
     if (time === null) return null;
     // The page has to know at which guard it reports. The URL is required at boot.
-    const url = mailing.withQuery(knownDevices.frontendUrl!, { token, ...(!isDefault && { guard }) });
+    const url = mailing.mailedLink(knownDevices.frontendUrl!, { secret: token, email: to, guard }, (page) =>
+      mailing.withQuery(page, { token, ...(!isDefault && { guard }) }),
+    );
     const minutes = knownDevices.expireMinutes;
     return this.mails.write('newSignIn', { user, to, url, minutes, time, ip, userAgent });
   }

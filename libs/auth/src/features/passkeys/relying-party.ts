@@ -1,4 +1,4 @@
-import type { settings } from '../../kit';
+import { registrationOf, type settings } from '../../kit';
 
 /** The origin of a native Android application: the SHA-256 hash of its signing certificate in base64 or base64url. */
 const ANDROID = /^android:apk-key-hash:([\w+/-]{43})=?$/;
@@ -82,11 +82,8 @@ const isCanonical = (rpId: string): boolean =>
 
 function domainRefusal(rpId: string): string | null {
   if (rpId === 'localhost') return null;
-  // Loaded only when passkeys are on, because it has a list of domains of about one megabyte.
-  const { parse } = require('tldts') as typeof import('tldts');
-  // Browsers use the whole public suffix list, including private domains: the owner of one name below github.io must
-  // not be able to use the passkeys of all other names below it.
-  const { hostname, isIp, publicSuffix, domain } = parse(rpId, { allowPrivateDomains: true });
+  // The owner of one name below github.io must not be able to use the passkeys of all other names below it.
+  const { hostname, isIp, publicSuffix, domain } = registrationOf(rpId);
   if (hostname === rpId && rpId === publicSuffix) {
     return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", which is a public suffix: anyone can register a domain below it. Use your own domain.`;
   }

@@ -8,7 +8,7 @@ export interface ResetBrokerOptions {
    * @default 60
    * @env SVC_RESET_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Seconds after a mail during which no further mail is sent to the same account, at most 86400 (a day). `0` means no
@@ -17,19 +17,19 @@ export interface ResetBrokerOptions {
    * @default 60
    * @env SVC_RESET_THROTTLE
    */
-  throttleSeconds?: number;
+  throttleSeconds?: option.Duration;
 }
 
 /** Password reset. Needs `features.passwordReset`. */
 export interface PasswordResetOptions extends ResetBrokerOptions {
   /**
    * Page that the mailed link opens. Its query has the parameters `token` and `email`. `https`, or `http` on localhost
-   * outside production. Required.
+   * outside production. Required. A function returns the whole link instead; see docs/mail.md.
    *
    * @default none
    * @env SVC_RESET_URL
    */
-  frontendUrl?: string;
+  frontendUrl?: string | ((token: string, email: string, context: { guard: string }) => string);
 
   /**
    * Ends every session of the user after a reset.
@@ -117,6 +117,7 @@ export const PASSWORD_RESET_OPTIONS = {
   passwordReset: option.publicBlock({
     frontendUrl: option.text({
       env: 'RESET_URL',
+      or: 'function',
       mailedUrl: {
         cure: 'Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.',
       },

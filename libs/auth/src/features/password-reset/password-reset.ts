@@ -118,7 +118,8 @@ export class ResetLinks {
       const { user, email } = account;
       // The URL is required at boot. The `Host` header of the request is not used.
       const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
-      const url = mailing.withQuery(frontendUrl!, { token, email });
+      const parts = { secret: token, email, guard: this.realm.guard };
+      const url = mailing.mailedLink(frontendUrl!, parts, (page) => mailing.withQuery(page, { token, email }));
       return this.mails.write('passwordReset', { user, to: email, url, minutes });
     };
     const failed = async (): Promise<unknown> =>

@@ -33,7 +33,7 @@ export interface SessionStart extends SessionLifeRequest {
   request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
-  /** As in `SignInEnding`. */
+  /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   credentialId?: string;
 }
 
@@ -115,7 +115,8 @@ export class NewSessions {
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    return { ...added, accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn, remembered };
+    const expiresIn = this.accessTokens.ttl;
+    return { ...added, userId, accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered };
   }
 
   /** Checks a stored session, and ends the sessions that exceed the cap. Null if it is not valid; it is discarded then. */

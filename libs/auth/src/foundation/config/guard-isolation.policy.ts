@@ -51,7 +51,7 @@ function errorsOfGuard(config: GuardConfig): string[] {
     !TOKEN.test(cookie.refreshName) &&
       `${nameOf('cookie.refreshName')} is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
     ...cookie.origins
-      .filter((origin) => !isOrigin(origin))
+      .filter((origin) => !isOrigin(origin) && !isWildcard(origin))
       .map(
         (origin) =>
           `${nameOf('cookie.origins')} (SVC_COOKIE_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com.`,
@@ -65,6 +65,10 @@ const isOrigin = (text: string): boolean =>
   /^https?:$/.test(new URL(text).protocol) &&
   new URL(text).origin === text &&
   !text.includes('*');
+
+/** One asterisk, which is the whole first label: `https://*.preview.example.com`. */
+const isWildcard = (text: string): boolean =>
+  /^https:\/\/\*\.[a-z0-9.-]+$/.test(text) && isOrigin(text.replace('*', 'a'));
 
 const KEY_BYTES = 32;
 

@@ -46,6 +46,37 @@ describe('values that are valid and not safe', () => {
     expect(errors(options, false)).toEqual([]);
   });
 
+  const withOrigin = (origin: string): AuthModuleOptions => ({ cookie: { origins: [origin] } });
+
+  it.each(['https://*.preview.example.com', 'https://*.example.com', 'https://*.team.vercel.app', 'https://*.a.co.uk'])(
+    'are refused in production only: the wildcard %s',
+    (origin) => {
+      expect(errors(withOrigin(origin))).toEqual([
+        expect.stringMatching(
+          /^cookie\.origins \(SVC_COOKIE_ORIGINS\) has the wildcard.*In production, list each origin/,
+        ),
+      ]);
+      expect(errors(withOrigin(origin), false)).toEqual([]);
+    },
+  );
+
+  it.each([
+    'https://*.vercel.app',
+    'https://*.github.io',
+    'https://*.pages.dev',
+    'https://*.co.uk',
+    'https://*.com',
+    'https://*.kawasaki.jp',
+    'https://*.unknown-suffix',
+    'https://*.localhost',
+  ])('are refused: the wildcard %s, below which anyone can register a name', (origin) => {
+    expect(errors(withOrigin(origin), false)).toEqual([
+      expect.stringMatching(
+        /^cookie\.origins .* and anyone can register a name below .*Use a wildcard below your own domain/,
+      ),
+    ]);
+  });
+
   const weak = 'secret'.repeat(8);
   it.each<[string, AuthModuleOptions, RegExp]>([
     ['a secret', { secret: weak }, /^secret \(SVC_SECRET\) repeats a pattern/],

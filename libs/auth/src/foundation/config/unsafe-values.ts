@@ -1,6 +1,7 @@
 import type { AuthConfig, GuardConfig } from './auth-config';
 import { EXAMPLE_URL } from './core-options';
 import { isGuessable } from './secret-strength.policy';
+import { wildcardErrors } from './url-checks';
 
 const KEY_BYTES = 32;
 
@@ -10,7 +11,11 @@ const KEY_BYTES = 32;
  */
 export function unsafeValueErrors(config: AuthConfig, production: boolean): string[] {
   const { guards, encryption } = config;
-  const ofGuards = guards.flatMap((guard) => [...guessableSecrets(guard), ...(production ? ofExamples(guard) : [])]);
+  const ofGuards = guards.flatMap((guard) => [
+    ...guessableSecrets(guard),
+    ...wildcardErrors(guard, production),
+    ...(production ? ofExamples(guard) : []),
+  ]);
   const secrets = guards.flatMap(({ secret }) => secret ?? []);
   const isShared = [...secrets, ...guards.flatMap(({ previousSecrets }) => previousSecrets)].some(
     (secret) => secret === encryption.key,

@@ -176,9 +176,3 @@ export interface MailTexts extends Record<MailKind, MailText> {
 export type MailTextReplacements = {
   readonly [Name in Language]?: { readonly [Kind in keyof MailTexts]?: Readonly<Partial<MailTexts[Kind]>> };
 };
-
-/** Adds parameters to a configured URL, which may already have a query. */
-export const withQuery = (url: string, params: Readonly<Record<string, string>>): string =>
-  `${url}${url.includes('?') ? '&' : '?'}${Object.entries(params)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&')}`;

@@ -103,7 +103,7 @@ export interface FeatureData {
   readonly addedAt?: number;
   /** Providers of every guard, with or without the feature. */
   readonly stores?: readonly Provider[];
-  /** The parts of the export of an account at one guard. Undefined for a part that it does not have: see {@link ifUsed}. */
+  /** The parts of the export of an account at one guard. Undefined for a part that it does not have, as `ifUsed` returns it. */
   readonly export?: {
     readonly [Part in keyof ExportedData]?: (services: GuardServices, userId: string) => Promise<ExportedData[Part]>;
   };

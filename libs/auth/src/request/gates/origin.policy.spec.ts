@@ -40,3 +40,45 @@ describe('a request in cookie mode', () => {
     expect(isOwnPage({ fetchSite: undefined, origin: undefined, host: HOST, ...page }, [OTHER])).toBe(false);
   });
 });
+
+describe('a wildcard among the listed origins', () => {
+  const LISTED = [OTHER, 'https://*.preview.example.com'];
+  const isListed = (origin: string): boolean => isOwnPage({ fetchSite: 'cross-site', origin, host: HOST }, LISTED);
+
+  it.each([
+    'https://pr-7.preview.example.com',
+    'https://a.preview.example.com',
+    'https://7.preview.example.com',
+    'https://xn--bcher-kva.preview.example.com',
+    `https://${'a'.repeat(63)}.preview.example.com`,
+    OTHER,
+  ])('accepts %s', (origin) => expect(isListed(origin)).toBe(true));
+
+  it.each([
+    ['no label', 'https://preview.example.com'],
+    ['an empty label', 'https://.preview.example.com'],
+    ['two labels', 'https://a.b.preview.example.com'],
+    ['the asterisk itself', 'https://*.preview.example.com'],
+    ['a port', 'https://a.preview.example.com:8443'],
+    ['the default port, which no browser sends', 'https://a.preview.example.com:443'],
+    ['http', 'http://a.preview.example.com'],
+    ['another scheme', 'wss://a.preview.example.com'],
+    ['a parent that only ends alike', 'https://a.evil-preview.example.com'],
+    ['a parent that begins alike', 'https://a.preview.example.com.evil.example'],
+    ['a user name', 'https://a@b.preview.example.com'],
+    ['a host before a path', 'https://evil.example/.preview.example.com'],
+    ['a host before a query', 'https://evil.example?.preview.example.com'],
+    ['a host before a fragment', 'https://evil.example#.preview.example.com'],
+    ['a dot at the end', 'https://a.preview.example.com.'],
+    ['a path', 'https://a.preview.example.com/'],
+    ['capitals', 'https://A.preview.example.com'],
+    ['a hyphen at the beginning', 'https://-a.preview.example.com'],
+    ['a hyphen at the end', 'https://a-.preview.example.com'],
+    ['an underscore', 'https://a_b.preview.example.com'],
+    ['a letter that is not of ASCII', 'https://\u0430.preview.example.com'],
+    ['a line break', 'https://a.preview.example.com\n'],
+    ['a label that is too long', `https://${'a'.repeat(64)}.preview.example.com`],
+    ['another character in the place of a dot', 'https://a-preview.example.com'],
+    ['the opaque origin', 'null'],
+  ])('refuses an origin with %s: %j', (_, origin) => expect(isListed(origin)).toBe(false));
+});

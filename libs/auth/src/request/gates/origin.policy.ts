@@ -17,11 +17,20 @@ export interface PageHeaders {
  * `Origin` is compared with the host. A client that sends neither header is not a browser, and no page can use its
  * cookie.
  *
- * @param allowed exact origins of other trusted pages
+ * @param allowed origins of other trusted pages, as in `cookie.origins`
  */
 export function isOwnPage({ fetchSite, origin, host }: PageHeaders, allowed: readonly string[]): boolean {
-  if (origin !== undefined && allowed.includes(origin)) return true;
+  if (origin !== undefined && allowed.some((entry) => isListed(origin, entry))) return true;
   if (fetchSite !== undefined) return fetchSite === 'same-origin' || fetchSite === 'none';
   if (origin === undefined) return true;
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}
+
+const WILDCARD = 'https://*.';
+
+/** The asterisk stands for exactly one label (RFC 1123 §2.1), so neither for several labels nor for a part of one. */
+function isListed(origin: string, entry: string): boolean {
+  if (!entry.startsWith(WILDCARD)) return origin === entry;
+  const [, label, parent] = /^https:\/\/([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.(.+)$/.exec(origin) ?? [];
+  return label !== undefined && parent === entry.slice(WILDCARD.length);
 }

@@ -82,6 +82,8 @@ export interface DeviceToken {
 
 /** The tokens of a started or refreshed session. The refresh token is not stored in plain text. */
 export interface SessionTokens {
+  /** The id of the user, as in the claim `sub`. It is no part of the response. */
+  readonly userId: string;
   readonly accessToken: string;
   readonly refreshToken: string;
   /** Lifetime of the access token in seconds. */

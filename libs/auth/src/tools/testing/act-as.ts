@@ -22,7 +22,6 @@ export interface ActOptions {
 
 /** A signed-in user: the tokens of a session, and the headers for each request. */
 export interface Actor extends SessionTokens {
-  readonly userId: string;
   /** The `fid` claim. */
   readonly familyId: string;
   /** `Authorization` and, with `confirmed`, the confirmation header. */
@@ -50,9 +49,9 @@ export async function actAs(
   const auth = app.get(Auth, { strict: false }).guard(scope.realm.guard);
   const tokens = await auth.startSession(user, { amr }, abilities);
   const { fid: familyId } = unverifiedClaims(tokens.accessToken) as { fid: string };
-  const userId = String(user);
+  const { userId } = tokens;
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens.accessToken}` };
   if (confirmed)
     headers[scope.realm.options.confirm.header] = await scope.get(Confirmations).mint({ userId, familyId });
-  return { ...tokens, userId, familyId, headers };
+  return { ...tokens, familyId, headers };
 }
