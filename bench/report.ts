@@ -80,6 +80,7 @@ const listed = (names: string[]): string => names.join(', ') || 'none';
 const FIELDS: Partial<Record<keyof Sample, string>> = {
   perSecond: 'req/s',
   p50: 'p50',
+  cpuMicros: 'processor time of the server',
   loopP99: 'event loop p99, ms',
   hashMs: 'ms of one hash',
   hashing: 'share of the time in which hashes were computed',

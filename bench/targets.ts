@@ -1,4 +1,5 @@
 import type { Sample } from './load';
+import { ADAPTERS } from './server';
 import { median } from './statistics';
 
 /** A comparison within one round, and its bar. */
@@ -37,6 +38,13 @@ export const TARGETS: readonly Target[] = [
   ]),
   rate('guarded', 'ours.express', 'string.express', 4),
   rate('guarded', 'ours.fastify', 'string.fastify', 4),
+  ...ADAPTERS.flatMap((adapter): Target[] => {
+    const compared = { group: 'refresh', of: `ours.${adapter}`, to: `lean.${adapter}` };
+    return [
+      { ...compared, field: 'perSecond', least: ON_NODE_24 ? 0.95 : 0.85 },
+      { ...compared, field: 'cpuMicros', most: ON_NODE_24 ? 1.15 : 1.25 },
+    ];
+  }),
   ...['bare.pool', 'bare.pipelined'].flatMap((bare) => [
     rate('refresh', 'ours.express', bare, ON_NODE_24 ? 0.95 : undefined),
     rate('refresh', 'ours.fastify', bare, ON_NODE_24 ? 0.95 : undefined),

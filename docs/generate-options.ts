@@ -106,10 +106,10 @@ without a default is optional, unless its meaning says that it is required.
 \`authOptionsFromEnv(process.env)\` reads the environment variables. \`authOptionsFromEnv(process.env, guard)\` reads the
 variables of an extra guard, \`SVC_{GUARD}_*\`. A variable that is empty or contains only spaces counts as not set.
 
-| Type     | Value of a variable, or an option that is given as text, for example by \`ConfigService\`       |
-| -------- | ----------------------------------------------------------------------------------------------- |
-| boolean  | \`true\`, \`1\`, \`on\` or \`yes\`; \`false\`, \`0\`, \`off\` or \`no\`. Capital letters make no difference |
-| duration | a whole number in the unit of its option, or a number with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`   |
+| Type     | Value of a variable, or an option that is given as text, for example by \`ConfigService\`                                            |
+| -------- | ------------------------------------------------------------------------------------------------------------------------------------ |
+| boolean  | \`true\`, \`1\`, \`on\` or \`yes\`; \`false\`, \`0\`, \`off\` or \`no\`. Capital letters make no difference                                      |
+| Duration | a whole number in the unit of its option, or one with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`. The type accepts these texts in code, too |
 
 The application does not start with an unknown option, with a number out of its range, or with a value that is not a boolean.
 The error names the option, the variable and the range, and suggests the nearest known name. A variable \`SVC_*\` that

@@ -25,7 +25,9 @@ const USER = {
 const { find, exchangeOne } = sessionStatements({ table: () => 'svc_sessions' } as never, null);
 const SESSION = { name: 'bare-session', text: find };
 const ROTATE = { name: 'bare-rotate', text: exchangeOne };
-const [GUARD, NO_OFFSET, STORE_TIMEOUT_S] = ['bare', '0 milliseconds', 0.8];
+const STORE_TIMEOUT_S = 0.8;
+/** The guard, the offset of its clock, and its idle time: none. */
+const GUARD = ['bare', '0 milliseconds', null];
 const INSERT = {
   name: 'bare-insert',
   text: `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
@@ -75,24 +77,37 @@ export class BareSessions {
     return isDenied ? undefined : rows[0];
   }
 
+  /** Counts a refresh of a client with the script of the library. */
+  async count(client: string): Promise<void> {
+    const limit = { key: `bare:limit:${client}`, max: 1e9, seconds: LIMIT_SECONDS };
+    await this.redis.sendCommand(['EVAL', COUNT, '1', limit.key, ...countArguments([limit], false)]);
+  }
+
   /** Exchanges a refresh token for the next one; undefined if it is not the current token of a valid session. */
   async refresh(token: string): Promise<Tokens | undefined> {
     const presented = Buffer.from(token, 'base64url');
     const fid = uuidOf(presented.subarray(0, 16));
-    const limit = { key: `bare:limit:${fid}`, max: 1e9, seconds: LIMIT_SECONDS };
-    const [, [denial], { rows }] = await Promise.all([
-      this.redis.sendCommand(['EVAL', COUNT, '1', limit.key, ...countArguments([limit], false)]),
+    const [[denial], { rows }] = await Promise.all([
       this.redis.mGet([`bare:session:${fid}`]),
-      this.query({ ...SESSION, values: [JSON.stringify([fid]), GUARD, NO_OFFSET] }),
+      this.query({ ...SESSION, values: [JSON.stringify([fid]), ...GUARD] }),
     ]);
     const [session] = rows as [{ salt: Buffer; userId: string; revokedAt: number; expiresAt: number; now: number }?];
     if (!session || denial !== null || session.revokedAt || session.expiresAt < session.now) return undefined;
     const generation = presented.readUInt32BE(16);
     const key = refreshKey(session.salt);
     if (!timingSafeEqual(refreshMac(presented.subarray(0, 20), key), presented.subarray(20))) return undefined;
-    const next = { n: 0, id: fid, seen: generation, generation: generation + 1, more: 0, dropped: 1, added: 1 };
+    const next = {
+      n: 0,
+      id: fid,
+      seen: generation,
+      generation: generation + 1,
+      more: 0,
+      dropped: 1,
+      added: 1,
+      isLate: false,
+    };
     const change = JSON.stringify([{ ...next, until: session.now + STORE_TIMEOUT_S }]);
-    const { rowCount } = await this.query({ ...ROTATE, values: [change, GUARD, NO_OFFSET] });
+    const { rowCount } = await this.query({ ...ROTATE, values: [change, ...GUARD] });
     return rowCount === 1 ? tokensOf(session.userId, fid, generation + 1, key) : undefined;
   }
 

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
     if (path === '/sessions') return [200, await sessions.start(Number(query.get('count')))];
     if (path !== '/refresh') return [404, {}];
     const { refresh_token: token } = JSON.parse(await bodyOf(request)) as Tokens;
-    const tokens = await sessions.refresh(token);
+    const [tokens] = await Promise.all([sessions.refresh(token), sessions.count(request.socket.remoteAddress!)]);
     return tokens ? [200, tokens] : UNAUTHORIZED;
   });
 }

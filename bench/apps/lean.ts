@@ -1,11 +1,14 @@
-// The work of `bare.ts` on one pipelined connection, behind an ordinary guard of Nest.
+// The work of `bare.ts` on one pipelined connection, behind ordinary guards and controllers of Nest.
 import {
+  Body,
   type CanActivate,
   Controller,
   type ExecutionContext,
   Get,
+  HttpCode,
   Injectable,
   Module,
+  Post,
   Query,
   UnauthorizedException,
   UseGuards,
@@ -13,7 +16,8 @@ import {
 import type { IncomingMessage } from 'node:http';
 import { BareSessions } from './bare-sessions';
 import { SpentController } from './counting';
-import { ANSWER, serve } from './serve';
+import { ANSWER, type Tokens, serve } from './serve';
+import { ACCESS_TTL } from './tokens';
 
 @Injectable()
 class LeanGuard implements CanActivate {
@@ -28,6 +32,17 @@ class LeanGuard implements CanActivate {
   }
 }
 
+/** One limit for the address of the client, as an ordinary throttler counts it. */
+@Injectable()
+class RefreshLimiter implements CanActivate {
+  constructor(private readonly sessions: BareSessions) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    await this.sessions.count(context.switchToHttp().getRequest<{ ip: string }>().ip);
+    return true;
+  }
+}
+
 @Controller()
 class Routes {
   constructor(private readonly sessions: BareSessions) {}
@@ -36,6 +51,15 @@ class Routes {
   @UseGuards(LeanGuard)
   guarded() {
     return ANSWER;
+  }
+
+  @Post('refresh')
+  @HttpCode(200)
+  @UseGuards(RefreshLimiter)
+  async refresh(@Body() { refresh_token: token }: Pick<Tokens, 'refresh_token'>) {
+    const tokens = typeof token === 'string' ? await this.sessions.refresh(token) : undefined;
+    if (!tokens) throw new UnauthorizedException();
+    return { ...tokens, token_type: 'Bearer', expires_in: ACCESS_TTL };
   }
 
   @Get('sessions')

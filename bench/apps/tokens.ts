@@ -1,20 +1,41 @@
 import { type KeyObject, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
-const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
+/** The lifetime of an access token in seconds. */
+export const ACCESS_TTL = 900;
 
-/** The claims of a token of {@link signToken}. */
+const PARTY = 'https://bench.test';
+
+const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'at+jwt' })).toString('base64url');
+
+/** The claims of a token of {@link signToken}: those of the library, so that their tokens have the same form. */
 export interface Claims {
+  iss: string;
+  aud: string;
   sub: string;
   fid: string;
   jti: string;
+  iat: number;
+  nbf: number;
   exp: number;
+  auth_time: number;
 }
 
 const mac = (signed: string, key: KeyObject): Buffer => createHmac('sha256', key).update(signed).digest();
 
 /** An HS256 JWT that is valid for 15 minutes. */
 export function signToken(sub: string, fid: string, key: KeyObject): string {
-  const claims: Claims = { sub, fid, jti: randomUUID(), exp: Math.floor(Date.now() / 1000) + 900 };
+  const now = Math.floor(Date.now() / 1000);
+  const claims: Claims = {
+    iss: PARTY,
+    aud: PARTY,
+    sub,
+    fid,
+    jti: randomUUID(),
+    iat: now,
+    nbf: now,
+    exp: now + ACCESS_TTL,
+    auth_time: now,
+  };
   const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
   return `${signed}.${mac(signed, key).toString('base64url')}`;
 }
@@ -26,5 +47,6 @@ export function verifyToken(token: string, key: KeyObject): Claims | undefined {
   const [expected, given] = [mac(`${header}.${payload}`, key), Buffer.from(signature, 'base64url')];
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;
-  return claims.exp > Date.now() / 1000 ? claims : undefined;
+  const isForUs = claims.iss === PARTY && claims.aud === PARTY;
+  return isForUs && claims.exp > Date.now() / 1000 ? claims : undefined;
 }

@@ -15,6 +15,8 @@ export const REFRESH: Group = {
       const name = `empty POST route of the same app, ${NAMES[adapter]}`;
       const empty = refresh(name, await bench.start('ours', { adapter }), '', '/empty');
       scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(empty) });
+      const lean = await bench.start('lean', { adapter });
+      scenarios[`lean.${adapter}`] = loaded(bench, refresh(`lean exchange, ${NAMES[adapter]}`, lean, '', '/refresh'));
     }
     for (const [variant, label] of Object.entries(BARE)) {
       const bare = await bench.start('bare', { BENCH_VARIANT: variant });

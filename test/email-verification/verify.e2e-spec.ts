@@ -21,7 +21,7 @@ describe('an email verification link', () => {
   async function link(): Promise<URL> {
     const before = mailbox.mails.length;
     await resend().expect(202);
-    return linkIn(await mailbox.nth(before + 1));
+    return mailbox.linkAfter(before);
   }
   const open = (url: URL | string, accept = 'application/json') =>
     t.http.get(String(url).replace(API_URL, '')).set('Accept', accept);

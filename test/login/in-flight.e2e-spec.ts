@@ -3,7 +3,7 @@ import { hash as bcrypt } from 'bcryptjs';
 import type { TestApp } from '../support/hosts/app';
 import { PausePoint, whilePaused } from '../support/faults/pause-point';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
-import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/hosts/members';
+import { type Mailbox, member, membersForFile, startMembers } from '../support/hosts/members';
 import { tablesContaining } from '../support/views/find-texts';
 import { PASSWORD } from '../support/hosts/user-entities';
 
@@ -18,7 +18,7 @@ const liveSessions = (t: TestApp) => t.database.query('SELECT user_id FROM svc_s
 async function reset(t: TestApp, mailbox: Mailbox): Promise<void> {
   const before = mailbox.mails.length;
   await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-  const token = linkIn(await mailbox.nth(before + 1)).searchParams.get('token');
+  const token = (await mailbox.linkAfter(before)).searchParams.get('token');
   await t.http
     .post('/auth/reset-password')
     .send({ token, email: ADA, ...chosen })

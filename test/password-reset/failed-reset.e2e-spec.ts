@@ -16,7 +16,7 @@ describe('a reset of a password', () => {
   async function mailed(): Promise<string> {
     const before = mailbox.mails.length;
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-    return linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+    return (await mailbox.linkAfter(before)).searchParams.get('token')!;
   }
   const reset = (token: string, password = NEXT) =>
     t.http.post('/auth/reset-password').send({ token, email: ADA, password, password_confirmation: password });

@@ -219,7 +219,7 @@ describe('POST /reset-password', () => {
   async function mailed(email = ADA): Promise<string> {
     const before = mailbox.mails.length;
     await t.http.post('/auth/forgot-password').send({ email }).expect(200);
-    return linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+    return (await mailbox.linkAfter(before)).searchParams.get('token')!;
   }
   const reset = (token: unknown, more: object = {}) =>
     t.http

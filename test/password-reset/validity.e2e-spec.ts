@@ -26,7 +26,7 @@ function hostForFile(passwordReset: AuthModuleOptions['passwordReset'], shared?:
     mailed: async (): Promise<string> => {
       const before = mailbox.mails.length;
       await forgot();
-      return linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+      return (await mailbox.linkAfter(before)).searchParams.get('token')!;
     },
     reset: async (token: string): Promise<number> => {
       const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };

@@ -8,7 +8,7 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { EXAMPLE_PAGES, PAGES, SHOWN, codeAt } from '../docs/blocks';
+import { EXAMPLE_PAGES, PAGES, SHOWN, blocksOf, codeAt, fileOf } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -122,6 +122,22 @@ describe('the documentation', () => {
       else expect(plain(codeAt(source))).toContain(plain(block));
     }
   });
+
+  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client.
+  it.each([...SHOWN].filter(([, source]) => !source.endsWith('.ts')))(
+    'shows in %s all files that its files import',
+    (page) => {
+      const files = new Map(blocksOf(page).flatMap((block) => (fileOf(block) ? [[fileOf(block)!, block.text]] : [])));
+      const missing = [...files].flatMap(([file, text]) =>
+        [...text.matchAll(/ from '(\.[^']*)\.js'/g)]
+          .map(([, module]) => `${join(file, '..', module!)}.ts`)
+          .filter((imported) => !files.has(imported) && imported !== 'src/generated/client.ts')
+          .map((imported) => `${file} imports ${imported}`),
+      );
+      expect(files.size).toBeGreaterThan(5);
+      expect(missing).toEqual([]);
+    },
+  );
 
   it('contains the generated OpenAPI document: npm run docs', async () => {
     expect(read('docs/openapi.json')).toBe(await openApiFile());

@@ -4,7 +4,7 @@ import { types } from 'pg';
 import type { Tokens } from '../support/hosts/app';
 import { enrol, codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
 import { knownDeviceOptions } from '../support/flows/known-devices';
-import { linkIn, member, membersForFile } from '../support/hosts/members';
+import { member, membersForFile } from '../support/hosts/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
 import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { describeWithRedis } from '../support/stores/with-redis';
@@ -101,7 +101,7 @@ describeWithRedis('an application with global parsers of the package pg, of whic
 
       const mails = mailbox.mails.length;
       await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-      const token = linkIn(await mailbox.nth(mails + 1)).searchParams.get('token')!;
+      const token = (await mailbox.linkAfter(mails)).searchParams.get('token')!;
       const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
       await t.http.post('/auth/reset-password').send(body).expect(200);
       await t.get('/private', owner.access_token).expect(401);

@@ -1,7 +1,7 @@
 import { type AuthModuleOptions, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { linkIn, member, memberOptions, Mailbox } from '../support/hosts/members';
+import { member, memberOptions, Mailbox } from '../support/hosts/members';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
 import { ADA } from '../support/flows/step-up';
 import { TestApp } from '../support/hosts/app';
@@ -47,7 +47,7 @@ describeWithRedis(
         const before = mailbox.mails.length;
         const { passwordReset } = t.auth.guard(guard);
         await passwordReset.request(ADA, CLIENT);
-        const token = linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+        const token = (await mailbox.linkAfter(before)).searchParams.get('token')!;
         await passwordReset.reset({ token, email: ADA, password: NEXT }, CLIENT);
       }
 

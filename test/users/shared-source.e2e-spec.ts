@@ -50,7 +50,7 @@ describeWithRedis('what ends or protects a user of two guards', () => {
   const resetLink = async (email = ADA): Promise<{ token: string; email: string }> => {
     const before = mailbox.mails.length;
     await t.http.post('/auth/forgot-password').send({ email }).expect(200);
-    const { searchParams } = linkIn(await mailbox.nth(before + 1));
+    const { searchParams } = await mailbox.linkAfter(before);
     return { token: searchParams.get('token')!, email };
   };
   const unproved = (): Promise<unknown> => t.database.query('UPDATE members SET email_verified_at = NULL');
@@ -137,7 +137,7 @@ describeWithRedis('what ends or protects a user of two guards', () => {
     const before = mailbox.mails.length;
     const { passwordReset } = t.auth.guard('admin');
     await passwordReset.request(ADA, CLIENT);
-    const token = linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+    const token = (await mailbox.linkAfter(before)).searchParams.get('token')!;
     await passwordReset.reset({ token, email: ADA, password: NEXT }, CLIENT);
     expect(await passkeys.rows()).toEqual([]);
     expect((await passkeys.attempt(authenticator)).status).toBe(422);

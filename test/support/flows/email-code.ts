@@ -14,8 +14,10 @@ export interface MailedCode {
   code: string;
 }
 
+const CODE = /\b\d{6,10}\b/;
+
 /** The code in a mail. */
-export const codeIn = ({ text }: Mail): string => /\b\d{6,10}\b/.exec(text)![0];
+export const codeIn = ({ text }: Mail): string => CODE.exec(text)![0];
 
 /** Another code with the same number of digits. */
 export const otherCode = (code: string): string =>
@@ -29,5 +31,5 @@ export const sendCode = (t: TestApp, body: object) => t.http.post('/auth/login/c
 export async function mailedCode(t: TestApp, mailbox: Mailbox, email = ADA): Promise<MailedCode> {
   const before = mailbox.mails.length;
   const { body } = await requestCode(t, email).expect(202);
-  return { code_token: body.code_token, code: codeIn(await mailbox.nth(before + 1)) };
+  return { code_token: body.code_token, code: codeIn(await mailbox.after(before, ({ text }) => CODE.test(text))) };
 }

@@ -35,6 +35,21 @@ export class Mailbox extends MailRecorder {
     await eventually(async () => this.mails.some(({ to }) => to === address));
     return super.to(address);
   }
+
+  /** Waits for a mail with a link that came after the first `before` mails, and returns the link. */
+  async linkAfter(before: number, to?: string): Promise<URL> {
+    return linkIn(await this.after(before, (mail) => /https?:/.test(mail.text) && mail.to === (to ?? mail.to)));
+  }
+
+  /**
+   * Waits for a mail that came after the first `before` mails. `matches` excludes a notice of an earlier request,
+   * which can arrive in between.
+   */
+  async after(before: number, matches: (mail: Mail) => boolean): Promise<Mail> {
+    const find = (): Mail | undefined => this.mails.slice(before).find(matches);
+    await eventually(async () => find() !== undefined);
+    return find()!;
+  }
 }
 
 export const API_URL = 'https://api.example.test';

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { type AuthModuleOptions, UserProvider } from '@svc/auth';
 import type { TestApp } from './app';
 import { ADA } from '../flows/step-up';
-import { type Mailbox, linkIn, member, membersForFile, startMembers } from './members';
+import { type Mailbox, member, membersForFile, startMembers } from './members';
 import { PASSKEYS, ORIGIN, PasskeyApp } from '../flows/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from '../flows/two-factor';
@@ -68,7 +68,7 @@ export class UnverifiedAccount {
   async mailed(email = ADA): Promise<string> {
     const before = this.mailbox.mails.length;
     await this.t.http.post('/auth/forgot-password').send({ email }).expect(200);
-    return linkIn(await this.mailbox.nth(before + 1)).searchParams.get('token')!;
+    return (await this.mailbox.linkAfter(before)).searchParams.get('token')!;
   }
 
   post(token: string, email = ADA, password = NEW_PASSWORD) {

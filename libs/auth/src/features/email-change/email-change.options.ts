@@ -28,7 +28,7 @@ export interface EmailChangeOptions {
    * @default 60
    * @env SVC_EMAIL_CHANGE_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Days for which the link to the former address undoes the change, 1 to 30. For so long, no registration can take the
@@ -37,7 +37,7 @@ export interface EmailChangeOptions {
    * @default 7
    * @env SVC_EMAIL_CHANGE_UNDO_DAYS
    */
-  undoDays?: number;
+  undoDays?: option.Duration;
 }
 
 declare module '../../foundation/config/auth-options' {

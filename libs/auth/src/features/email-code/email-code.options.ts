@@ -8,7 +8,7 @@ export interface EmailCodeOptions {
    * @default 10
    * @env SVC_CODE_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Number of digits of a code, 6 to 10. A code with fewer digits is guessed more often: see docs/email-code.md.

@@ -26,7 +26,7 @@ export interface EmailVerificationOptions {
    * @default 60
    * @env SVC_VERIFY_EXPIRE
    */
-  expire?: number;
+  expire?: option.Duration;
 
   /**
    * Refuses sessions to users without a verified email, also to those of unknown state. The users of the default guard need

@@ -27,7 +27,7 @@ export interface KnownDeviceOptions {
    * @default 10080
    * @env SVC_KNOWN_DEVICES_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 }
 
 declare module '../../foundation/config/auth-config' {

@@ -1,4 +1,5 @@
 import {
+  type Duration,
   type OptionTree,
   type TableOf,
   DAY,
@@ -16,7 +17,7 @@ export interface LoginChallengeOptions {
    * @default 300
    * @env SVC_2FA_CHALLENGE_TTL
    */
-  challengeTtl?: number;
+  challengeTtl?: Duration;
 
   /**
    * Whether a user must have a second factor: TOTP or a passkey. A function decides for each user; it is called at each
@@ -39,7 +40,7 @@ export interface LoginChallengeOptions {
    * @default 600
    * @env SVC_2FA_ENROLMENT_TTL
    */
-  enrolmentTtl?: number;
+  enrolmentTtl?: Duration;
 
   /**
    * Days for which a device is trusted, 0 to 90: after a completed second factor with `trust_device`, the password alone
@@ -50,7 +51,7 @@ export interface LoginChallengeOptions {
    * @default 0
    * @env SVC_2FA_TRUSTED_DEVICE_DAYS
    */
-  trustedDeviceDays?: number;
+  trustedDeviceDays?: Duration;
 }
 
 export const CHALLENGE_OPTIONS = {

@@ -44,7 +44,7 @@ export interface PasskeyOptions {
    * @default 120
    * @env SVC_PASSKEY_CHALLENGE_TTL
    */
-  challengeTtl?: number;
+  challengeTtl?: option.Duration;
 
   /**
    * Whether the authenticator must verify the user, by a PIN or a fingerprint. `required` is enforced at sign-in and

@@ -8,7 +8,7 @@ export interface ResetBrokerOptions {
    * @default 60
    * @env SVC_RESET_EXPIRE
    */
-  expireMinutes?: number;
+  expireMinutes?: option.Duration;
 
   /**
    * Seconds after a mail during which no further mail is sent to the same account, at most 86400 (a day). `0` means no
@@ -17,7 +17,7 @@ export interface ResetBrokerOptions {
    * @default 60
    * @env SVC_RESET_THROTTLE
    */
-  throttleSeconds?: number;
+  throttleSeconds?: option.Duration;
 }
 
 /** Password reset. Needs `features.passwordReset`. */

@@ -33,7 +33,7 @@ export interface SessionStart extends SessionLifeRequest {
   request?: object;
   /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
-  /** As in `SignInEnding`. */
+  /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   credentialId?: string;
 }
 

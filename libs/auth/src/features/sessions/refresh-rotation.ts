@@ -3,6 +3,7 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import type { RateLimits } from '../../foundation/config/auth-config';
 import type { RateLimit } from '../../foundation/config/auth-options';
+import type { WithDefaults } from '../../foundation/config/option-table';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { StoreUnavailable } from '../../foundation/platform/errors';
@@ -54,7 +55,7 @@ const SESSIONS_OF_ADDRESS = 100;
 /** The limit of all refreshes of one address. Pure. */
 export const refreshRateOfAddress = ({
   refresh: { maxAttempts, decaySeconds, by },
-}: RateLimits): Required<RateLimit> => ({
+}: RateLimits): WithDefaults<RateLimit> => ({
   maxAttempts: by === 'session' ? SESSIONS_OF_ADDRESS * maxAttempts : maxAttempts,
   decaySeconds,
 });

@@ -5,7 +5,7 @@ import { SESSIONS } from '../../identity/denylist/ended-sessions';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
- * change. Refresh tokens are not stored: they are derived from this row and the configured root, see `RefreshTokens`.
+ * change. Refresh tokens are not stored: they are derived from this row and from `encryption.key`, or `secret` without it.
  *
  * When the account is erased, the row keeps only the id, the guard and `revokedAt`.
  *

@@ -1,4 +1,5 @@
 import {
+  type Duration,
   type OptionTree,
   TEN_YEARS,
   LARGEST,
@@ -33,7 +34,7 @@ export interface SessionsOptions {
    * @default 0
    * @env SVC_SESSIONS_IDLE_TIMEOUT
    */
-  idleTimeout?: number;
+  idleTimeout?: Duration;
 
   /**
    * Lifetime in seconds of a session whose sign-in has the field `remember: false`, not shorter than `accessTtl`, and at most
@@ -44,7 +45,7 @@ export interface SessionsOptions {
    * @default 0
    * @env SVC_SESSIONS_TTL_WITHOUT_REMEMBER
    */
-  ttlWithoutRemember?: number;
+  ttlWithoutRemember?: Duration;
 
   /**
    * Seconds after a refresh for which the replaced refresh token is accepted once more, if its successor was never presented: a
@@ -55,7 +56,7 @@ export interface SessionsOptions {
    * @default 0
    * @env SVC_SESSIONS_UNUSED_SUCCESSOR_SECONDS
    */
-  unusedSuccessorSeconds?: number;
+  unusedSuccessorSeconds?: Duration;
 }
 
 declare module '../../foundation/config/auth-options' {

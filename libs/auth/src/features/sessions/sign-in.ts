@@ -49,7 +49,7 @@ export interface SignInEnding {
   /** The methods of the sign-in (RFC 8176). */
   readonly methods: readonly string[];
   readonly request: object;
-  /** As in `SessionStart`. */
+  /** Whether the session has the long life of a remembered one, as long as without `sessions.ttlWithoutRemember`. */
   readonly remember: boolean;
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   readonly credentialId?: string;

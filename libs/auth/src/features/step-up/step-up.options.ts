@@ -1,4 +1,5 @@
 import {
+  type Duration,
   DAY,
   type OptionTree,
   type TableOf,
@@ -18,7 +19,7 @@ export interface ConfirmOptions {
    * @default 300
    * @env SVC_CONFIRM_TTL
    */
-  ttl?: number;
+  ttl?: Duration;
 
   /**
    * Whether a sign-in within the last {@link ttl} seconds counts as a confirmation of its session, without a confirmation

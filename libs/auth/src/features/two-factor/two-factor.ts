@@ -45,7 +45,7 @@ const sessionEnded = (userId: string): Error => new errors.Unauthenticated(true)
  * Manages the second factor of users. Its states are: none → pending (secret and codes are stored) → enabled (a code has
  * shown that the authenticator works) → none.
  *
- * A change is never based on an outdated state: see `SecondFactors.change`.
+ * A change is never based on an outdated state: it is stored only if the factor is still the one that was read.
  *
  * @publicApi
  */

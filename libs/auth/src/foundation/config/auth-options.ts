@@ -24,6 +24,7 @@ import type { Limiter } from '../ports/limiter';
 import type { Presenter } from '../ports/presenter';
 import type { UserProvider } from '../ports/user-provider';
 import type { SecurityStore } from '../security-store/security-store';
+import type { Duration } from './option-values.policy';
 
 /** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
 export type Algorithm = 'HS256' | 'RS256' | 'ES256';
@@ -73,7 +74,7 @@ export interface RateLimit {
   /** Attempts that one window allows, at least 1. */
   maxAttempts?: number;
   /** Length of the window in seconds, 1 to 31536000 (a year). */
-  decaySeconds?: number;
+  decaySeconds?: Duration;
 }
 
 /** The limits of `POST /login`: all attempts by address, failures by account and address, failures by account. */
@@ -143,7 +144,7 @@ export interface RetentionOptions {
    * @default 30
    * @env SVC_PRUNE_LOCKOUT_DAYS
    */
-  lockoutDays?: number;
+  lockoutDays?: Duration;
 }
 
 /**
@@ -463,7 +464,7 @@ export interface AuthValues {
    * @default 900
    * @env SVC_ACCESS_TTL
    */
-  accessTtl?: number;
+  accessTtl?: Duration;
 
   /**
    * Lifetime of a session in seconds, counted from the login, 1 to 315360000 (ten years). It is absolute: a refresh
@@ -472,7 +473,7 @@ export interface AuthValues {
    * @default 2592000
    * @env SVC_REFRESH_TTL
    */
-  refreshTtl?: number;
+  refreshTtl?: Duration;
 
   /**
    * Seconds in which a replaced refresh token is still accepted, so that a lost response or several tabs that refresh
@@ -481,7 +482,7 @@ export interface AuthValues {
    * @default 30
    * @env SVC_GRACE
    */
-  graceSeconds?: number;
+  graceSeconds?: Duration;
 
   /**
    * Number of holders that a refresh token may have: requests that are answered with it. They are one rotation and every
@@ -501,7 +502,7 @@ export interface AuthValues {
    * @default 5
    * @env SVC_LEEWAY
    */
-  leeway?: number;
+  leeway?: Duration;
 
   /**
    * Accepted shape of `jti` and `fid` in access tokens, and of `fid` in confirmation tokens. `uuid`: canonical UUIDs, as
@@ -731,7 +732,7 @@ export interface SharedValues {
    * @default 800
    * @env SVC_STORE_TIMEOUT
    */
-  storeTimeoutMs?: number;
+  storeTimeoutMs?: Duration;
 
   /**
    * Whether statements are prepared by name on a connection to PostgreSQL, which saves their planning. Set it to false
@@ -759,7 +760,10 @@ export type UserProviderSource =
 
 /** The source of users: a TypeORM entity, or a user provider of the host. */
 export interface UsersOptions {
-  /** Entity of the user table. Its columns: see `AuthUser`. */
+  /**
+   * Entity of the user table: a class that extends `withAuthColumns()`, or one with the property of `username` and a property
+   * `passwordHash`. A property can have a column of any name: `@Column({ name: 'password', nullable: true, select: false })`.
+   */
   entity?: Type<object>;
   /** A host class implementing `UserProvider`, for users that are not a TypeORM entity. */
   provider?: Type<UserProvider> | UserProviderSource;

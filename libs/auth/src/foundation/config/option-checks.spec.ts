@@ -29,9 +29,15 @@ describe('the known options', () => {
   });
 
   it('that are numbers have bounds, and no others have', () => {
-    const numeric = [...PAGE.matchAll(/^\| `([\w.]+)` \| `number` \|/gm)].map(([, option]) => option!);
+    const numeric = [...PAGE.matchAll(/^\| `([\w.]+)` \| `(?:number|Duration)` \|/gm)].map(([, option]) => option!);
     expect(Object.keys(BOUNDS).toSorted()).toEqual(numeric.toSorted());
     expect(OPTIONS.filter(isNumber).toSorted()).toEqual(numeric.toSorted());
+  });
+
+  it('that are durations have a unit, and no others have', () => {
+    const durations = [...PAGE.matchAll(/^\| `([\w.]+)` \| `Duration` \|/gm)].map(([, option]) => option!);
+    const withUnit = Object.entries(BOUNDS).flatMap(([option, { unit }]) => (unit ? option : []));
+    expect(withUnit.toSorted()).toEqual(durations.toSorted());
   });
 
   it('that are booleans are read as booleans', () => {

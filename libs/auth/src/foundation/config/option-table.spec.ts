@@ -1,7 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { optionsPage } from '../../../../../docs/generate-options';
+import type { AuthModuleOptions } from './auth-options';
 import { merge } from './merge';
-import { LIBRARY_MANIFESTS, publicConfig, resolveOptions } from './options.testkit';
+import { LIBRARY_MANIFESTS, optionErrors, publicConfig, resolveOptions } from './options.testkit';
 import { count, namedIn, optionsOf, publicBlock, resolveTree, text, value } from './option-table';
 
 /** The cells of each row of the page that is generated from the documented interfaces. */
@@ -53,6 +54,32 @@ describe('the tables of options', () => {
       return name ? [[option, name]] : [];
     });
     expect(ofTables.toSorted()).toEqual(documented.toSorted());
+  });
+});
+
+describe('durations', () => {
+  // The type checker reads these options, too.
+  it('are the same as a number, as its text and with a unit', () => {
+    const texts: AuthModuleOptions = { accessTtl: '120m', refreshTtl: '24h', leeway: '5', storeTimeoutMs: '900ms' };
+    const { guards: ofTexts, storeTimeoutMs } = resolveOptions(texts);
+    expect(ofTexts[0]).toMatchObject({ accessTtl: 7200, refreshTtl: 86_400, leeway: 5 });
+    expect(storeTimeoutMs).toBe(900);
+    const blocks: AuthModuleOptions = {
+      sessions: { idleTimeout: '7d' },
+      rateLimits: { login: { decaySeconds: '90s' } },
+      emailVerification: { expire: '2h' },
+      retention: { lockoutDays: '48h' },
+    };
+    const { guards: resolved, retention } = resolveOptions(blocks);
+    const { sessions, rateLimits, emailVerification } = resolved[0]!;
+    expect([sessions.idleTimeout, rateLimits.login.decaySeconds]).toEqual([604_800, 90]);
+    expect([emailVerification.expire, retention.lockoutDays]).toEqual([120, 2]);
+    // @ts-expect-error -- the unit is not one of the library
+    const otherUnit: AuthModuleOptions = { accessTtl: '1w' };
+    expect(optionErrors(otherUnit).join()).toContain('a duration with a unit: ms, s, m, h, d');
+    // @ts-expect-error -- a number that is no duration has no unit
+    const noDuration: AuthModuleOptions = { forkThreshold: '3s' };
+    expect(optionErrors(noDuration).join()).toContain('a whole number from 2');
   });
 });
 

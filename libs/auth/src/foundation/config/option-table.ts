@@ -1,6 +1,8 @@
 import type { AuthModuleOptions, FeatureOptions } from './auth-options';
 import { merge } from './merge';
-import { type Bounds, readNumber } from './option-values.policy';
+import { type Bounds, type Duration, readNumber } from './option-values.policy';
+
+export type { Duration } from './option-values.policy';
 
 /** What the library states about one option, besides its type and its documentation. */
 export interface OptionSpec<Value = unknown> {
@@ -64,10 +66,13 @@ export type TableOf<Block> = {
   readonly [Name in keyof Required<Block>]: OptionSpec<NonNullable<Block[Name]>>;
 };
 
-/** A block of options with defaults applied. The options `Without` have no default. */
-export type WithDefaults<Block, Without extends keyof Block = never> = Readonly<
-  Required<Omit<Block, Without>> & { [Name in Extract<Without, string>]: Block[Name] }
->;
+/** A value that the library has read: a duration is a number in the unit of its option. */
+type Read<Value> = Duration extends Value ? Exclude<Value, string> : Value;
+
+/** A block of options with defaults applied. Those of the second parameter have none. */
+export type WithDefaults<Block, Without extends keyof Block = never> = {
+  readonly [Name in Exclude<keyof Block, Without>]-?: Read<NonNullable<Block[Name]>>;
+} & { readonly [Name in Extract<Without, string>]: Block[Name] };
 
 /** Facts about a guard that several features ask for, and that an option of one feature decides: each is the value of its option. */
 export interface GuardFacts {

@@ -19,7 +19,16 @@ export function readFlag(text: string): boolean | undefined {
 export const isProduction = (environment: string | undefined = process.env.NODE_ENV): boolean =>
   ['production', 'prod'].includes(environment?.trim().toLowerCase() ?? '');
 
-const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** The units that the text of a duration can have. */
+type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd';
+
+/**
+ * A duration: a whole number in the unit of its option, also as text, or a whole number with a unit: `'90s'`, `'15m'`, `'12h'`,
+ * `'7d'`.
+ */
+export type Duration = number | `${number}` | `${number}${DurationUnit}`;
+
+const MILLISECONDS: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
  * Reads a whole number within bounds, from a number or a text. A duration may have a unit (`15m`), if it is a whole
@@ -34,7 +43,7 @@ function numberIn(text: string, unit?: number): number | undefined {
   const [, digits, suffix] = /^([+-]?\d+)(ms|s|m|h|d)?$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   if (suffix === undefined) return Number(digits);
-  return unit && (Number(digits) * MILLISECONDS[suffix]!) / unit;
+  return unit && (Number(digits) * MILLISECONDS[suffix as DurationUnit]) / unit;
 }
 
 const UNITS: Readonly<Record<number, string>> = {

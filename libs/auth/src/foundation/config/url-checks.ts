@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import { optionWithVariable } from './env';
@@ -38,7 +37,7 @@ export function urlFault(text: string | undefined, { production, bare, withoutFr
  * domains, such as `github.io`, below which each name has another owner. The list of about one megabyte is loaded at the first call.
  */
 export function registrationOf(host: string): ReturnType<typeof import('tldts').parse> {
-  const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
+  const { parse } = require('tldts') as typeof import('tldts');
   return parse(host, { allowPrivateDomains: true });
 }
 

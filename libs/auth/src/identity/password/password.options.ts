@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import {
+  type Duration,
   type OptionTree,
   type TableOf,
   type WithDefaults,
@@ -64,7 +65,7 @@ export interface HashingOptions {
    * @default 2500
    * @env SVC_HASH_WAIT
    */
-  maxWaitMs?: number;
+  maxWaitMs?: Duration;
 
   /**
    * The normalization form of Unicode (UAX 15) in which a new password is checked and hashed, so that a device that
@@ -97,7 +98,7 @@ export interface BreachOptions {
    *
    * @default 1000
    */
-  timeoutMs?: number;
+  timeoutMs?: Duration;
 
   /**
    * What happens when there is no answer: `accept` accepts the password, `refuse` answers 503.

@@ -35,6 +35,19 @@ interface Registered {
   check(request: Parameters<Strategy['authenticate']>[0], options?: object): void;
 }
 
+/** The part of Passport that shows and sets which strategy a name stands for. */
+interface StrategyNames {
+  _strategy?(name: string): object | undefined;
+  use(name: string, strategy: object): unknown;
+}
+
+/** The Passport that `@nestjs/passport` uses. */
+const passportOf = ({ prototype }: Type<object>): StrategyNames =>
+  (prototype as { getPassportInstance(): StrategyNames }).getPassportInstance();
+
+/** All strategies of this library, also those of applications that are not running yet, or not any more. */
+const own = new WeakSet<object>();
+
 /** The strategies of the running applications by the name of their guard. */
 const registered = new Map<string, Set<Registered>>();
 
@@ -46,8 +59,8 @@ const registered = new Map<string, Set<Registered>>();
 function responsibleFor(guard: string, request: object, last: Registered): Registered | undefined {
   const all = [...(registered.get(guard) ?? [])];
   // `last` may not be registered any more, or not yet.
-  const own = [...all, last].find(({ adapterHost }) => serves(adapterHost, request));
-  return own ?? (all.length > 1 ? undefined : (all[0] ?? last));
+  const serving = [...all, last].find(({ adapterHost }) => serves(adapterHost, request));
+  return serving ?? (all.length > 1 ? undefined : (all[0] ?? last));
 }
 
 /**
@@ -63,6 +76,9 @@ export function accessTokenStrategy(guard: string): Type<object> {
     extends PassportStrategy(Strategy, guard)
     implements Registered, OnApplicationBootstrap, OnApplicationShutdown
   {
+    /** What had the name in Passport before. */
+    private readonly replaced: object | undefined;
+
     constructor(
       private readonly keyring: Keyring,
       private readonly accessTokens: AccessTokens,
@@ -74,6 +90,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
         // passport-jwt passes the key to jsonwebtoken, which accepts a KeyObject. The type allows string and Buffer only.
         done(key ? null : new Error('unknown signing key'), key as unknown as Buffer);
       };
+      const replaced = passportOf(AccessTokenStrategy)._strategy?.(guard);
       super({
         jwtFromRequest: (request: Credentialed) => bearerOf(request) || null,
         secretOrKeyProvider: keyOf,
@@ -82,9 +99,21 @@ export function accessTokenStrategy(guard: string): Type<object> {
         jsonWebTokenOptions: { complete: true, ignoreNotBefore: true },
         passReqToCallback: true,
       });
+      own.add(this);
+      this.replaced = replaced;
     }
 
+    /** @throws AuthConfigError if the application has another strategy of this name: `AuthGuard` would use one of them, by chance */
     onApplicationBootstrap(): void {
+      const passport = passportOf(AccessTokenStrategy);
+      if ([this.replaced, passport._strategy?.(guard)].some((one) => one && !own.has(one))) {
+        // Other applications of the process have the guard, too, and must not accept the tokens of the other strategy.
+        passport.use(guard, this);
+        throw new AuthConfigError(
+          `The application has another strategy of Passport with the name "${guard}" beside that of the guard "${guard}", and ` +
+            `AuthGuard('${guard}') can use only one. Remove it, or name it otherwise: PassportStrategy(Strategy, 'former').`,
+        );
+      }
       registered.set(guard, (registered.get(guard) ?? new Set()).add(this));
     }
 
@@ -93,9 +122,14 @@ export function accessTokenStrategy(guard: string): Type<object> {
     }
 
     override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
-      const own = responsibleFor(guard, request, this);
+      const responsible = responsibleFor(guard, request, this);
       // Passport calls an object that inherits from the strategy, and has the outcomes of this request.
-      if (own) return own.check.call(Object.create(own, Object.getOwnPropertyDescriptors(this)), request, options);
+      if (responsible)
+        return responsible.check.call(
+          Object.create(responsible, Object.getOwnPropertyDescriptors(this)),
+          request,
+          options,
+        );
       this.error(
         new AuthConfigError(
           `Several applications of this process have the guard "${guard}", and AuthGuard('${guard}') does not know which of them ` +

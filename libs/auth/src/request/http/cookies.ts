@@ -69,7 +69,7 @@ export abstract class TokenCookie {
   }
 
   /**
-   * The token of a request: see {@link RefreshTokenPipe}. Empty without one.
+   * The token of a request, from the body or the cookie as `refreshTokenFrom` says. Empty without one.
    *
    * @param sent the field of the body, or the header that replaces it
    */

@@ -1,4 +1,5 @@
 import {
+  type Duration,
   type OptionTree,
   TEN_YEARS,
   type TableOf,
@@ -25,7 +26,7 @@ export interface LockoutOptions {
    * @default 0
    * @env SVC_LOCKOUT_RELEASE_AFTER
    */
-  releaseAfter?: number;
+  releaseAfter?: Duration;
 }
 
 declare module '../../foundation/config/auth-config' {

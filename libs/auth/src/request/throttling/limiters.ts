@@ -2,7 +2,7 @@ import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nes
 import type { RateLimits } from '../../foundation/config/auth-config';
 import type { RateLimit } from '../../foundation/config/auth-options';
 import type { LimitRule, Limiter } from '../../foundation/ports/limiter';
-import { LONGEST_WINDOW } from '../../foundation/config/option-table';
+import { LONGEST_WINDOW, type WithDefaults } from '../../foundation/config/option-table';
 import { sha256 } from '../../foundation/platform/crypto';
 import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
 import { type Feature, MANIFESTS, statedBy } from '../../foundation/realm/feature';
@@ -22,7 +22,7 @@ import { TooManyRequests } from './throttling.errors';
 export type LimiterOf = (limits: RateLimits) => Limiter;
 
 /** Chooses the limit of a limiter among those of a guard. */
-type RateOf = (limits: RateLimits) => Required<RateLimit>;
+type RateOf = (limits: RateLimits) => WithDefaults<RateLimit>;
 
 declare module '../../foundation/realm/feature' {
   interface Feature {
