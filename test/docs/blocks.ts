@@ -37,6 +37,7 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
+  ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 

@@ -89,6 +89,11 @@ model User {
   id String
 }
 \`\`\`
+
+\`\`\`diff
+-@UseGuards(GqlAuthGuard)
++@AuthenticatedFirst()
+\`\`\`
 `,
 );
 
@@ -206,6 +211,13 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
     checked.flatMap(({ place, text }) =>
       codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
     ),
+  // The lines after the change are those of the example that the page shows.
+  diff: (checked) =>
+    checked.flatMap(({ place, page, text }) => {
+      const lines = text.split('\n').filter((line) => !line.startsWith('-'));
+      const after = lines.map((line) => line.slice(1)).join('\n');
+      return codeAt(SHOWN.get(page) ?? 'examples/minimal').includes(after) ? [] : [`${place}: not in the example`];
+    }),
 };
 
 /** The number of mistakes in the broken blocks of each language. */
@@ -220,6 +232,7 @@ const ON_PURPOSE: Record<string, number> = {
   http: 1,
   mermaid: 5,
   prisma: 1,
+  diff: 1,
 };
 
 describe('the code blocks of README and docs', () => {

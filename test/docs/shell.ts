@@ -15,7 +15,7 @@ export interface KnownNames {
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-const NPM = new Set(['ci', 'install', 'start', 'test', 'run']);
+const NPM = new Set(['ci', 'install', 'uninstall', 'start', 'test', 'run']);
 
 /** External programs. Their flags are not checked. */
 const OTHERS = new Set(['cd', 'createdb', 'docker', 'echo', 'kubectl', 'mkdir', 'npx', 'openssl']);

@@ -22,21 +22,22 @@ describe('hooks.register', () => {
   const users = () => t.database.getRepository(Member);
   const sessions = () => t.database.query('SELECT 1 FROM svc_sessions');
 
-  it('receives the declared fields and the guard, and its new user is signed in', async () => {
+  it('receives the declared fields, the guard and the hasher, and its new user is signed in', async () => {
     const calls: unknown[] = [];
     hook = async (fields, context) => {
       calls.push([fields, context]);
       const { name, email, password } = fields as Record<string, string>;
-      const passwordHash = await t.app.get(PasswordHasher).hash(password!);
+      const passwordHash = await context.hash(password!);
       const user = await users().save({ name, email, passwordHash, role: 'trial' });
       // A row that is written twice still counts as new.
       return users().save({ ...user, name: 'Ada L.' });
     };
     const { body } = await register({ ...FORM, role: 'admin' }).expect(200);
-    expect(calls).toEqual([[{ name: 'Ada', email: 'ada@example.com', password: PASSWORD }, { guard: 'api' }]]);
+    expect(calls).toEqual([[{ name: 'Ada', email: 'ada@example.com', password: PASSWORD }, { guard: 'api', hash: expect.any(Function) }]]);
     const [row] = await t.database.query('SELECT id, role, name FROM members');
     expect(row).toMatchObject({ role: 'trial', name: 'Ada L.' });
     expect(claimsOf(body.access_token).sub).toBe(row.id);
+    await t.http.post('/auth/login').send({ email: FORM.email, password: PASSWORD }).expect(200);
   });
 
   it('may return null, which reports that the identifier is taken', async () => {

@@ -1,5 +1,5 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
+import { type PeerName, hasPeer, optionalPeer } from '../../foundation/platform/optional-peer';
 import { once } from '../../foundation/platform/sweep';
 import { type Mail, Mailer } from '../../foundation/ports/mail';
 
@@ -42,7 +42,7 @@ type Nodemailer = { createTransport(transport: string | object): Transporter };
 export function nodemailerMailer(
   transport: Transporter | string | object,
   from: string,
-  isInstalled: (name: string) => boolean = hasPeer,
+  isInstalled: (name: PeerName) => boolean = hasPeer,
 ): Mailer {
   if (typeof transport === 'object' && 'sendMail' in transport)
     return new NodemailerMailer(() => transport as Transporter, from);

@@ -129,7 +129,7 @@ export class PasskeyPaths implements OnApplicationBootstrap {
 
 /**
  * Serves the origins of other domains that may use the passkeys (WebAuthn Level 3 §5.11.1), at the path that the specification
- * fixes. It is registered at the adapter, because the path lies outside the paths of the library and the prefix of the application.
+ * fixes.
  */
 @Injectable()
 export class RelatedOrigins implements OnModuleInit {
@@ -143,11 +143,7 @@ export class RelatedOrigins implements OnModuleInit {
     const { relatedOrigins: origins } = this.realm.options.passkeys;
     const { httpAdapter } = this.adapterHost;
     if (!this.config.routes || !origins.length || !httpAdapter) return;
-    httpAdapter.get('/.well-known/webauthn', (_request: unknown, response: unknown) => {
-      httpAdapter.setHeader(response, 'Cache-Control', 'max-age=3600, public');
-      httpAdapter.setHeader(response, 'X-Content-Type-Options', 'nosniff');
-      httpAdapter.reply(response, { origins }, 200);
-    });
+    http.publishAt(httpAdapter, '/.well-known/webauthn', () => ({ origins }));
   }
 }
 

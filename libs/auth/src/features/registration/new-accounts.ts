@@ -193,7 +193,8 @@ export class NewAccounts {
   ): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
-    const created = await deadline.callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
+    const hash = (password: string): Promise<string> => this.hasher.hash(password);
+    const created = await deadline.callHost('hooks.register', () => options.hooks.register!(fields, { guard, hash }));
     if (!created) return null;
     const user = await this.newUser(this.users.idOf(created), fields, mark);
     if (user) {

@@ -50,9 +50,12 @@ declare module '../../foundation/config/auth-options' {
      * is in plain text. It must return a user that it has just created, with the submitted identifier. A user that
      * existed before is answered 500, because the client would be signed in to the account of another person. Needs users
      * with a creation time: an entity with `@CreateDateColumn({ type: 'timestamptz' })`. Resolve to `null` if the
-     * identifier was taken in the meantime.
+     * identifier was taken in the meantime. `hash` returns the hash of the password to store.
      */
-    register?: (fields: Readonly<Record<string, unknown>>, context: { guard: string }) => Promise<object | null>;
+    register?: (
+      fields: Readonly<Record<string, unknown>>,
+      context: { guard: string; hash: (password: string) => Promise<string> },
+    ) => Promise<object | null>;
 
     /**
      * The fields of `POST /register`. They replace all default fields. Without {@link register}, `name`, the identifier

@@ -11,7 +11,7 @@ type Otplib = Pick<
  *
  * @throws AuthConfigError immediately when the peer is not installed
  */
-export function otpLibrary(isInstalled: (name: string) => boolean = peer.hasPeer): () => Otplib {
+export function otpLibrary(isInstalled: (name: peer.PeerName) => boolean = peer.hasPeer): () => Otplib {
   if (!isInstalled('otplib'))
     throw new errors.AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
   return pg.once(() => peer.optionalPeer<Otplib>('otplib')!);

@@ -77,6 +77,7 @@ const EXPECTED: Record<string, string> = {
   SVC_COOKIE_MODE: 'cookieMode',
   SVC_COOKIE_SECURE: 'cookie.secure',
   SVC_COOKIE_REFRESH_NAME: 'cookie.refreshName',
+  SVC_DISCOVERY: 'keys.discovery',
   SVC_USERNAME: 'username',
   SVC_DOMAIN: 'domain',
   SVC_VERIFY_API_URL: 'emailVerification.apiUrl',

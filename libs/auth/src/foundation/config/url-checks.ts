@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { urlProblem } from '../security-store/first-connection';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import { optionWithVariable } from './env';
@@ -38,7 +37,7 @@ export function urlFault(text: string | undefined, { production, bare, withoutFr
  * domains, such as `github.io`, below which each name has another owner. The list of about one megabyte is loaded at the first call.
  */
 export function registrationOf(host: string): ReturnType<typeof import('tldts').parse> {
-  const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
+  const { parse } = require('tldts') as typeof import('tldts');
   return parse(host, { allowPrivateDomains: true });
 }
 
@@ -177,9 +176,48 @@ export function redisErrors({ redis: { url, ...others } }: Pick<AuthConfig, 'red
   ].filter((text): text is string => typeof text === 'string');
 }
 
-/** Returns the configuration errors of `keys.jwks`, each with its correction. */
-export const keySetErrors = ({ guards, verifyOnly }: AuthConfig, production: boolean): string[] =>
-  guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, verifyOnly, production)));
+/** Returns the configuration errors of `keys.jwks` and `keys.discovery`, each with its correction. */
+export const keySetErrors = ({ guards, verifyOnly }: AuthConfig, production: boolean): string[] => [
+  ...guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, verifyOnly, production))),
+  // A service that only verifies may share the environment of the issuer, and publishes nothing.
+  ...(verifyOnly ? [] : discoveryErrors(guards, production)),
+];
+
+function discoveryErrors(guards: readonly GuardConfig[], production: boolean): string[] {
+  const { algorithm, issuer, keys, nameOf } = guards.find(({ isDefault }) => isDefault)!;
+  const { discovery } = keys;
+  const ignored = guards.filter((guard) => guard.keys.discovery !== discovery);
+  const option = `${nameOf('keys.discovery')} (SVC_DISCOVERY)`;
+  const fault = issuerFault(issuer, production);
+  return [
+    ...ignored.map(
+      (guard) =>
+        `${guard.nameOf('keys.discovery')} has no effect: only the keys of the default guard are published below its issuer. Remove it, and give the gateway the URL of GET /jwks of the guard.`,
+    ),
+    ...(discovery === undefined
+      ? []
+      : [
+          !PLAIN_PATH.test(discovery) &&
+            `${option} is "${discovery}", which is not a plain path. Use one such as /.well-known/jwks.json.`,
+          algorithm === 'HS256' &&
+            `${option} needs an algorithm with public keys. Set algorithm (SVC_ALGORITHM) to ES256 or RS256, or remove it.`,
+          fault &&
+            `${option} needs an issuer at which gateways can read the keys, but ${nameOf('issuer')} (SVC_ISSUER) ${fault}. Set it to the URL of your API, such as https://api.example.com.`,
+        ]),
+  ].filter((text): text is string => typeof text === 'string');
+}
+
+/** A path that is no pattern for any router. */
+const PLAIN_PATH = /^(?:\/[\w.~-]+)+$/;
+
+/** Why gateways cannot read documents below an issuer (RFC 8414 §2); null if they can. */
+function issuerFault(issuer: string, production: boolean): string | null {
+  const url = URL.canParse(issuer) ? new URL(issuer) : null;
+  const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#@]/.test(issuer);
+  if (!isPlain || !(url.pathname === '/' || PLAIN_PATH.test(url.pathname.replace(/\/$/, ''))))
+    return 'is no http(s) URL with a plain path';
+  return url.protocol === 'https:' || (!production && isLoopback(url.hostname)) ? null : 'is not an https URL';
+}
 
 function jwksErrors({ keys, algorithm, nameOf }: GuardConfig, verifyOnly: boolean, production: boolean): string[] {
   const option = `${nameOf('keys.jwks')} (SVC_JWKS_URL)`;

@@ -1,6 +1,7 @@
 import type { Provider, Type } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { quoted, quotedPath } from '../platform/database';
+import { AuthConfigError } from '../platform/errors';
 
 /** The services of one guard, for the functions of manifests. Not those that all guards share. */
 export interface GuardServices {
@@ -119,8 +120,18 @@ export const ifUsed = <Row>(rows: readonly Row[], isOn: boolean): Row[] | undefi
 export const dataOf = (features: readonly { readonly data?: FeatureData }[]): readonly FeatureData[] =>
   features.flatMap(({ data }) => data ?? []).toSorted((a, b) => timeOf(a) - timeOf(b));
 
-const timeOf = ({ entities: [first], addedAt = 0 }: FeatureData): number =>
-  first ? Number(/\d{13}$/.exec(first.migration.name)![0]) : addedAt;
+/** @throws AuthConfigError in a bundle without the names of classes, which migrations, events and errors are known by */
+function timeOf({ entities: [first], addedAt = 0 }: FeatureData): number {
+  if (!first) return addedAt;
+  const [time] = /\d{13}$/.exec(first.migration.name) ?? [];
+  if (time === undefined) {
+    throw new AuthConfigError(
+      'A minifier has changed the names of the classes of @svc/auth, which it needs. Set the option that keeps names, such as ' +
+        'keepNames of esbuild or keep_classnames of terser, or do not minify.',
+    );
+  }
+  return Number(time);
+}
 
 /** The stages of the pruning. */
 export const pruneStages = (features: readonly { readonly data?: FeatureData }[]): [keyof Pruned, PruneStage][] =>

@@ -1,4 +1,4 @@
-import { Reflector } from '@nestjs/core';
+import { type AbstractHttpAdapter, Reflector } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import type { Operation } from '../platform/catalogue';
 import type { AuthException } from '../platform/errors';
@@ -53,3 +53,18 @@ export const PublicRoute = Reflector.createDecorator<boolean>();
 
 /** The declaration of a route, on its handler. */
 export const Declared = Reflector.createDecorator<RouteDeclaration>();
+
+/** Caches may keep a public document for an hour. */
+export const PUBLIC_CACHING = 'max-age=3600, public';
+
+/**
+ * Serves a document at a path that a specification fixes. It is registered at the adapter, because the path lies outside the paths
+ * of the library and the prefix of the application. Called before the routes of the application are mounted.
+ */
+export function publishAt(adapter: AbstractHttpAdapter, path: string, read: () => object): void {
+  adapter.get(path, (_request: unknown, response: unknown) => {
+    adapter.setHeader(response, 'Cache-Control', PUBLIC_CACHING);
+    adapter.setHeader(response, 'X-Content-Type-Options', 'nosniff');
+    adapter.reply(response, read(), 200);
+  });
+}

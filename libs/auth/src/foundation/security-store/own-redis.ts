@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { RequestScope, callHost } from '../platform/deadline';
 import { AuthConfigError } from '../platform/errors';
-import { optionalPeer } from '../platform/optional-peer';
+import { type PeerName, optionalPeer } from '../platform/optional-peer';
 import { connectionFailure, disconnected, urlProblem } from './first-connection';
 import type { RedisClient } from './redis-client';
 
@@ -241,7 +241,7 @@ export class OwnRedis implements OnApplicationShutdown {
   }
 
   /** Creates the client, without a connection. @throws AuthConfigError without node-redis */
-  create(options: RedisConnection, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
+  create(options: RedisConnection, load: (name: PeerName) => NodeRedis | undefined = optionalPeer): RedisClient {
     const library = load('redis') ?? load('@redis/client');
     if (!library) {
       throw new AuthConfigError('redis.url (SVC_REDIS_URL) needs @redis/client. Run: npm install @redis/client');

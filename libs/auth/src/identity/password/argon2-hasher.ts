@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import { optionalPeer } from '../../foundation/platform/optional-peer';
 import type { PasswordPreparation } from '../../foundation/ports/passwords';
 import type { HashQueue } from './hash-queue';
 import { PasswordHasher } from './password-hasher';
@@ -20,24 +20,30 @@ export interface Argon2Library {
   verify(digest: string, password: string): Promise<boolean>;
 }
 
-type Load = (name: string) => unknown;
+type Load = (name: Argon2Library['name']) => unknown;
 
 type Hashing = Pick<Argon2Library, 'verify'> & { hash(password: string, options: object): Promise<string> };
 
 const ARGON2ID = 2;
 
 /** Loads `@node-rs/argon2` if the host installed it, because it is about 2.5 times as fast; else `argon2`. */
-export function argon2Library(load: Load = createRequire(__filename)): Argon2Library {
-  const optional = (name: string): Hashing | undefined => {
+export function argon2Library(load: Load = optionalPeer): Argon2Library {
+  let failure = '';
+  const optional = (name: Argon2Library['name']): Hashing | undefined => {
     try {
-      return load(name) as Hashing;
-    } catch {
+      return load(name) as Hashing | undefined;
+    } catch (error) {
+      failure = ` (${(error as Error).message.split('\n', 1)[0]})`;
       return undefined;
     }
   };
   const native = optional('@node-rs/argon2');
   const library = native ?? optional('argon2');
-  if (!library) throw new AuthConfigError('No argon2 library could be loaded. Run: npm install argon2');
+  if (!library)
+    throw new AuthConfigError(
+      `No argon2 library could be loaded${failure}. Run: npm install argon2. A bundle cannot contain its compiled code: leave ` +
+        'the package external.',
+    );
   const algorithm = native ? { algorithm: ARGON2ID } : { type: ARGON2ID };
   return {
     name: native ? '@node-rs/argon2' : 'argon2',

@@ -1,5 +1,4 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { createRequire } from 'node:module';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { AuthException, StoreUnavailable, ValidationFailed } from '../../foundation/platform/errors';
@@ -15,7 +14,7 @@ interface Dictionaries {
 
 // About 50,000 passwords. Loaded when a user first chooses a password, and shared by all guards.
 const listed = once(() => {
-  const { dictionary } = createRequire(__filename)('@zxcvbn-ts/language-common') as Dictionaries;
+  const { dictionary } = require('@zxcvbn-ts/language-common') as Dictionaries;
   return new Set(dictionary['passwords-common']);
 });
 

@@ -58,11 +58,22 @@ export interface KeyOptions {
    * @env SVC_JWKS_URL
    */
   jwks?: string | (() => Promise<{ keys: JsonWebKey[] }>);
+
+  /**
+   * Publishes the public keys of the default guard for API gateways, which find them by the issuer: the path of the key set below
+   * `issuer`, such as `/.well-known/jwks.json`. The document `/.well-known/openid-configuration` below `issuer` names it (OpenID
+   * Connect Discovery 1.0 §4). Both are outside `path` and the prefix of the application. Needs an asymmetric `algorithm`,
+   * and an `issuer` that is an https URL without a query; http is accepted for localhost outside production.
+   *
+   * @default none
+   * @env SVC_DISCOVERY
+   */
+  discovery?: string;
 }
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly keys: WithDefaults<KeyOptions, 'private' | 'passphrase' | 'jwks'>;
+    readonly keys: WithDefaults<KeyOptions, 'private' | 'passphrase' | 'jwks' | 'discovery'>;
   }
 }
 
@@ -73,5 +84,6 @@ export const KEY_OPTIONS = {
     passphrase: text({ env: 'KEY_PASSPHRASE' }),
     public: value({ default: {} }),
     jwks: value({ env: 'JWKS_URL' }),
+    discovery: text({ env: 'DISCOVERY' }),
   } satisfies TableOf<KeyOptions>,
 } satisfies OptionTree;

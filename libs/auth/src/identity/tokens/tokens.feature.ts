@@ -1,12 +1,15 @@
 import { keySetErrors } from '../../foundation/config/url-checks';
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { JsonWebKey } from 'node:crypto';
+import { trimSlashes } from '../../foundation/config/core-options';
+import { feature } from '../../foundation/config/option-table';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { defineFeature } from '../../foundation/realm/feature';
 import { OBJECT, listOf, record } from '../../foundation/platform/schema';
-import { Declared, PublicRoute } from '../../foundation/realm/route';
+import { Declared, PUBLIC_CACHING, PublicRoute, publishAt } from '../../foundation/realm/route';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/ended-sessions';
@@ -16,7 +19,6 @@ import { KEY_OPTIONS } from './key.options';
 import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
-import { feature } from '../../foundation/config/option-table';
 
 /** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
@@ -34,9 +36,38 @@ export class JwksController {
     quiet: true,
     unlimited: 'it reads no store, and caches keep the answer',
   })
-  @Header('Cache-Control', 'max-age=3600, public')
+  @Header('Cache-Control', PUBLIC_CACHING)
   keys(): { keys: JsonWebKey[] } {
     return this.keyring.jwks();
+  }
+}
+
+/**
+ * Publishes the keys of the default guard for gateways, which know its issuer (`keys.discovery`). The document has only what is true
+ * of this library: it is no OpenID provider.
+ */
+@Injectable()
+export class Discovery implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly application: ApplicationConfig,
+    private readonly keyring: Keyring,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  onModuleInit(): void {
+    const { isDefault, issuer, path, keys } = this.realm.options;
+    const { httpAdapter } = this.adapterHost;
+    if (!isDefault || keys.discovery === undefined || !this.config.routes || !httpAdapter) return;
+    const base = issuer.replace(/\/$/, '');
+    const jwksUri = base + keys.discovery;
+    const document = { issuer, jwks_uri: jwksUri };
+    publishAt(httpAdapter, new URL(`${base}/.well-known/openid-configuration`).pathname, () => document);
+    const { pathname } = new URL(jwksUri);
+    // Fastify refuses a second route at one path.
+    const own = [this.application.getGlobalPrefix(), path, 'jwks'].map(trimSlashes).filter(Boolean).join('/');
+    if (pathname !== `/${own}`) publishAt(httpAdapter, pathname, () => this.keyring.jwks());
   }
 }
 
@@ -65,5 +96,6 @@ export const tokens = defineFeature('tokens', {
     UnfinishedEnds,
     CallerReader,
     Authenticator,
+    Discovery,
   ],
 });

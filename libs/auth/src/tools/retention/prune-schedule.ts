@@ -7,7 +7,6 @@ import {
   type Type,
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { createRequire } from 'node:module';
 import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from '../../foundation/config/auth-config';
 import { CORE } from '../../foundation/config/core-options';
 import { optionsFromEnv } from '../../foundation/config/env';
@@ -105,7 +104,7 @@ function valid<T>(schedule: string, create: () => T): T {
 /** Starts a timer that does not keep the process alive. @throws Error for an invalid expression */
 function timerOf(schedule: string, run: () => void): { stop(): void } {
   // Loaded here, because a service that only verifies tokens has no schedule.
-  const { Cron } = createRequire(__filename)('croner') as typeof import('croner');
+  const { Cron } = require('croner') as typeof import('croner');
   const timer = new Cron(schedule, { unref: true }, run);
   if (timer.nextRun() === null) throw new Error('it has no future time');
   return timer;

@@ -11,7 +11,7 @@ export type Webauthn = Pick<Server, 'verifyAuthenticationResponse' | 'verifyRegi
 export const WEBAUTHN = Symbol('WEBAUTHN');
 
 const PEER = '@simplewebauthn/server';
-const HELPERS = `${PEER}/helpers`;
+const HELPERS = '@simplewebauthn/server/helpers';
 
 /**
  * Returns a function that loads the library at its first call. Loading takes as long as the start of an application, and
@@ -20,13 +20,13 @@ const HELPERS = `${PEER}/helpers`;
  * @throws AuthConfigError immediately when the optional peer is not installed. A missing dependency of the peer causes an
  * error at the first call
  */
-export function webauthnOnDemand(isInstalled: (name: string) => boolean = peer.hasPeer): () => Webauthn {
-  if (![PEER, HELPERS].every((name) => isInstalled(name))) throw notInstalled();
+export function webauthnOnDemand(isInstalled: (name: peer.PeerName) => boolean = peer.hasPeer): () => Webauthn {
+  if (!([PEER, HELPERS] as const).every((name) => isInstalled(name))) throw notInstalled();
   return pg.once(() => loadWebauthn());
 }
 
 /** @throws AuthConfigError when the optional peer is not installed */
-export function loadWebauthn(load: (name: string) => unknown = peer.optionalPeer): Webauthn {
+export function loadWebauthn(load: (name: peer.PeerName) => unknown = peer.optionalPeer): Webauthn {
   const [server, helpers] = [load('@simplewebauthn/server'), load('@simplewebauthn/server/helpers')];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };
   throw notInstalled();

@@ -1,0 +1,4 @@
+export enum AuthProvidersEnum {
+  email = 'email',
+  google = 'google',
+}

@@ -1,0 +1,6 @@
+import { IsNotEmpty } from 'class-validator';
+
+export class AuthConfirmEmailDto {
+  @IsNotEmpty()
+  hash: string;
+}

@@ -1,0 +1,9 @@
+import { IsNotEmpty } from 'class-validator';
+
+export class AuthResetPasswordDto {
+  @IsNotEmpty()
+  password: string;
+
+  @IsNotEmpty()
+  hash: string;
+}

@@ -1,0 +1,17 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class AdoptAuth1795000000000 implements MigrationInterface {
+  name = 'AdoptAuth1795000000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`ALTER TABLE "user" ADD "emailVerifiedAt" TIMESTAMP WITH TIME ZONE`);
+    // The address of an active user was confirmed by the letter, or entered by an administrator.
+    await queryRunner.query(`UPDATE "user" SET "emailVerifiedAt" = now() WHERE "statusId" = 1`);
+    await queryRunner.query(`ALTER TABLE "user" ALTER "createdAt" TYPE TIMESTAMP WITH TIME ZONE`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`ALTER TABLE "user" ALTER "createdAt" TYPE TIMESTAMP`);
+    await queryRunner.query(`ALTER TABLE "user" DROP "emailVerifiedAt"`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { MailContent, MailTemplates } from '@svc/auth';
+import { hashOf } from '../utils/link-hash.js';
+
+type LinkMail = Parameters<MailTemplates['passwordReset']>[0];
+
+/** `emailChange.undoDays`. */
+const UNDO_MINUTES = 7 * 24 * 60;
+
+/** The letters of the application, with links to the pages of its frontend. The parameter `hash` contains the mailed link. */
+export function mailTemplates(frontendDomain: string): Partial<MailTemplates> {
+  const letter =
+    (subject: string, path: string) =>
+    ({ url, minutes }: Pick<LinkMail, 'url' | 'minutes'>): MailContent => {
+      const query = new URLSearchParams({ hash: hashOf(url), expires: String(Date.now() + minutes * 60_000) });
+      const link = `${frontendDomain}${path}?${query.toString()}`;
+      return {
+        subject,
+        text: `${subject}: ${link}`,
+        html: `<p><a href="${link.replaceAll('&', '&amp;')}">${subject}</a></p>`,
+      };
+    };
+  const undo = letter('Your email was changed. Undo', '/undo-new-email');
+  return {
+    emailVerification: letter('Confirm email', '/confirm-email'),
+    emailChange: letter('Confirm new email', '/confirm-new-email'),
+    // To the former address. Without a link, if it was not verified.
+    emailChanged: ({ url }, builtIn) => (url === null ? builtIn : undo({ url, minutes: UNDO_MINUTES })),
+    passwordReset: letter('Reset password', '/password-change'),
+  };
+}

@@ -1,0 +1,4 @@
+export enum RoleEnum {
+  admin = 1,
+  user = 2,
+}

@@ -1,0 +1,10 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity({ name: 'status' })
+export class StatusEntity {
+  @PrimaryColumn({ type: Number })
+  id: number;
+
+  @Column({ type: String })
+  name?: string;
+}

@@ -1,0 +1,4 @@
+export enum StatusEnum {
+  active = 1,
+  inactive = 2,
+}

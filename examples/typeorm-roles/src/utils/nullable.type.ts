@@ -1,0 +1,1 @@
+export type NullableType<T> = T | null;

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ADMIN_EMAIL, ADMIN_PASSWORD, call, linkTo, login, register } from './client.js';
+
+describe('Since the move', () => {
+  it('refuses an access token as soon as its session has ended', async () => {
+    const { email, password } = await register();
+    const { token } = (await login(email, password)).body;
+    assert.equal((await call('POST', '/auth/logout', undefined, token)).status, 204);
+    assert.equal((await call('GET', '/auth/me', undefined, token)).status, 401);
+  });
+
+  it('refuses a role as soon as it was taken', async () => {
+    const admin = (await login(ADMIN_EMAIL, ADMIN_PASSWORD)).body.token;
+    const { email, password } = await register();
+    const { token, user } = (await login(email, password)).body;
+    assert.equal((await call('PATCH', `/users/${user.id}`, { role: { id: 1 } }, admin)).status, 200);
+    assert.equal((await call('GET', '/users?limit=1', undefined, token)).status, 200);
+    assert.equal((await call('PATCH', `/users/${user.id}`, { role: { id: 2 } }, admin)).status, 200);
+    assert.equal((await call('GET', '/users?limit=1', undefined, token)).status, 403);
+  });
+
+  it('needs the ability of the role beside the role, which the next token has', async () => {
+    const admin = (await login(ADMIN_EMAIL, ADMIN_PASSWORD)).body.token;
+    const { email, password } = await register();
+    const { token, refreshToken, user } = (await login(email, password)).body;
+    assert.equal((await call('PATCH', `/users/${user.id}`, { role: { id: 1 } }, admin)).status, 200);
+    assert.equal((await call('DELETE', '/users/999999', undefined, token)).status, 403);
+    const next = (await call('POST', '/auth/refresh', undefined, refreshToken)).body.token;
+    assert.equal((await call('DELETE', '/users/999999', undefined, next)).status, 204);
+  });
+
+  it('ends the sessions of a user whose password an admin changes', async () => {
+    const admin = (await login(ADMIN_EMAIL, ADMIN_PASSWORD)).body.token;
+    const { email, password } = await register();
+    const { token, user } = (await login(email, password)).body;
+    assert.equal((await call('PATCH', `/users/${user.id}`, { password: 'new-secret' }, admin)).status, 200);
+    assert.equal((await call('GET', '/auth/me', undefined, token)).status, 401);
+  });
+
+  it('undoes a change of a confirmed email by the letter to it: /api/v1/auth/email/undo (POST)', async () => {
+    const { email, password } = await register();
+    const confirm = { hash: (await linkTo(email, '/confirm-email')).get('hash') };
+    assert.equal((await call('POST', '/auth/email/confirm', confirm)).status, 204);
+    const { token } = (await login(email, password)).body;
+    const change = { email: `new.${email}`, oldPassword: password };
+    assert.equal((await call('PATCH', '/auth/me', change, token)).status, 200);
+    const confirmNew = { hash: (await linkTo(change.email, '/confirm-new-email')).get('hash') };
+    assert.equal((await call('POST', '/auth/email/confirm/new', confirmNew)).status, 204);
+
+    const undo = { hash: (await linkTo(email, '/undo-new-email')).get('hash') };
+    assert.equal((await call('POST', '/auth/email/undo', undo)).status, 204);
+    assert.equal((await call('GET', '/auth/me', undefined, token)).status, 401);
+    // The password was replaced, and a link to choose a new one is mailed.
+    const reset = { hash: (await linkTo(email, '/password-change')).get('hash'), password: 'new-secret' };
+    assert.equal((await call('POST', '/auth/reset/password', reset)).status, 204);
+    assert.equal((await login(email, 'new-secret')).status, 200);
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { sign } from 'jsonwebtoken';
+import { Client } from 'pg';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
+import { type RunningExample, start } from '../support/packages/example';
+import { installExample } from '../support/packages/example-process';
+
+const NAME = 'typeorm-roles';
+const FORMER_SECRET = 'secret_for_refresh';
+const JOHN = { email: 'john.doe@example.com', password: 'secret' };
+
+describe('the example typeorm-roles', () => {
+  let host: RunningExample;
+
+  beforeAll(async () => {
+    // The suite does more in a minute than one client may.
+    const limits = ['LOGIN_IP', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'];
+    host = await start(NAME, {
+      AUTH_REFRESH_SECRET: FORMER_SECRET,
+      MAIL_PORT: String(await freePort()),
+      ...Object.fromEntries(limits.map((limit) => [`SVC_${limit}_MAX_ATTEMPTS`, '100'])),
+    });
+  });
+  afterAll(() => host?.stop());
+
+  const sql = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> => {
+    const client = new Client(host.databaseUrl);
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  const post = async (path: string, body: object | undefined, token?: string) => {
+    const answer = await fetch(`${host.urls.app}/api/v1/auth/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      body: body && JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+  };
+
+  const me = async (token: string) =>
+    (
+      await fetch(`${host.urls.app}/api/v1/auth/me`, { headers: { Authorization: `Bearer ${token}` } })
+    ).json() as Promise<{ email?: string }>;
+
+  /** A refresh token as the application issued it before the move, with its session. */
+  async function formerToken(email: string, secret = FORMER_SECRET): Promise<string> {
+    const hash = String(Math.random());
+    const [session] = await sql(
+      `INSERT INTO session (hash, "userId") SELECT $1, id FROM "user" WHERE email = $2 RETURNING id`,
+      [hash, email],
+    );
+    return sign({ sessionId: session!.id, hash }, secret, { expiresIn: '3650d' });
+  }
+
+  it('signs in a user with a bcrypt hash, and replaces the hash', async () => {
+    const stored = async () => (await sql('SELECT password FROM "user" WHERE email = $1', [JOHN.email]))[0]!.password;
+    expect(await stored()).toMatch(/^\$2[aby]\$10\$/);
+    expect((await post('email/login', JOHN)).status).toBe(200);
+    expect(await stored()).toContain('$argon2id$');
+    expect((await post('email/login', JOHN)).status).toBe(200);
+  });
+
+  it('exchanges a refresh token from before the move once', async () => {
+    const token = await formerToken(JOHN.email);
+    const { status, body } = await post('refresh', undefined, token);
+    expect([status, (await me(body.token)).email]).toEqual([200, JOHN.email]);
+    expect((await post('refresh', undefined, body.refreshToken)).status).toBe(200);
+    expect((await post('refresh', undefined, token)).status).toBe(401);
+  });
+
+  it('gives one of several requests with a refresh token from before the move a session', async () => {
+    const token = await formerToken(JOHN.email);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post('refresh', undefined, token)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
+  });
+
+  it('refuses a refresh token from before the move with another key, and after a change of the password', async () => {
+    expect((await post('refresh', undefined, await formerToken(JOHN.email, 'another'))).status).toBe(401);
+
+    const ada = { email: 'ada@example.com', password: 'a horse with wings' };
+    await post('email/register', { ...ada, firstName: 'Ada', lastName: 'Lovelace' });
+    const token = await formerToken(ada.email);
+    const { body } = await post('email/login', ada);
+    const changed = await fetch(`${host.urls.app}/api/v1/auth/me`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${body.token}` },
+      body: JSON.stringify({ oldPassword: ada.password, password: 'another horse' }),
+    });
+    expect(changed.status).toBe(200);
+    expect((await post('refresh', undefined, token)).status).toBe(401);
+  });
+
+  it('passes the end-to-end suite that it had before the move', async () => {
+    const env = { ...process.env, APP_URL: host.urls.app!, MAIL_URL: host.urls.mailbox! };
+    const suite = spawn('npm', ['run', '--silent', 'test:e2e'], { cwd: installExample(NAME), env });
+    let report = '';
+    for (const stream of [suite.stdout, suite.stderr]) stream.on('data', (text: Buffer) => (report += text.toString()));
+    const code = await new Promise((resolve) => suite.once('close', resolve));
+    expect([code, report]).toEqual([0, expect.stringContaining('# fail 0')]);
+    expect(host.logs).not.toContain('ERROR');
+  });
+});
