@@ -35,6 +35,7 @@ export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: tr
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
   ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+  ['docs/recipes/from-nestjs-boilerplate.md', 'examples/typeorm-roles'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { sign } from 'jsonwebtoken';
-import { Client } from 'pg';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { type RunningExample, start } from '../support/packages/example';
 import { installExample } from '../support/packages/example-process';
+import { type TestDatabase, createEmptyDatabase, executed } from '../support/stores/database';
 
 const NAME = 'typeorm-roles';
 const FORMER_SECRET = 'secret_for_refresh';
@@ -11,27 +11,26 @@ const JOHN = { email: 'john.doe@example.com', password: 'secret' };
 
 describe('the example typeorm-roles', () => {
   let host: RunningExample;
+  let database: TestDatabase;
 
   beforeAll(async () => {
     // The suite does more in a minute than one client may.
     const limits = ['LOGIN_IP', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'];
+    database = await createEmptyDatabase();
     host = await start(NAME, {
+      DATABASE_URL: database.url,
       AUTH_REFRESH_SECRET: FORMER_SECRET,
       MAIL_PORT: String(await freePort()),
       ...Object.fromEntries(limits.map((limit) => [`SVC_${limit}_MAX_ATTEMPTS`, '100'])),
     });
   });
-  afterAll(() => host?.stop());
+  afterAll(async () => {
+    await host?.stop();
+    await database?.drop();
+  });
 
-  const sql = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> => {
-    const client = new Client(host.databaseUrl);
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const rows = async (sql: string) =>
+    ((await executed(sql, database.url)) as unknown as { rows: Record<string, unknown>[] }).rows;
 
   const post = async (path: string, body: object | undefined, token?: string) => {
     const answer = await fetch(`${host.urls.app}/api/v1/auth/${path}`, {
@@ -51,15 +50,14 @@ describe('the example typeorm-roles', () => {
   /** A refresh token as the application issued it before the move, with its session. */
   async function formerToken(email: string, secret = FORMER_SECRET): Promise<string> {
     const hash = String(Math.random());
-    const [session] = await sql(
-      `INSERT INTO session (hash, "userId") SELECT $1, id FROM "user" WHERE email = $2 RETURNING id`,
-      [hash, email],
+    const [session] = await rows(
+      `INSERT INTO session (hash, "userId") SELECT '${hash}', id FROM "user" WHERE email = '${email}' RETURNING id`,
     );
     return sign({ sessionId: session!.id, hash }, secret, { expiresIn: '3650d' });
   }
 
   it('signs in a user with a bcrypt hash, and replaces the hash', async () => {
-    const stored = async () => (await sql('SELECT password FROM "user" WHERE email = $1', [JOHN.email]))[0]!.password;
+    const stored = async () => (await rows(`SELECT password FROM "user" WHERE email = '${JOHN.email}'`))[0]!.password;
     expect(await stored()).toMatch(/^\$2[aby]\$10\$/);
     expect((await post('email/login', JOHN)).status).toBe(200);
     expect(await stored()).toContain('$argon2id$');

@@ -11,8 +11,6 @@ export interface RunningExample {
   readonly url: string;
   /** The address of each part: `urls.issuer` for the script `start:issuer`. */
   readonly urls: Readonly<Record<string, string>>;
-  /** The database of the host. */
-  readonly databaseUrl: string;
   /** Everything that the host has printed. */
   readonly logs: string;
   /** Stops the host and drops its database. */
@@ -46,7 +44,6 @@ export async function start(name: string, variables: Record<string, string> = {}
     return {
       url: host.url,
       urls: host.urls,
-      databaseUrl: database.url,
       get logs() {
         return host.logs;
       },

@@ -30,8 +30,8 @@ export const authOptions: AuthModuleAsyncOptions = {
       redis: { url: process.env.REDIS_URL },
       hashing: { verifiers: [bcryptVerifier({ rounds: 10 })] },
       registration: { login: false, rules: AuthRegisterLoginDto },
-      emailVerification: { apiUrl: auth.backendDomain, expire: 1440 },
-      passwordReset: { frontendUrl: `${frontendDomain}/password-change`, expireMinutes: 30 },
+      emailVerification: { apiUrl: auth.backendDomain, expire: '1d' },
+      passwordReset: { frontendUrl: `${frontendDomain}/password-change`, expireMinutes: '30m' },
       emailChange: {
         confirmUrl: `${frontendDomain}/confirm-new-email`,
         undoUrl: `${frontendDomain}/undo-new-email`,

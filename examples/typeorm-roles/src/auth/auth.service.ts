@@ -28,7 +28,9 @@ export class AuthService {
       throw unprocessable({ email: 'needSecondFactor' });
     }
 
-    return { ...this.tokensData(result), user: (await this.usersService.findOne({ email }))! };
+    const user = await this.usersService.findOne({ id: Number(result.userId) });
+
+    return { ...this.tokensData(result), user: user! };
   }
 
   async register(dto: AuthRegisterLoginDto, request: Request): Promise<void> {
@@ -68,7 +70,10 @@ export class AuthService {
     await this.auth.passwordReset.reset({ token, email, password }, request);
 
     const user = await this.usersService.findOne({ email });
-    await this.formerSessions.endAll(user!.id);
+
+    if (user) {
+      await this.formerSessions.endAll(user.id);
+    }
   }
 
   async update(currentUser: UserEntity, userDto: AuthUpdateDto, request: Request): Promise<NullableType<UserEntity>> {

@@ -1,7 +1,5 @@
-import type { MailContent, MailTemplates } from '@svc/auth';
+import type { MailTemplates } from '@svc/auth';
 import { hashOf } from '../utils/link-hash.js';
-
-type LinkMail = Parameters<MailTemplates['passwordReset']>[0];
 
 /** `emailChange.undoDays`. */
 const UNDO_MINUTES = 7 * 24 * 60;
@@ -9,8 +7,8 @@ const UNDO_MINUTES = 7 * 24 * 60;
 /** The letters of the application, with links to the pages of its frontend. The parameter `hash` contains the mailed link. */
 export function mailTemplates(frontendDomain: string): Partial<MailTemplates> {
   const letter =
-    (subject: string, path: string) =>
-    ({ url, minutes }: Pick<LinkMail, 'url' | 'minutes'>): MailContent => {
+    (subject: string, path: string): MailTemplates['passwordReset'] =>
+    ({ url, minutes }) => {
       const query = new URLSearchParams({ hash: hashOf(url), expires: String(Date.now() + minutes * 60_000) });
       const link = `${frontendDomain}${path}?${query.toString()}`;
       return {
@@ -24,7 +22,8 @@ export function mailTemplates(frontendDomain: string): Partial<MailTemplates> {
     emailVerification: letter('Confirm email', '/confirm-email'),
     emailChange: letter('Confirm new email', '/confirm-new-email'),
     // To the former address. Without a link, if it was not verified.
-    emailChanged: ({ url }, builtIn) => (url === null ? builtIn : undo({ url, minutes: UNDO_MINUTES })),
+    emailChanged: ({ url, ...mail }, builtIn) =>
+      url === null ? builtIn : undo({ ...mail, url, minutes: UNDO_MINUTES }, builtIn),
     passwordReset: letter('Reset password', '/password-change'),
   };
 }
