@@ -33,7 +33,12 @@ describe('hooks.register', () => {
       return users().save({ ...user, name: 'Ada L.' });
     };
     const { body } = await register({ ...FORM, role: 'admin' }).expect(200);
-    expect(calls).toEqual([[{ name: 'Ada', email: 'ada@example.com', password: PASSWORD }, { guard: 'api', hash: expect.any(Function) }]]);
+    expect(calls).toEqual([
+      [
+        { name: 'Ada', email: 'ada@example.com', password: PASSWORD },
+        { guard: 'api', hash: expect.any(Function) },
+      ],
+    ]);
     const [row] = await t.database.query('SELECT id, role, name FROM members');
     expect(row).toMatchObject({ role: 'trial', name: 'Ada L.' });
     expect(claimsOf(body.access_token).sub).toBe(row.id);
