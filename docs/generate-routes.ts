@@ -353,7 +353,7 @@ function sharedSection(shared: ReadonlyMap<string, readonly Described[]>): strin
   return `## Answers of several routes
 
 Every failure is \`{ "message": … }\`, with \`errors\` by field where a field is wrong. The texts are the defaults of
-\`messages\`. A 429, and a 503 that names a wait, carry \`Retry-After\`. A store that does not answer gives 503 within a
+\`messages\`; their keys are in the header \`X-Svc-Error-Codes\`, by field ([codes](decisions/error-codes.md)). A 429, and a 503 that names a wait, carry \`Retry-After\`. A store that does not answer gives 503 within a
 second. "This account is locked" needs \`features.lockout\`.
 
 ${table(['Status', 'Text', 'Routes'], rows)}

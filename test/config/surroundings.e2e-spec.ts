@@ -11,6 +11,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
+import KeyvRedis from '@keyv/redis';
 import { createClient, createCluster } from '@redis/client';
 import {
   AccessTokenGuard,
@@ -23,12 +24,15 @@ import {
 } from '@svc/auth';
 import { clusterStore } from '@svc/auth/redis-cluster';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { createCache } from 'cache-manager';
+import { Keyv } from 'keyv';
 import {
   createClient as createClient5,
   createClientPool,
   createCluster as createCluster5,
   createSentinel,
 } from 'redis-5';
+import { createClient as createClient6 } from 'redis-6';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { type AdapterOptions, startHost } from '../support/hosts/adapter';
@@ -51,9 +55,24 @@ afterAll(() => database.drop());
 const start = (options: Partial<AuthModuleOptions>) => startOnce(database.url, options);
 
 describeWithOwnRedis('a cache that connects at its first use, as @keyv/redis does,', () => {
+  it('is connected at boot: cache-manager 7 on @keyv/redis, which brings node-redis 5', async () => {
+    const redis = await RedisServer.start();
+    const adapter = new KeyvRedis(redis.url);
+    const cache = createCache({ stores: [new Keyv(adapter)] });
+    try {
+      await start({ cache });
+      expect(adapter.client.isOpen).toBe(true);
+      expect(Number(await redis.command('DBSIZE'))).toBeGreaterThan(0);
+    } finally {
+      await cache.disconnect();
+      await redis.stop();
+    }
+  });
+
   it.each([
     ['4', createClient],
     ['5', createClient5],
+    ['6', createClient6],
   ] as [string, typeof createClient][])('is connected at boot: node-redis %s', async (_, create) => {
     const redis = await RedisServer.start();
     const client = create({ url: redis.url });
@@ -70,6 +89,7 @@ describeWithOwnRedis('a cache that connects at its first use, as @keyv/redis doe
   it.each([
     ['4', createClient],
     ['5', createClient5],
+    ['6', createClient6],
   ] as [string, typeof createClient][])(
     'refuses the start with the cause, also if its client does not try again: node-redis %s',
     async (_, create) => {

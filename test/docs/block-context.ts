@@ -4,7 +4,7 @@ import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import type { Auth, AuthAsyncValues, SecurityStore, SessionTokens } from '@svc/auth';
 import type { INestApplication, Type } from '@nestjs/common';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { DataSourceOptions, Repository } from 'typeorm';
+import type { DataSourceOptions, EntityManager, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
@@ -62,6 +62,14 @@ export declare class CreateUsers1795000000000 {
   down(): Promise<void>;
 }
 export declare class AppModule {}
+// Of typeorm-transactional and of @nestjs-cls/transactional with its adapter for TypeORM.
+export declare function Transactional(): MethodDecorator;
+export declare class TransactionalAdapterTypeOrm {
+  readonly tx: EntityManager;
+}
+export declare class TransactionHost<Adapter extends { readonly tx: unknown }> {
+  readonly tx: Adapter['tx'];
+}
 
 /** Members of a class of which a page shows only a part. */
 export interface UnshownMembers {

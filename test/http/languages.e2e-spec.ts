@@ -31,6 +31,8 @@ describe('with the option languages, a refusal', () => {
     const { body, headers } = await t.login('a', 'b').set('Accept-Language', accepted).expect(422);
     expect(body).toEqual({ message, errors: { email: [message] } });
     expect(headers['content-language']).toBe(language);
+    // The code is the same in every language.
+    expect(headers['x-svc-error-codes']).toBe('email=auth.wrong_credentials');
     expect(headers.vary).toMatch(/\bAccept-Language\b/);
   });
 

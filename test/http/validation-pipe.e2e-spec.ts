@@ -84,13 +84,18 @@ class Profiles {
   }
 
   @Get(':id')
+  @ForceJson()
   list(@Param('id') id: string, @Query() page: Page) {
     return { id, page };
   }
 
   @Post('refused')
+  @ForceJson()
   refused() {
-    throw new ValidationFailed({ 'items.0.coupon': ['This coupon has expired.', { key: 'validation.invalid' }] });
+    throw new ValidationFailed({
+      'items.0.coupon': ['This coupon has expired.', { key: 'validation.invalid' }],
+      grüße: [{ code: 'greeting.rude', text: 'Be polite.' }],
+    });
   }
 }
 
@@ -155,28 +160,42 @@ describe('the exported ValidationPipe', () => {
     const count = others.length;
     const more = count ? ` (and ${count} more ${count > 1 ? 'errors' : 'error'})` : '';
     expect(body).toEqual({ message: first! + more, errors });
+    const { headers } = await post(given, '/translated').expect(422);
+    const codes = [...new URLSearchParams(headers['x-svc-error-codes'])].map(([field]) => field);
+    expect(codes).toEqual(Object.entries(errors).flatMap(([field, own]) => own.map(() => field)));
     // The library's own route answers with the same keys.
     const own = await t.http.post('/auth/login').send({ email: [], password: 7 }).expect(422);
     expect(Object.keys(body)).toEqual(Object.keys(own.body));
   });
 
   it('validates queries too, and leaves plain parameters alone', async () => {
-    const { body } = await t.http.get('/profile/7?page=0').expect(422);
+    const { body, headers } = await t.http.get('/profile/7?page=0').expect(422);
+    // The rule of class-validator, whatever text the host has given it.
+    expect(headers['x-svc-error-codes']).toBe('page=min');
     expect(body).toEqual({ message: 'Pages begin at 1.', errors: { page: ['Pages begin at 1.'] } });
     expect((await t.http.get('/profile/7?page=2').expect(200)).body).toEqual({ id: '7', page: { page: 2 } });
   });
 
   it("translates the library's texts on a route with @ForceJson()", async () => {
-    const { body } = await post({ ...VALID, address: { city: '' } }, '/translated').expect(422);
+    const { body, headers } = await post({ ...VALID, address: { city: '' } }, '/translated').expect(422);
+    expect(headers['x-svc-error-codes']).toBe('address.city=validation.required');
     expect(body.errors).toEqual({ 'address.city': ['Bitte ausfüllen: address.city'] });
   });
 
   it('lets the host throw ValidationFailed with its own texts', async () => {
-    const { body } = await post({}, '/refused').expect(422);
+    const { body, headers } = await post({}, '/refused').expect(422);
     expect(body).toEqual({
-      message: 'This coupon has expired. (and 1 more error)',
-      errors: { 'items.0.coupon': ['This coupon has expired.', 'The {field} field is invalid.'] },
+      message: 'This coupon has expired. (and 2 more errors)',
+      errors: {
+        'items.0.coupon': ['This coupon has expired.', 'The {field} field is invalid.'],
+        grüße: ['Be polite.'],
+      },
     });
+    expect([...new URLSearchParams(headers['x-svc-error-codes'])]).toEqual([
+      ['items.0.coupon', 'custom'],
+      ['items.0.coupon', 'validation.invalid'],
+      ['grüße', 'greeting.rude'],
+    ]);
   });
 
   describe('with a body that class-transformer cannot convert', () => {

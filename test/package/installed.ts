@@ -56,11 +56,12 @@ export interface HostKind {
 
 export const HOSTS: readonly HostKind[] = [
   {
-    name: 'Nest 12, ESM',
+    name: 'Nest 12, ESM, with node-redis 6',
     format: 'module',
     resolution: 'nodenext',
     needs: {
       ...NEEDS,
+      '@redis/client': '6.3.1',
       ...pick('@nestjs/common', '@nestjs/core', '@nestjs/jwt', '@nestjs/passport', '@nestjs/typeorm'),
       ...pick('@nestjs/platform-express'),
       '@nestjs/platform-fastify': manifestOf(ROOT).devDependencies!['@nestjs/platform-fastify']!,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ROOT, run } from '../support/packages/package';
+import { type TestDatabase, createDatabase } from '../support/stores/database';
 
 const REGISTER = join(ROOT, 'test/support/runtime/register-ts.cjs');
 
@@ -10,15 +11,41 @@ const LATE = {
   otplib: 'two-factor authentication',
   nodemailer: 'mail',
   '@zxcvbn-ts/language-common': 'new passwords',
+  'class-validator': 'a class of registration',
+  bcryptjs: 'former hashes',
+  'nest-commander': 'the console',
+  '@nestjs/swagger': 'OpenAPI',
+  '@nestjs/terminus': 'health checks of the host',
+  '@nestjs/throttler': 'limits of the host',
+  '@redis/client': 'redis.url',
 };
+
+/** Packages that the start of an application loads, of which Nest loads some itself, and the import of the library does not. */
+const AT_START = {
+  argon2: 'hashes',
+  '@node-rs/argon2': 'hashes',
+  '@nestjs/microservices': 'handlers of a microservice',
+  '@nestjs/websockets': 'gateways',
+  pg: 'the pool of the host',
+  '@nestjs/typeorm': 'a data source of the host',
+  '@nestjs/event-emitter': 'events of the host',
+  '@nestjs/schedule': 'the jobs of the host',
+};
+
+/** Prints the loaded files after a script. */
+function loadedBy(script: string, variables: Record<string, string> = {}): string[] {
+  const code = `(async () => { ${script} console.log(JSON.stringify(Object.keys(require.cache))); process.exit(); })();`;
+  const output = run(process.execPath, ['--require', REGISTER, '-e', code], ROOT, variables);
+  return JSON.parse(output.trim().split('\n').at(-1)!);
+}
+
+const of = (name: string, files: readonly string[]): string[] =>
+  files.filter((file) => file.includes(`/node_modules/${name}/`));
 
 describe('the import of the library', () => {
   let loaded: string[];
 
-  beforeAll(() => {
-    const script = 'require("@svc/auth"); console.log(JSON.stringify(Object.keys(require.cache)))';
-    loaded = JSON.parse(run(process.execPath, ['--require', REGISTER, '-e', script], ROOT));
-  });
+  beforeAll(() => void (loaded = loadedBy('require("@svc/auth");')));
 
   it('loads its entry file', () => expect(loaded).toContain(join(ROOT, 'libs/auth/src/index.ts')));
 
@@ -29,7 +56,44 @@ describe('the import of the library', () => {
     expect(loaded).toContain(join(languages, 'texts.ts'));
   });
 
-  it.each(Object.entries(LATE))('does not load %s, which is for %s', (name) => {
-    expect(loaded.filter((file) => file.includes(`/node_modules/${name}/`))).toEqual([]);
+  it.each(Object.entries({ ...LATE, ...AT_START }))('does not load %s, which is for %s', (name) => {
+    expect(of(name, loaded)).toEqual([]);
   });
 });
+
+describe('the start of an application without optional features', () => {
+  let database: TestDatabase;
+  let loaded: string[];
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    loaded = loadedBy(START, { DATABASE_URL: database.url });
+  });
+  afterAll(() => database?.drop());
+
+  it('loads the library of its hashes', () => {
+    expect([...of('@node-rs/argon2', loaded), ...of('argon2', loaded)]).not.toEqual([]);
+  });
+
+  it.each(Object.entries(LATE))('does not load %s, which is for %s', (name) => {
+    expect(of(name, loaded)).toEqual([]);
+  });
+});
+
+/** An application on a pool with users of its own. */
+const START = `
+  const { NestFactory } = require('@nestjs/core');
+  const { AuthModule, UserProvider } = require('@svc/auth');
+  const { Pool } = require('pg');
+  class Users extends UserProvider {
+    findById() {} findByIdentifier() {} idOf() {} passwordHashOf() {} savePasswordHash() {}
+  }
+  const auth = AuthModule.forRoot({
+    pool: new Pool({ connectionString: process.env.DATABASE_URL }),
+    secret: 'a-secret-of-this-test-0123456789-abcdef',
+    users: { provider: Users },
+    features: { accountDeletion: false },
+  });
+  const app = await NestFactory.create({ module: class Root {}, imports: [auth] }, { logger: false, abortOnError: false });
+  await app.init();
+  await app.close();`;

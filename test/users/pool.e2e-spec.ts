@@ -115,6 +115,31 @@ describe.each([
     expect(rows).toEqual([{ email: 'pia@xn--mller-kva.example' }]);
   });
 
+  it('starts and ends sessions in a transaction of a client of the pool', async () => {
+    const { access } = await registered();
+    const auth = app.get(Auth);
+    const { sub } = JSON.parse(Buffer.from(access.split('.')[1]!, 'base64url').toString());
+    const client = await pool.connect();
+    try {
+      for (const end of ['ROLLBACK', 'COMMIT']) {
+        await client.query('BEGIN');
+        const tokens = await auth.within(client, async () => {
+          await auth.revokeAll(sub);
+          return auth.startSession(sub);
+        });
+        await client.query(end);
+        await auth.settled();
+        const isCommitted = end === 'COMMIT';
+        expect(await guarded(access)).toBe(isCommitted ? 401 : 200);
+        expect((await post('refresh', { refresh_token: tokens.refreshToken })).status).toBe(isCommitted ? 200 : 401);
+      }
+    } finally {
+      client.release();
+    }
+    const { accessToken } = await auth.transaction(() => auth.startSession(sub));
+    expect(await guarded(accessToken)).toBe(200);
+  });
+
   it('locks an account after failures', async () => {
     const { email } = await registered();
     for (const _attempt of [1, 2, 3]) expect((await login(email, 'wrong')).status).toBeGreaterThanOrEqual(422);

@@ -1,8 +1,12 @@
 import { Inject, Injectable, type Type } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
 import { AccountMails, type MailPreview } from './features/mail/account-mails';
 import { AUTH_CONFIG, type AuthConfig, refuseVerifyOnly } from './foundation/config/auth-config';
-import { BackgroundWork, isUnavailable } from './foundation/platform/deadline';
+import { BackgroundWork, asPart, isUnavailable, outerTransaction } from './foundation/platform/deadline';
+import { HostTransaction, refuseWithin } from './foundation/platform/host-transaction';
+import { Database } from './foundation/platform/database';
 import type { Language } from './foundation/platform/language';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Authenticator } from './identity/tokens/authenticator';
@@ -22,6 +26,7 @@ import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { idText } from './identity/users/identifiers';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import type { SessionStart } from './features/sessions/new-sessions';
+import { SessionStore } from './features/sessions/session.store';
 import { Sessions } from './features/sessions/sessions';
 import { Accounts } from './features/sessions/accounts';
 import { SignIn } from './features/sessions/sign-in';
@@ -75,11 +80,12 @@ export class Auth {
     private readonly realms: Realms,
     private readonly background: BackgroundWork,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    private readonly database: Database,
   ) {}
 
   /** Returns an `Auth` for another guard. @throws AuthConfigError for a guard that is not declared */
   guard(name: string): Auth {
-    const bound = new Auth(this.realms, this.background, this.config);
+    const bound = new Auth(this.realms, this.background, this.config, this.database);
     bound.name = this.realms.get(name).realm.guard;
     return bound;
   }
@@ -100,11 +106,12 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.issuer
-      .get(SignIn)
-      .startForHost({ ...options, userId: idText(userId, 'userId'), abilities });
-    if (!tokens) throw new Unauthenticated(false);
-    return tokens;
+    const start = { ...options, userId: idText(userId, 'userId'), abilities };
+    return asPart(async () => {
+      const tokens = await this.issuer.get(SignIn).startForHost(start);
+      if (!tokens) throw new Unauthenticated(false);
+      return tokens;
+    });
   }
 
   /**
@@ -131,7 +138,8 @@ export class Auth {
    * @throws StoreUnavailable; TypeError for a value that is no id
    */
   async revoke(familyId: string): Promise<void> {
-    await this.sessionService.end(idText(familyId, 'familyId'), 'revoked');
+    const id = idText(familyId, 'familyId');
+    await asPart(() => this.sessionService.end(id, 'revoked'));
   }
 
   /**
@@ -142,7 +150,8 @@ export class Auth {
    * TypeError for a value that is no id
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.accounts.endAll(idText(userId, 'userId'), 'revoked');
+    const id = idText(userId, 'userId');
+    await this.ended((started) => this.accounts.endExcept(id, started, 'revoked'));
   }
 
   /**
@@ -151,7 +160,8 @@ export class Auth {
    * @throws StoreUnavailable, TypeError as {@link revokeAll} does
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.accounts.endOthers(idText(userId, 'userId'), idText(familyId, 'familyId'));
+    const [id, except] = [idText(userId, 'userId'), idText(familyId, 'familyId')];
+    await this.ended((started) => this.accounts.endExcept(id, [except, ...started], 'others'));
   }
 
   /**
@@ -161,7 +171,8 @@ export class Auth {
    * @returns the number of sessions that the call ended
    * @throws StoreUnavailable, at once if the first page fails; the sessions that were ended before the error stay ended, so the call can be repeated
    */
-  revokeEverything(): Promise<number> {
+  async revokeEverything(): Promise<number> {
+    refuseWithin('revokeEverything');
     return this.sessionService.endEverything('revoked');
   }
 
@@ -172,7 +183,8 @@ export class Auth {
    *
    * @throws Unauthenticated for the caller of another guard, InsufficientScope, StoreUnavailable
    */
-  confirm(caller: Caller): Promise<string> {
+  async confirm(caller: Caller): Promise<string> {
+    refuseWithin('confirm');
     return this.confirmation.issue(caller);
   }
 
@@ -270,6 +282,65 @@ export class Auth {
     return this.background.settled(timeoutMs);
   }
 
+  /**
+   * Runs calls of the library in a transaction that the host has begun: `startSession`, `revoke`, `revokeAll`, `revokeOthers` and
+   * `registration.register`. After a rollback nothing of them exists. Denials of access tokens, events, mails and the end of
+   * sign-ins that have begun follow the commit; {@link settled} waits for them. Send no other statements on the connection while a
+   * call runs. Calls that run side by side have turns.
+   *
+   * @param connection the entity manager of the transaction, of the data source of the library; or a client of node-postgres
+   * after `BEGIN`, of the same database
+   * @param work its calls run in the transaction, and it awaits them. An error undoes them, so that the transaction can go on
+   * @throws AuthConfigError without an open transaction, for another data source, for a call that cannot be part of a
+   * transaction, and for one that was not awaited; every error of `work`
+   * @example await dataSource.transaction((manager) => auth.within(manager, () => auth.revokeAll(user.id)))
+   */
+  async within<T>(connection: EntityManager | object, work: () => Promise<T>): Promise<T> {
+    refuseVerifyOnly(this.config);
+    return (await this.openOn(connection)).within(work);
+  }
+
+  /**
+   * Runs `work` in a transaction, as {@link within} does, commits, and then waits for what follows the commit, for at most
+   * `storeTimeoutMs`. Later work continues in the background.
+   *
+   * @param work receives the entity manager of the transaction. Runs once. An error rolls everything back
+   * @throws every error of `work`; AuthConfigError for a call that cannot be part of a transaction
+   * @example const tokens = await auth.transaction(async (manager) => {
+   *   const user = await manager.save(User, values);
+   *   return auth.startSession(user.id);
+   * });
+   */
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    refuseVerifyOnly(this.config);
+    refuseWithin('transaction');
+    let transaction: HostTransaction | undefined;
+    const result = await this.database.source.transaction(async (manager) => {
+      transaction = await this.openOn(manager);
+      return transaction.within(() => work(manager));
+    });
+    await Promise.race([transaction?.settled, sleep(this.config.storeTimeoutMs, undefined, { ref: false })]);
+    return result;
+  }
+
+  private openOn(connection: object): Promise<HostTransaction> {
+    return HostTransaction.on(connection, this.database.source, this.issuer.get(SessionStore));
+  }
+
+  /**
+   * Makes an end of sessions, and in a transaction of the host makes it again after the commit: it also ends sign-ins that have
+   * begun, outside the database, and the sessions that other requests have started since.
+   *
+   * @param end receives the sessions that stay: the transaction has started them
+   */
+  private ended(end: (started: readonly string[]) => Promise<void>): Promise<void> {
+    return asPart(async () => {
+      await end([]);
+      const outer = outerTransaction();
+      await outer?.after('the end of sessions', () => end(outer.started));
+    });
+  }
+
   private get accounts(): Accounts {
     return this.issuer.get(Accounts);
   }
@@ -281,6 +352,7 @@ export class Auth {
   private capability(type: Type<object>, feature: Feature): object {
     const { scope } = this;
     if (isFlow(type)) return this.name === undefined ? new type(this.realms) : new type(this.realms).guard(this.name);
+    refuseWithin(type.name);
     if (scope.isOn(feature)) return scope.get(type);
     throw new AuthConfigError(`features.${feature.flags![0]} is off for the guard "${scope.realm.guard}".`);
   }

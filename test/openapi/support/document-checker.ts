@@ -1,6 +1,7 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type MessageKey, messageIn } from '@svc/auth/languages';
 import { describeAuth } from '@svc/auth/openapi';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
@@ -64,6 +65,24 @@ const texts = addFormats(new Ajv({ strict: false, coerceTypes: true }));
 function faults(ajv: Ajv, schema: unknown, data: unknown): unknown {
   const validate = ajv.compile(schema as object);
   return validate(data) ? [] : { data, errors: validate.errors };
+}
+
+/** Whether a text is the English one of a message, whatever its parameters are. */
+function isTextOf(code: string, text: string): boolean {
+  const parts = messageIn('en', code as MessageKey).split(/\{\w+\}/);
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`).test(text);
+}
+
+/** Each text by field, and a text without a field of 422, has its code in the header, in the order of the texts. */
+function checkCodes(id: string, { status, headers, body }: Response): void {
+  const fields = body.errors ?? (status === 422 ? { '': [body.message] } : {});
+  const sent = new URLSearchParams(headers['x-svc-error-codes'] ?? '');
+  expect({ id, coded: [...new Set(sent.keys())] }).toEqual({ id, coded: Object.keys(fields) });
+  for (const [field, own] of Object.entries<string[]>(fields)) {
+    const codes = sent.getAll(field);
+    const coded = own.map((text, i) => ({ id, text, code: isTextOf(codes[i]!, text) ? codes[i] : 'of another text' }));
+    expect(coded).toEqual(own.map((text, i) => ({ id, text, code: codes[i] })));
+  }
 }
 
 /** Compares the answers of operations with their document. */
@@ -140,6 +159,7 @@ export class DocumentChecker {
     const { path: sent } = (response as unknown as { req: { path: string } }).req;
     if (status >= 400 && !(onFastify && sent.includes('%E0')))
       expect({ id, status, caching: headers['cache-control'] }).toEqual({ id, status, caching: 'no-store, private' });
+    checkCodes(id, response);
     if (status === 204) expect(text || '').toBe('');
     if (method === 'head' || !documented!.content) return;
     expect(headers['content-type']).toMatch(/^application\/json/);

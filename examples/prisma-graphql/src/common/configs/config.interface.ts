@@ -20,10 +20,8 @@ export interface GraphqlConfig {
 }
 
 export interface SecurityConfig {
-  /** Seconds. */
-  expiresIn: number;
-  /** Seconds. */
-  refreshIn: number;
+  expiresIn: '2m';
+  refreshIn: '7d';
   bcryptSaltOrRound: number;
   /** Milliseconds. */
   loginTtl: number;

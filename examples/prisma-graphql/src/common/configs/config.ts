@@ -13,8 +13,8 @@ const config: Config = {
     sortSchema: true,
   },
   security: {
-    expiresIn: 120,
-    refreshIn: 604_800,
+    expiresIn: '2m',
+    refreshIn: '7d',
     bcryptSaltOrRound: 10,
     loginTtl: 60_000,
     loginLimit: 20,

@@ -32,7 +32,7 @@ class NodemailerMailer extends Mailer {
 type Nodemailer = { createTransport(transport: string | object): Transporter };
 
 /**
- * Makes a `Mailer` that sends mails with nodemailer 9.1 or later.
+ * Makes a `Mailer` that sends mails with nodemailer 7.0.11 or later.
  *
  * @param transport a transporter, or an argument of `createTransport`: an `smtps://` URL or an options object
  * @param from the sender, such as `"Example <no-reply@example.com>"`

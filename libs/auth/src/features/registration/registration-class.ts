@@ -1,10 +1,10 @@
 import type { Type, ValidationError } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { type Text, deadline, http, identity, input, peer, type settings } from '../../kit';
+import { type Text, deadline, type errors, http, identity, input, peer, type settings } from '../../kit';
 import type { RegistrationField, RegistrationRules } from './registration-rules';
 
 type ClassValidator = typeof import('class-validator');
-type Texts = Record<string, (Text | string)[]>;
+type Texts = Record<string, errors.FieldText[]>;
 
 /** The rules of a class by property. */
 type Metadata = ReturnType<ReturnType<ClassValidator['getMetadataStorage']>['getTargetValidationMetadatas']>;

@@ -5,6 +5,8 @@ import { RegistrationForm } from './registration-form';
 
 @Controller('register')
 export class RegisterController {
+  static readonly inTransaction = ['register'];
+
   constructor(private readonly registration: Registration) {}
 
   @http.Route('POST', '', 'register', {

@@ -129,7 +129,7 @@ export class Registration extends session.AccountOpening {
     const credential = await verify?.();
     if (concealExisting) return this.receive(fields, credential);
     const account = await this.accounts.create(fields, credential);
-    this.welcome(account.user, credential);
+    await this.welcome(account.user, credential);
     return this.firstLogin.logIn(account, request, remember, credential);
   }
 
@@ -139,14 +139,16 @@ export class Registration extends session.AccountOpening {
     credential?: session.AccountCredential,
   ): Promise<session.RegistrationReceived> {
     const { created, owner } = await this.accounts.createOrFind(fields, credential);
-    if (created) this.welcome(created, credential);
-    if (owner) this.existingAccountMails.send(owner);
+    if (created) await this.welcome(created, credential);
+    if (owner) await deadline.afterCommit('a mail', () => this.existingAccountMails.send(owner));
     return { status: 'registration-received' };
   }
 
-  private welcome(user: object, credential?: session.AccountCredential): void {
-    this.events.emit(new Registered(user));
-    credential?.announce(this.users.idOf(user));
-    for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
+  private welcome(user: object, credential?: session.AccountCredential): Promise<void> {
+    return deadline.afterCommit('the events of a registration', () => {
+      this.events.emit(new Registered(user));
+      credential?.announce(this.users.idOf(user));
+      for (const created of this.scope.hooks('accountCreated')) created(this.scope, user);
+    });
   }
 }

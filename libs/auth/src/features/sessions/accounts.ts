@@ -77,7 +77,8 @@ export class Accounts {
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
    */
   async endAll(userId: string, reason: SessionEndReason, moment?: number): Promise<void> {
-    for (const sessions of this.services(Sessions)) await endAt(sessions, userId, reason, moment);
+    for (const sessions of this.services(Sessions))
+      await (moment === undefined ? sessions.endAll(userId, reason) : sessions.endEarlier(userId, moment, reason));
   }
 
   /** Ends every session except one of this guard; see `Sessions.endOthers`. @throws StoreUnavailable as {@link endAll} does */
@@ -87,9 +88,14 @@ export class Accounts {
     reason: SessionEndReason = 'others',
     moment?: number,
   ): Promise<void> {
-    if (moment === undefined) await this.sessions.endOthers(userId, familyId, reason);
-    else await this.sessions.endEarlier(userId, moment, reason, familyId);
-    for (const sessions of this.others(Sessions)) await endAt(sessions, userId, reason, moment);
+    if (moment === undefined) return this.endExcept(userId, [familyId], reason);
+    await this.sessions.endEarlier(userId, moment, reason, familyId);
+    for (const sessions of this.others(Sessions)) await sessions.endEarlier(userId, moment, reason);
+  }
+
+  /** Ends every session except some; see `Sessions.endOthers`. @throws StoreUnavailable as {@link endAll} does */
+  async endExcept(userId: string, familyIds: readonly (string | null)[], reason: SessionEndReason): Promise<void> {
+    for (const sessions of this.services(Sessions)) await sessions.endOthers(userId, familyIds, reason);
   }
 
   /**
@@ -148,7 +154,3 @@ export class Accounts {
 
 const servicesOf = <T>(scopes: readonly RealmScope[], token: Type<T> | (abstract new (...args: never[]) => T)): T[] =>
   scopes.filter((scope) => scope.has(token)).map((scope) => scope.get(token));
-
-/** Ends the sessions of one guard. */
-const endAt = (sessions: Sessions, userId: string, reason: SessionEndReason, moment?: number): Promise<void> =>
-  moment === undefined ? sessions.endAll(userId, reason) : sessions.endEarlier(userId, moment, reason);

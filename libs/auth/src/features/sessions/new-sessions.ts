@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { bestEffort } from '../../foundation/platform/deadline';
+import { bestEffort, isInconclusive, outerTransaction } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
@@ -106,7 +106,7 @@ export class NewSessions {
       .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }))
       .catch(async (error: unknown) => {
         // The statement may have been committed without an answer.
-        await bestEffort('discarding a session', () => this.store.discard(familyId));
+        await this.undo(familyId);
         throw error;
       });
     const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null };
@@ -125,11 +125,17 @@ export class NewSessions {
     const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
     // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
     const discard = (): Promise<void> => this.store.discard(familyId);
+    const outer = outerTransaction();
     try {
       const [isValid, isOver] = await Promise.all([
         admission.isValid(session),
-        isCapped && this.store.isOverCap(userId),
+        isCapped && !outer && this.store.isOverCap(userId),
       ]);
+      if (isValid && outer) {
+        outer.started.push(familyId);
+        await outer.after('the check of a started session', () => this.confirm(session, admission));
+        return {};
+      }
       if (isValid) {
         if (isOver) await this.sessions.endSurplus(userId, familyId);
         return await admission.stored(session);
@@ -137,8 +143,31 @@ export class NewSessions {
       await discard();
       return null;
     } catch (error) {
-      await bestEffort('discarding a session', discard);
+      await this.undo(familyId);
       throw error;
     }
+  }
+
+  /** Discards a session after an error; in a transaction of the host as a part of it. */
+  private async undo(familyId: string): Promise<void> {
+    const discard = (): Promise<void> => this.store.discard(familyId);
+    if (outerTransaction()) await discard().catch(() => undefined);
+    else await bestEffort('discarding a session', discard);
+  }
+
+  /**
+   * Checks a session again after the commit of the transaction of the host that has stored it: until then, no other transaction saw
+   * it, so a deletion or suspension of its user did not end it, and no other sign-in counted it.
+   */
+  private async confirm(session: StoredSession, admission: SessionAdmission): Promise<void> {
+    const { userId, familyId } = session;
+    const isValid = await admission.isValid(session).catch((error: unknown) => {
+      if (isInconclusive(error)) throw error;
+      return false;
+    });
+    if (!isValid) return void (await this.sessions.end(familyId, 'revoked'));
+    const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
+    if (isCapped && (await this.store.isOverCap(userId))) await this.sessions.endSurplus(userId, familyId);
+    await admission.stored(session);
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../foundation/platform/database';
+import type { RecentChange } from './rotation.policy';
 import { Session } from './session.entity';
 
 /** Maximum number of sessions that one statement ends. */
@@ -34,6 +35,23 @@ const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', late_generation = NULL, generation = 0, holders = 0, ip = NULL,
   user_agent = NULL, label = NULL, credential_id = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
   created_at = ${end}, expires_at = ${end}`;
+
+/** A change of a session by a refresh. */
+export interface Exchange extends RecentChange {
+  id: string;
+  /** The generation that was read. */
+  seen: number;
+  /** The late generation that was read. */
+  late: number | null;
+  /** The new generation; unchanged without a rotation. */
+  generation: number;
+  /** Added to the holders of the current token. */
+  more: number;
+  /** Whether the new generation is returned for a late repetition. */
+  isLate: boolean;
+  /** Latest time of the response to the client, by the database's clock. */
+  until: number;
+}
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
@@ -164,7 +182,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       ON CONFLICT (id) DO NOTHING RETURNING ${ROW}`,
     endPage: paged(
       `(SELECT id, user_id, created_at FROM ${sessions}
-         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND NOT id = ANY($6::uuid[])
            AND ($8::text IS NULL OR credential_id = $8)
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})

@@ -6,13 +6,13 @@ import { Database, LOCK_UNTIL_COMMIT, type Sql, isUuid } from '../../foundation/
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
-import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
+import { currentDeadline, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type RecentChange, type SessionLife, type SessionState, recentChange } from './rotation.policy';
-import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
+import { type SessionLife, type SessionState, recentChange } from './rotation.policy';
+import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 /** A session to store. */
 export interface NewSession {
@@ -188,6 +188,23 @@ export class SessionStore {
     });
   }
 
+  /** Writes a row that records nothing, as a mark of a transaction of the host. It can be pruned as soon as a row of an end. */
+  async mark(id: string, sql: Sql = this.database.query): Promise<boolean> {
+    return (await sql(this.statements().noteEnd, [id, this.realm.guard, this.clock.offset])).length > 0;
+  }
+
+  /** See `Marks`. */
+  async isMarked(id: string): Promise<boolean> {
+    const missing = new Error();
+    return this.database
+      .transaction(async (sql) => {
+        // Waits for a transaction that has written the row.
+        if (await this.mark(id, sql)) throw missing;
+        return true;
+      })
+      .catch(valueIf((error) => error === missing, false));
+  }
+
   /**
    * Ends one session. A co-issuer's session has no row, so a row is written that only records the end; if its id is not a
    * UUID, only the denylist records the end.
@@ -216,16 +233,21 @@ export class SessionStore {
    *
    * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
-   * @param except a session that is not ended
+   * @param except sessions that are not ended
    * @param credentialId only sessions that were started with this credential
    */
   endPage(
-    { userId, own, except, credentialId }: { userId: string; own?: string; except?: string; credentialId?: string },
+    {
+      userId,
+      own,
+      except,
+      credentialId,
+    }: { userId: string; own?: string; except?: readonly string[]; credentialId?: string },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
-    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null, credentialId ?? null];
+    const values = [createdAt, id, userId, except ?? (own ? [own] : []), own ?? null, credentialId ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 
@@ -363,23 +385,6 @@ export class SessionStore {
     const made = new Map(rows.map(({ n, holders }) => [n, holders]));
     return exchanges.map((_, n) => made.get(n) ?? null);
   }
-}
-
-/** A change of a session by a refresh. */
-interface Exchange extends RecentChange {
-  id: string;
-  /** The generation that was read. */
-  seen: number;
-  /** The late generation that was read. */
-  late: number | null;
-  /** The new generation; unchanged without a rotation. */
-  generation: number;
-  /** Added to the holders of the current token. */
-  more: number;
-  /** Whether the new generation is returned for a late repetition. */
-  isLate: boolean;
-  /** Latest time of the response to the client, by the database's clock. */
-  until: number;
 }
 
 const FOREIGN: EndedRow = { id: '', userId: '', amr: [], ip: null, userAgent: null };

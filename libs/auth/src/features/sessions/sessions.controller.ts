@@ -77,7 +77,7 @@ export class SessionsController {
     unlimited: 'it ends sessions, each of which was started by a limited request',
   })
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
-    await this.sessions.endOthers(userId, familyId);
+    await this.sessions.endOthers(userId, [familyId]);
   }
 
   /** Lists the live sessions of the caller on this guard. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
-import { bestEffort, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
+import { bestEffort, outerTransaction, REPETITIONS, repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { StoreUnavailable, Unauthenticated } from '../../foundation/platform/errors';
 import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm, RealmScope } from '../../foundation/realm/realm';
@@ -21,6 +21,8 @@ const ENDING_MS = 10_000;
 /** The id of a session's row. A co-issuer's session id that is not a UUID has no row. */
 export const rowId = (familyId: string | null): string | undefined =>
   familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
+
+const rowIds = (familyIds: readonly (string | null)[]): string[] => familyIds.flatMap((id) => rowId(id) ?? []);
 
 /** Denies the access tokens of sessions, before the commit of their end. */
 type Deny = (familyIds: string[]) => Promise<void>;
@@ -125,14 +127,18 @@ export class Sessions {
   }
 
   /**
-   * Ends every session of the user on this guard except one.
+   * Ends every session of the user on this guard except some.
    *
-   * @param familyId null for a co-issuer's token without a session: no session is the caller's, so all of them end
+   * @param familyIds null for a co-issuer's token without a session: no session is the caller's, so all of them end
    * @throws StoreUnavailable as {@link endAll} does
    */
-  async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
+  async endOthers(
+    userId: string,
+    familyIds: readonly (string | null)[],
+    reason: SessionEndReason = 'others',
+  ): Promise<void> {
     const throwUnrecorded = await this.endBegun(reason, userId);
-    const except = rowId(familyId);
+    const except = rowIds(familyIds);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
     throwUnrecorded();
   }
@@ -151,7 +157,7 @@ export class Sessions {
     reason: SessionEndReason,
     familyId: string | null = null,
   ): Promise<void> {
-    const except = rowId(familyId);
+    const except = rowIds([familyId]);
     const first = await this.store.startBefore(userId, moment);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
@@ -162,7 +168,7 @@ export class Sessions {
     credentialId: string,
     reason: SessionEndReason,
   ): Promise<void> {
-    const except = rowId(familyId);
+    const except = rowIds([familyId]);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
   }
 
@@ -177,6 +183,8 @@ export class Sessions {
    * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
   async endBegun(reason: SessionEndReason, userId?: string): Promise<() => void> {
+    // It is not undone by a rollback: the whole end is made again after the commit of the host's transaction.
+    if (outerTransaction()) return () => undefined;
     const mustRecord = this.denylist.lifetime > 0 || reason === 'erased';
     const errors: unknown[] = [];
     for (const end of this.scope.hooks('endAll')) errors.push(await end(this.scope, { userId, mustRecord }));
@@ -242,7 +250,7 @@ export class Sessions {
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
       const isFirst: boolean = from === null && retried !== 'all';
-      start = await (isFirst ? ending() : repeatWhileUnavailable(ending, repetitions));
+      start = await (isFirst || outerTransaction() ? ending() : repeatWhileUnavailable(ending, repetitions));
     } while (start !== null);
     return count;
   }
@@ -256,7 +264,18 @@ export class Sessions {
     reason: SessionEndReason,
     work: (deny: Deny) => Promise<{ result: T; ended: readonly EndedRow[] }>,
   ): Promise<T> {
+    const outer = outerTransaction();
     const denied = new Set<string>();
+    if (outer) {
+      const { result, ended } = await work(async (familyIds) => familyIds.forEach((id) => denied.add(id)));
+      // A rollback keeps the sessions, so it must keep their tokens, too.
+      if (denied.size) await outer.after('denying ended sessions', () => this.denylist.keep([...denied]));
+      if (ended.length)
+        await outer.after('the events of ended sessions', async () => {
+          for (const row of ended) this.emitEnded(row, reason);
+        });
+      return result;
+    }
     const deny = async (familyIds: readonly string[]): Promise<void> => {
       if (!familyIds.length) return;
       // Before the call, which may deny without an answer. A conflict repeats the work, perhaps for other sessions.

@@ -643,7 +643,7 @@ export interface RedisOptions {
    * URL of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. A function that returns it is called before
    * each connection, for a password that is rotated. The name of the host is resolved for each connection. The library
    * connects when the application is initialized, or at the first use before that, and closes the connection when the
-   * application shuts down. It needs `@redis/client` or `redis`, version 4 or 5. The application does not start if no
+   * application shuts down. It needs `@redis/client` or `redis`, version 4, 5 or 6. The application does not start if no
    * connection is possible within 5 seconds, or if `cache` or `denylistStore` is also set. For Sentinel or a cluster, set
    * `cache`.
    *

@@ -143,3 +143,44 @@ describe('AuthException', () => {
     expect(failure.refusal).toBe(/answered (\w+)/.exec(message)?.[1]);
   });
 });
+
+describe('the codes of the texts of a failure', () => {
+  const codesOf = (failure: AuthException): string | undefined => failure.headers['X-Svc-Error-Codes'];
+
+  it('are those of the messages, in the order of the texts, and do not depend on the language', () => {
+    const failure = new ValidationFailed({ email: [string('email'), max('email')], password: [required('password')] });
+    const codes = 'email=validation.string&email=validation.max_length&password=validation.required';
+    expect(codesOf(failure)).toBe(codes);
+    expect(codesOf(failure.translatedBy(german))).toBe(codes);
+  });
+
+  it('are those of the host for its own texts, which are not translated', () => {
+    const failure = new ValidationFailed({ coupon: [{ code: 'coupon.expired', text: 'Expired.' }, 'Too short.'] });
+    expect(codesOf(failure)).toBe('coupon=coupon.expired&coupon=custom');
+    expect(failure.translatedBy(german).getResponse().errors).toEqual({ coupon: ['Expired.', 'Too short.'] });
+  });
+
+  it('have an empty name for a 422 without fields, and are absent for other failures without fields', () => {
+    const text = loginText('auth.wrong_credentials');
+    expect(codesOf(new AuthException('wrong', { status: 422, text }))).toBe('=auth.wrong_credentials');
+    expect(codesOf(new AuthException('wrong', { status: 403, text }))).toBeUndefined();
+    expect(codesOf(new Unauthenticated(true))).toBeUndefined();
+  });
+
+  it.each(['a\r\nSet-Cookie: x=1', 'straße', 'a=b&c', '\ud800', '  ', '__proto__.a', 'phones.0.number'])(
+    'are a header for every name of a field: %j',
+    (field) => {
+      const codes = codesOf(new ValidationFailed({ [field]: [required('x')] }))!;
+      expect(codes).toMatch(/^[\w.*%+=-]+$/);
+      expect([...new URLSearchParams(codes)]).toEqual([[field.replace('\ud800', '\ufffd'), 'validation.required']]);
+    },
+  );
+
+  it('are as many as a header of 2,048 characters holds', () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`field${i}`, [required('x')]]));
+    const codes = codesOf(new ValidationFailed(many))!;
+    expect(codes.length).toBeLessThanOrEqual(2048);
+    expect([...new URLSearchParams(codes)].every(([, code]) => code === 'validation.required')).toBe(true);
+    expect(codesOf(new ValidationFailed({ ['x'.repeat(5000)]: [required('x')] }))).toBeUndefined();
+  });
+});

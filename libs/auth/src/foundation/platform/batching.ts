@@ -1,4 +1,4 @@
-import { RequestScope, isInconclusive } from './deadline';
+import { RequestScope, isInconclusive, outerTransaction } from './deadline';
 
 interface Waiting<K, V> {
   key: K;
@@ -31,10 +31,13 @@ export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>): 
     waiting = [];
     void answer(batch);
   };
-  return (key) =>
-    new Promise((resolve, reject) => {
+  return (key) => {
+    // A look-up in a transaction of the host shares no statement with others: it alone sees what the transaction has written.
+    if (outerTransaction()) return load([key]).then(([value]) => value!);
+    return new Promise((resolve, reject) => {
       // `setImmediate` runs after the sockets of this turn were read: the batch contains every request of the turn.
       // Each look-up waits with the deadline of its request. The batch belongs to no request.
       if (waiting.push({ key, resolve, reject }) === 1) RequestScope.detached(() => setImmediate(flush));
     });
+  };
 }

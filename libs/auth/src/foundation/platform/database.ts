@@ -1,7 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
+import { TransactionPart } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
 import { type Client, type PooledConnection, cancelAndClose } from './pg-connection';
@@ -27,11 +29,7 @@ export const lockUntilCommit = (name: string): string => `pg_advisory_xact_lock(
 /** Waits for the lock named $1, and holds it until the transaction ends. */
 export const LOCK_UNTIL_COMMIT = `SELECT ${lockUntilCommit('$1')}`;
 
-interface Pool {
-  on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
-}
-
-const listenedTo = new WeakSet<Pool>();
+const listenedTo = new WeakSet<EventEmitter>();
 
 /**
  * Adds an error listener to every connection of the pool. The pool removes its own listener before TypeORM adds one. If
@@ -39,10 +37,10 @@ const listenedTo = new WeakSet<Pool>();
  * process. The pool and TypeORM still receive every error while they listen.
  */
 function listenBetween({ driver }: DataSource): void {
-  const { master } = driver as { master?: Pool };
+  const { master } = driver as { master?: EventEmitter };
   if (!master?.on || listenedTo.has(master)) return;
   listenedTo.add(master);
-  master.on('connect', (client) => client.on('error', () => undefined));
+  master.on('connect', (client: EventEmitter) => client.on('error', () => undefined));
 }
 
 /**
@@ -196,6 +194,7 @@ export class Database {
    * @param once whether `work` runs exactly once, because it may call code of the host: see {@link callsHost}
    */
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
+    if (this.outer) return this.connected(({ sql, manager }) => work(sql, manager));
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
@@ -252,6 +251,7 @@ export class Database {
   }
 
   private connected<T>(work: (connection: Connection) => Promise<T>, once = false): Promise<T> {
+    if (this.outer) return this.outer.step(this.timeoutMs, (on, throwIfOver) => work(this.on(on, throwIfOver, false)));
     // Without named statements, because a prepared statement that has become invalid needs a second run.
     return once ? this.attempt(work, false) : repeatOnConflict(this.timeoutMs, () => this.prepared(work));
   }
@@ -283,8 +283,7 @@ export class Database {
     const run = async (): Promise<T> => {
       try {
         throwIfOver();
-        const sql = this.statementsOn(runner, client, throwIfOver, prepares);
-        return await work({ client, throwIfOver, manager: runner.manager, sql });
+        return await work(this.on({ runner, client }, throwIfOver, prepares));
       } catch (error) {
         // The pool opens a new connection in its place, which may reach the new primary.
         if (isReadOnly(error)) void client.end().catch(() => undefined);
@@ -317,14 +316,19 @@ export class Database {
     }
   }
 
-  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): ParsedSql {
-    const sql = sqlOn(this.source, runner, client, prepares);
-    return async (...statement) => {
+  private get outer(): TransactionPart | undefined {
+    return TransactionPart.current(this.dataSource);
+  }
+
+  private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {
+    const run = sqlOn(this.source, runner, client, prepares);
+    const sql: ParsedSql = async (...statement) => {
       throwIfOver();
-      const rows = await sql(...statement);
+      const rows = await run(...statement);
       throwIfOver();
       return rows as never[];
     };
+    return { client, throwIfOver, manager: runner.manager, sql };
   }
 }
 
@@ -337,8 +341,6 @@ export function sqlOn({ logger }: DataSource, runner: QueryRunner, client: Clien
   };
 }
 
-const asNumber = (text: string): number => Number(text);
-const asJson = (text: string): unknown => JSON.parse(text);
 const ITEM = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/g;
 
 /** A byte of the output format `escape` of bytea. */
@@ -350,12 +352,12 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
   17: (text) =>
     text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex') : Buffer.from(text.replaceAll(ESCAPED, octet), 'latin1'),
-  21: asNumber,
-  23: asNumber,
-  700: asNumber,
-  701: asNumber,
-  114: asJson,
-  3802: asJson,
+  21: Number,
+  23: Number,
+  700: Number,
+  701: Number,
+  114: JSON.parse,
+  3802: JSON.parse,
   // text[]
   1009: (text) =>
     Array.from(

@@ -51,7 +51,28 @@ export class RequestDeadline {
   }
 }
 
-const storage = new AsyncLocalStorage<RequestScope | undefined>();
+/** The part of a transaction of the host in which calls of the library run: see `HostTransaction`. */
+export interface OuterTransaction {
+  /** The sessions that calls in the transaction have started. */
+  readonly started: string[];
+  /** Runs work as a part of it, after the work that was given before. An error undoes it. @throws AuthConfigError after its end */
+  take<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` after the commit, outside the transaction; never if this part is rolled back. It is repeated while a store is
+   * unavailable.
+   *
+   * @param what completes "… failed" in the log
+   */
+  after(what: string, work: () => Promise<unknown>): Promise<void>;
+}
+
+/** What surrounds work of the library. */
+interface Surroundings {
+  readonly scope?: RequestScope;
+  readonly transaction?: OuterTransaction;
+}
+
+const storage = new AsyncLocalStorage<Surroundings | undefined>();
 const SCOPE = Symbol('svc.scope');
 let running = 0;
 
@@ -70,23 +91,17 @@ export class RequestScope {
 
   /** The scope of the current request; undefined outside a request. */
   static get current(): RequestScope | undefined {
-    return storage.getStore();
+    return storage.getStore()?.scope;
   }
 
-  /** Runs `work` outside the request: the deadline does not apply to it. */
+  /** Runs `work` outside the request, whose deadline does not apply to it, and outside a transaction of the host. */
   static detached<T>(work: () => T): T {
-    return this.current ? storage.run(undefined, work) : work();
+    return storage.getStore() ? storage.run(undefined, work) : work();
   }
 
   /** Runs `work`, and everything that it starts, in the scope of this request. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    running++;
-    try {
-      return await storage.run(this, work);
-    } finally {
-      // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
-      if (--running === 0) storage.disable();
-    }
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return surrounded({ ...storage.getStore(), scope: this }, work);
   }
 
   /** Marks the request as answered. Work that continues after the response has no deadline. */
@@ -99,6 +114,46 @@ export class RequestScope {
     return this.isAnswered ? undefined : this.requestDeadline;
   }
 }
+
+async function surrounded<T>(by: Surroundings, work: () => Promise<T>): Promise<T> {
+  running++;
+  try {
+    return await storage.run(by, work);
+  } finally {
+    leave();
+  }
+}
+
+function leave(): void {
+  // Before Node 24 an enabled storage slows down every promise of the process, also in guarded requests.
+  if (--running === 0) storage.disable();
+}
+
+/** Milliseconds after the begin of a transaction of the host in which a call that was not awaited is still known as one of it. */
+const KNOWN_MS = 60_000;
+
+/** Keeps the surroundings of work that has left them, so that it does not go on outside the transaction. */
+export function keepSurroundings(): void {
+  running++;
+  setTimeout(leave, KNOWN_MS).unref();
+}
+
+/** The transaction of the host in which the current call runs; undefined outside one. */
+export const outerTransaction = (): OuterTransaction | undefined => storage.getStore()?.transaction;
+
+/** Makes a call, in a transaction of the host as a part of it. */
+export const asPart = <T>(call: () => Promise<T>): Promise<T> => outerTransaction()?.take(call) ?? call();
+
+/** Runs `work`, in a transaction of the host after its commit: see {@link OuterTransaction.after}. */
+export async function afterCommit(what: string, work: () => void): Promise<void> {
+  const outer = outerTransaction();
+  if (outer) await outer.after(what, async () => work());
+  else work();
+}
+
+/** Runs `work` in a part of a transaction of the host, in the deadline of the current request. */
+export const runWithin = <T>(transaction: OuterTransaction, work: () => Promise<T>): Promise<T> =>
+  surrounded({ ...storage.getStore(), transaction }, work);
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET|EADDRNOTAVAIL)/;
 // SQLSTATE classes 08 (connection; PgBouncer gives 08P01 to its own errors), 53 (resources), 57P (operator intervention),

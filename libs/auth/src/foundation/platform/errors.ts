@@ -2,16 +2,25 @@ import { HttpException } from '@nestjs/common';
 import type { Reason } from './catalogue';
 import { type CoreMessageKey, type Text, type Translator, inEnglish } from './messages';
 
+/** A text of the host with its code. It is used unchanged, without translation. */
+export interface CodedText {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** A text beside a field. A plain one is used unchanged, and its code is `custom`. */
+export type FieldText = Text | CodedText | string;
+
 /** The response to a failed request. */
 export interface Failure {
   readonly status: number;
   /** The text of the outcome; absent when `errors` contains texts by field. */
   readonly text?: Text;
   /**
-   * Texts by request field, with dots for nested fields: `address.city`, `phones.0.number`. A string is used unchanged,
-   * without translation. The first text becomes the body's `message`.
+   * Texts by request field, with dots for nested fields: `address.city`, `phones.0.number`. The first text becomes the body's
+   * `message`. The codes of all texts are in the header `X-Svc-Error-Codes`.
    */
-  readonly errors?: Readonly<Record<string, readonly (Text | string)[]>>;
+  readonly errors?: Readonly<Record<string, readonly FieldText[]>>;
   /** A machine-readable reason beside the message. */
   readonly reason?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,7 +57,8 @@ export class AuthException extends HttpException {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.failure.headers ?? {};
+    const codes = codesOf(this.failure);
+    return { ...this.failure.headers, ...(codes && { 'X-Svc-Error-Codes': codes }) };
   }
 
   /** Whether the check ended without a result (503). Such an attempt is not counted. */
@@ -87,9 +97,36 @@ export class AuthException extends HttpException {
   }
 }
 
+/** Maximum length of the codes of a response: proxies refuse long headers. */
+const CODES_MAX = 2048;
+
+/**
+ * The codes of the texts by field, in the order of the texts, as `application/x-www-form-urlencoded`: field names may have
+ * characters that a header cannot contain. A 422 without fields has an empty name. Empty for any other refusal without fields.
+ */
+function codesOf({ status, text, errors }: Failure): string {
+  const texts = errors ?? (status === 422 && text ? { '': [text] } : {});
+  let codes = '';
+  for (const [field, ofField] of Object.entries(texts)) {
+    for (const one of ofField) {
+      const longer = `${codes}${codes && '&'}${String(new URLSearchParams([[field, codeOf(one)]]))}`;
+      if (longer.length > CODES_MAX) return codes;
+      codes = longer;
+    }
+  }
+  return codes;
+}
+
+function codeOf(text: FieldText): string {
+  if (typeof text === 'string') return 'custom';
+  return 'code' in text ? text.code : text.key;
+}
+
 function bodyOf({ text, errors, reason }: Failure, translate: Translator): FailureBody {
-  const render = (of: Text | string): string =>
-    typeof of === 'string' ? of : translate(of.key, of.params ?? {}, of.english);
+  const render = (of: FieldText): string => {
+    if (typeof of === 'string') return of;
+    return 'code' in of ? of.text : translate(of.key, of.params ?? {}, of.english);
+  };
   const why = reason && { reason };
   if (!errors) return { message: render(text ?? { key: 'server.error' }), ...why };
 
@@ -118,7 +155,7 @@ export class Unauthenticated extends AuthException {
 /**
  * The request body breaks a rule: 422 with the texts by field.
  *
- * @example throw new ValidationFailed({ coupon: ['This coupon has expired.'] })
+ * @example throw new ValidationFailed({ coupon: [{ code: 'coupon.expired', text: 'This coupon has expired.' }] })
  */
 export class ValidationFailed extends AuthException {
   constructor(errors: Failure['errors']) {

@@ -2,7 +2,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { PausePoint } from '../../../../../test/support/faults/pause-point';
 import { createDatabase } from '../../../../../test/support/stores/database';
 import { StoreUnavailable } from './errors';
-import { unitOfWork } from './host-transaction';
+import { unitOfWork } from './unit-of-work';
 
 const TIMEOUT_MS = 10_000;
 

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import * as redis4 from '@redis/client';
 import { type RedisClientOptions, createClient, createClientPool } from 'redis-5';
 import * as redis5 from 'redis-5';
+import * as redis6 from 'redis-6';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
 import { eventually } from '../../../../../test/support/runtime/eventually';
 import { RedisServer } from '../../../../../test/support/stores/redis';
@@ -76,6 +77,7 @@ const succeeds = (call: () => Promise<unknown>): Promise<boolean> =>
 describeWithOwnRedis.each<[string, Open]>([
   ['of redis.url, with node-redis 4', own(redis4)],
   ['of redis.url, with node-redis 5', own(redis5)],
+  ['of redis.url, with node-redis 6', own(redis6)],
   ['of a host, with node-redis 4', host4],
   ['of a host, with node-redis 5', host5()],
   ['of a host that does not connect again by itself', host5({ socket: { reconnectStrategy: false } })],
@@ -168,6 +170,7 @@ describeWithOwnRedis('the role of a server', () => {
 describeWithOwnRedis.each<[string, (url: () => string) => Open]>([
   ['a function, with node-redis 4', (url) => (first) => own(redis4)(first, url)],
   ['a function, with node-redis 5', (url) => (first) => own(redis5)(first, async () => url())],
+  ['a function, with node-redis 6', (url) => (first) => own(redis6)(first, async () => url())],
   [
     'a provider of credentials of node-redis 5',
     (url) => (first) =>
@@ -210,6 +213,7 @@ describeWithOwnRedis.each<[string, (url: () => string) => Open]>([
 describeWithOwnRedis.each<[string, Open]>([
   ['of redis.url, with node-redis 4', own(redis4)],
   ['of redis.url, with node-redis 5', own(redis5)],
+  ['of redis.url, with node-redis 6', own(redis6)],
   ['of a host, with node-redis 4', host4],
   ['of a host, with node-redis 5', host5()],
 ])('after a process was suspended, the first command on a client %s', (_, open) => {

@@ -9,7 +9,7 @@ const isRedisSource = (value: unknown): value is RedisSource =>
  * Finds the node-redis client below a cache-manager cache: version 5 (`cache.store.client`), version 6
  * and 7 with `@keyv/redis` (`cache.stores[i].store.client`) or with `KeyvAdapter` around
  * cache-manager-redis-yet (`cache.stores[i].store._cache.client`). A client itself is returned as it is.
- * A client is one of node-redis 4 or 5, or a sentinel object of node-redis 5.
+ * A client is one of node-redis 4, 5 or 6, or a sentinel object of node-redis 5 or 6.
  *
  * cache-manager has no atomic operations. From version 7 it returns `undefined` for a read error, so that revoked
  * tokens would be accepted. Therefore the library uses the client below the cache.

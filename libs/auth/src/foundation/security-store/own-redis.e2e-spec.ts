@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import * as redis4 from '@redis/client';
 import * as redis5 from 'redis-5';
+import * as redis6 from 'redis-6';
 import { eventually } from '../../../../../test/support/runtime/eventually';
 import { RedisServer, startRedisWithTls } from '../../../../../test/support/stores/redis';
 import { describeWithOwnRedis } from '../../../../../test/support/stores/with-redis';
@@ -13,6 +14,7 @@ type NodeRedis = NonNullable<ReturnType<NonNullable<Parameters<OwnRedis['create'
 const VERSIONS = [
   ['4', redis4],
   ['5', redis5],
+  ['6', redis6],
 ] as [string, NodeRedis][];
 
 describe('the client of redis.url', () => {

@@ -9,7 +9,7 @@ import { type PeerName, optionalPeer } from '../platform/optional-peer';
 import { connectionFailure, disconnected, urlProblem } from './first-connection';
 import type { RedisClient } from './redis-client';
 
-/** What is used of `redis` and of `@redis/client`, versions 4 and 5. */
+/** What is used of `redis` and of `@redis/client`, versions 4 to 6. */
 interface NodeRedis {
   createClient(options: object): NodeClient;
 }

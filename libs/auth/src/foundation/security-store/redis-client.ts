@@ -5,7 +5,7 @@ import { RequestScope } from '../platform/deadline';
 import { redisRefusal } from '../platform/errors';
 import { type SecurityStore, UNNAMED } from './security-store';
 
-/** The common interface of the clients of `@redis/client` 1.x (node-redis 4) and 5.x. */
+/** The common interface of the clients of node-redis: `@redis/client` 1 (node-redis 4), 5 and 6. */
 export interface RedisClient {
   readonly isOpen?: boolean;
   readonly isReady?: boolean;
@@ -18,7 +18,7 @@ export interface RedisClient {
   on(event: 'ready', listener: () => void): unknown;
 }
 
-/** A sentinel object of node-redis 5 (`createSentinel`). It opens a new client for every master. */
+/** A sentinel object of node-redis 5 or 6 (`createSentinel`). It opens a new client for every master. */
 export interface RedisSentinel {
   /** True from `connect` to `close`, also without a master. */
   readonly isReady: boolean;
@@ -33,7 +33,7 @@ export interface RedisSentinel {
   on(event: 'topology-change', listener: () => void): unknown;
 }
 
-/** A pool of node-redis 5 (`createClientPool`). */
+/** A pool of node-redis 5 or 6 (`createClientPool`). */
 interface RedisPool extends RedisClient {
   execute<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
 }

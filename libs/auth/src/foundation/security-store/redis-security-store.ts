@@ -197,7 +197,7 @@ export class RedisSecurityStore extends SecurityStore {
   ) {
     super();
     const { mayConnect = () => true, mayBeReplica = false } = connecting;
-    // node-redis 5 does not have `executeIsolated`.
+    // Later versions do not have `executeIsolated`.
     if (!mendReplyParser() && 'executeIsolated' in client) {
       this.logger.warn(
         'node-redis 4 may mix up replies after a connection breaks in the middle of a reply. Use node-redis 5.',

@@ -129,8 +129,10 @@ export class Authenticator {
    * @throws Unauthenticated, StoreUnavailable as {@link authenticate} does
    */
   async authenticateIfAsked(request: Credentialed): Promise<Caller | null> {
-    // A host's `requestOf` can return names with capitals.
-    const isAsked = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+    // A host's `requestOf` can return names with capitals, and its middleware can assign undefined, which is no header.
+    const isAsked = Object.entries(request.headers ?? {}).some(
+      ([name, value]) => value !== undefined && name.toLowerCase() === 'authorization',
+    );
     return isAsked ? await this.authenticate(request) : null;
   }
 

@@ -102,10 +102,10 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     return !!createDateColumn && connection.driver.normalizeType(createDateColumn) === 'timestamp with time zone';
   }
 
-  /** The database's time. */
+  /** The database's time; in a transaction of the host the time of its begin, with which its rows are dated. */
   async currentMark(): Promise<string> {
     const [row] = await this.database.query<{ mark: string }>(
-      `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
+      `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
     );
     return row!.mark;
   }

@@ -5,7 +5,8 @@ import { AUTH_CONFIG, type AuthConfig, type GuardConfig, refuseVerifyOnly } from
 import type { FeatureOptions } from '../../foundation/config/auth-options';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { mailErrors } from '../../foundation/config/url-checks';
-import { RequestScope, isUnavailable } from '../../foundation/platform/deadline';
+import { RequestScope, asPart, isUnavailable } from '../../foundation/platform/deadline';
+import { refuseWithin } from '../../foundation/platform/host-transaction';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -68,7 +69,8 @@ export class ServerRequest extends CarriedRequest {
 
 /** The handler of a route of the library. Its declaration applies to a server call. */
 interface Route<C extends object = object> {
-  readonly controller: Type<C>;
+  /** `inTransaction` names the handlers that can be part of a transaction of the host. */
+  readonly controller: Type<C> & { readonly inTransaction?: readonly string[] };
   readonly name: keyof C & string;
 }
 
@@ -191,15 +193,16 @@ export class ServerCalls {
    * @throws AuthException, translated for the client; every error of code of the host unchanged
    */
   async run<T>(route: Route, source: CallSource, body: object, work: Work<T>): Promise<T> {
-    this.requireFeature(route);
     const { controller, name } = route;
+    if (!controller.inTransaction?.includes(name)) refuseWithin(`The call of ${controller.name}.${name}`);
+    this.requireFeature(route);
     const handler = controller.prototype[name] as object;
     const request = this.requestOf(source, body);
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
       await scope.run(() => this.checkGates(controller, handler, request));
-      return (await this.observer.observe(handler, request, () => scope.run(() => work(request)))) as T;
+      return (await this.observer.observe(handler, request, () => scope.run(() => asPart(() => work(request))))) as T;
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.

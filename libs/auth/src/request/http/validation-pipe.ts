@@ -6,8 +6,8 @@ import {
   Optional,
   type ValidationError,
 } from '@nestjs/common';
-import { ValidationFailed } from '../../foundation/platform/errors';
-import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
+import { type FieldText, ValidationFailed } from '../../foundation/platform/errors';
+import type { CoreMessageKey } from '../../foundation/platform/messages';
 import { DEPTH_MAX, FIELDS_LISTED, isRecord, named } from './request-body';
 
 /** Options of {@link ValidationPipe}: those of Nest's pipe, without the ones for the format of its errors. */
@@ -134,7 +134,7 @@ function reported(constraints: Record<string, string>): Record<string, string> {
 }
 
 /** The texts of the library for the errors of class-validator, by the path of the field. */
-export function textsOf(errors: readonly ValidationError[]): Record<string, (Text | string)[]> {
+export function textsOf(errors: readonly ValidationError[]): Record<string, FieldText[]> {
   const entries = brokenRules(errors).map(({ path, texts }) => {
     const field = path.join('.');
     return [field, Object.entries(texts).map(([rule, text]) => textOf(rule, text, path.at(-1)!, field))] as const;
@@ -148,8 +148,8 @@ const DEFAULT_TEXT =
 
 const NOT_NESTED = / must be either object or array$/;
 
-/** The library's text for a default text of class-validator; any other text unchanged. */
-function textOf(rule: string, text: string, property: string, field: string): Text | string {
+/** The library's text for a default text of class-validator; any other text unchanged, with the name of its rule as the code. */
+function textOf(rule: string, text: string, property: string, field: string): FieldText {
   const params = { field: named(field) };
   if (rule === 'nestedValidation' && NOT_NESTED.test(text)) {
     const isList = text.startsWith(`each value in nested property ${property} `);
@@ -157,5 +157,5 @@ function textOf(rule: string, text: string, property: string, field: string): Te
   }
   const match = text.startsWith(property) ? DEFAULT_TEXT.exec(text.slice(property.length)) : null;
   const key = MESSAGE_OF[rule];
-  return match && key ? { key, params: { ...params, max: match[1] ?? match[2] ?? '' } } : text;
+  return match && key ? { key, params: { ...params, max: match[1] ?? match[2] ?? '' } } : { code: key ?? rule, text };
 }

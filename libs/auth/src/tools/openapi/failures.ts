@@ -56,7 +56,8 @@ function responseOf(causes: readonly AuthException[]): ResponseObject {
 /** The message text with its placeholders, because the parameters depend on the request. */
 function textOf({ failure: { text, errors = {} } }: AuthException): string {
   const first = text ?? Object.values(errors)[0]![0]!;
-  return typeof first === 'string' ? first : inEnglish(first.key, {}, first.english);
+  if (typeof first === 'string') return first;
+  return 'code' in first ? first.text : inEnglish(first.key, {}, first.english);
 }
 
 const MESSAGE = namedSchema('AuthMessage', record<Pick<FailureBody, 'message'>>({ message: TEXT }));
@@ -110,6 +111,10 @@ const KNOWN: Readonly<Record<string, Schema>> = {
   'X-RateLimit-Limit': of(INTEGER, 'Requests that the tightest limit allows in its window.'),
   'X-RateLimit-Remaining': of(INTEGER, 'Requests it has left.'),
   'X-RateLimit-Reset': of(INTEGER, 'When it has room again, in unix seconds.'),
+  'X-Svc-Error-Codes': of(
+    TEXT,
+    'The code of each text by field, in the order of the texts, as application/x-www-form-urlencoded: `email=validation.required`.',
+  ),
   'Set-Cookie': of(TEXT, 'The refresh cookie: set with new tokens, removed with its session.'),
   Location: of(TEXT, 'The page of the application that takes over.'),
 };

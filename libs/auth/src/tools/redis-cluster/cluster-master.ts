@@ -8,7 +8,7 @@ export interface RedisClusterNode {
   readonly readonly: boolean;
 }
 
-/** A cluster object of node-redis 4 or 5 (`createCluster`). Commands are sent with the clients of its nodes only. */
+/** A cluster object of node-redis 4, 5 or 6 (`createCluster`). Commands are sent with the clients of its nodes only. */
 export interface RedisCluster extends RedisClient {
   readonly isOpen: boolean;
   readonly masters: readonly RedisClusterNode[];

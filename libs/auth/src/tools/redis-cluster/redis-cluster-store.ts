@@ -372,7 +372,7 @@ class ClusterStoreFactory extends StoreFactory {
 }
 
 /**
- * The value of the option `cache` for a cluster object of node-redis 4 or 5. Connect the object before the application starts,
+ * The value of the option `cache` for a cluster object of node-redis 4, 5 or 6. Connect the object before the application starts,
  * and close it yourself.
  *
  * ```ts
