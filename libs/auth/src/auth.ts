@@ -151,7 +151,7 @@ export class Auth {
    */
   async revokeAll(userId: string | number): Promise<void> {
     const id = idText(userId, 'userId');
-    await this.ended((started) => this.accounts.endExcept(id, started, 'revoked'));
+    await this.ended((started, moment) => this.accounts.endExcept(id, started, 'revoked', moment));
   }
 
   /**
@@ -161,7 +161,7 @@ export class Auth {
    */
   async revokeOthers(userId: string | number, familyId: string): Promise<void> {
     const [id, except] = [idText(userId, 'userId'), idText(familyId, 'familyId')];
-    await this.ended((started) => this.accounts.endExcept(id, [except, ...started], 'others'));
+    await this.ended((started, moment) => this.accounts.endExcept(id, [except, ...started], 'others', moment));
   }
 
   /**
@@ -329,15 +329,15 @@ export class Auth {
 
   /**
    * Makes an end of sessions, and in a transaction of the host makes it again after the commit: it also ends sign-ins that have
-   * begun, outside the database, and the sessions that other requests have started since.
+   * begun, outside the database, and the sessions that other requests have started until the commit.
    *
-   * @param end receives the sessions that stay: the transaction has started them
+   * @param end receives the sessions that stay, which the transaction has started, and the moment of the commit
    */
-  private ended(end: (started: readonly string[]) => Promise<void>): Promise<void> {
+  private ended(end: (started: readonly string[], committedAt?: number) => Promise<void>): Promise<void> {
     return asPart(async () => {
       await end([]);
       const outer = outerTransaction();
-      await outer?.after('the end of sessions', () => end(outer.started));
+      await outer?.after('the end of sessions', (committedAt) => end(outer.started, committedAt));
     });
   }
 

@@ -94,8 +94,13 @@ export class Accounts {
   }
 
   /** Ends every session except some; see `Sessions.endOthers`. @throws StoreUnavailable as {@link endAll} does */
-  async endExcept(userId: string, familyIds: readonly (string | null)[], reason: SessionEndReason): Promise<void> {
-    for (const sessions of this.services(Sessions)) await sessions.endOthers(userId, familyIds, reason);
+  async endExcept(
+    userId: string,
+    familyIds: readonly (string | null)[],
+    reason: SessionEndReason,
+    moment?: number,
+  ): Promise<void> {
+    for (const sessions of this.services(Sessions)) await sessions.endOthers(userId, familyIds, reason, moment);
   }
 
   /**

@@ -257,11 +257,13 @@ export class SessionStore {
    * @param moment as `performance.now()` returns it: the clock of this process may differ from that of the database
    */
   async startBefore(userId: string, moment: number): Promise<PageStart> {
-    const elapsed = (performance.now() - moment) / 1000;
-    // The database reads its clock later than this process: the position is never before the moment.
-    const [row] = await this.database.query<{ createdAt: string }>(
-      `SELECT (clock_timestamp() + $1::interval - $2::float8 * interval '1 second')::text AS "createdAt"`,
-      [this.clock.offset, elapsed],
+    // In a transaction, so that the wait for a connection is over before this process reads its clock. The database reads
+    // its clock later: the position is never before the moment.
+    const [row] = await this.database.transaction((sql) =>
+      sql<{ createdAt: string }>(
+        `SELECT (clock_timestamp() + $1::interval - $2::float8 * interval '1 second')::text AS "createdAt"`,
+        [this.clock.offset, (performance.now() - moment) / 1000],
+      ),
     );
     return { ...FIRST_OF_USER, userId, createdAt: row!.createdAt };
   }

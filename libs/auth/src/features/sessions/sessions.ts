@@ -130,16 +130,17 @@ export class Sessions {
    * Ends every session of the user on this guard except some.
    *
    * @param familyIds null for a co-issuer's token without a session: no session is the caller's, so all of them end
+   * @param moment only sessions that began before it: see `SessionStore.startBefore`
    * @throws StoreUnavailable as {@link endAll} does
    */
   async endOthers(
     userId: string,
     familyIds: readonly (string | null)[],
     reason: SessionEndReason = 'others',
+    moment?: number,
   ): Promise<void> {
     const throwUnrecorded = await this.endBegun(reason, userId);
-    const except = rowIds(familyIds);
-    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
+    await this.endExcept(userId, familyIds, reason, moment);
     throwUnrecorded();
   }
 
@@ -157,8 +158,17 @@ export class Sessions {
     reason: SessionEndReason,
     familyId: string | null = null,
   ): Promise<void> {
-    const except = rowIds([familyId]);
-    const first = await this.store.startBefore(userId, moment);
+    await this.endExcept(userId, [familyId], reason, moment);
+  }
+
+  private async endExcept(
+    userId: string,
+    familyIds: readonly (string | null)[],
+    reason: SessionEndReason,
+    moment?: number,
+  ): Promise<void> {
+    const except = rowIds(familyIds);
+    const first = moment === undefined ? null : await this.store.startBefore(userId, moment);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start ?? first, deny));
   }
 

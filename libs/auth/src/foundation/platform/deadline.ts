@@ -62,8 +62,9 @@ export interface OuterTransaction {
    * unavailable.
    *
    * @param what completes "… failed" in the log
+   * @param work receives a moment after the commit, as `performance.now()` returns it
    */
-  after(what: string, work: () => Promise<unknown>): Promise<void>;
+  after(what: string, work: (committedAt: number) => Promise<unknown>): Promise<void>;
 }
 
 /** What surrounds work of the library. */

@@ -28,7 +28,7 @@ export interface Marks {
 
 interface Effect {
   readonly what: string;
-  readonly run: () => Promise<unknown>;
+  readonly run: (committedAt: number) => Promise<unknown>;
 }
 
 const AWAIT = 'Await each call of the library in a transaction of the host.';
@@ -221,27 +221,29 @@ export class HostTransaction {
     const { connection } = this.connection.client as WatchedClient;
     const listeners = {
       // PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction.
-      commandComplete: ({ text }: { text: string }) => text === 'COMMIT' && finish(true),
+      commandComplete: ({ text }: { text: string }) => text === 'COMMIT' && finish(true, performance.now()),
       readyForQuery: ({ status }: { status: string }) => status === 'I' && finish(false),
       // A lost connection may have committed: the marks show it.
       end: () => finish(true),
     };
-    const finish = (mayBeCommitted: boolean): void => {
+    const finish = (mayBeCommitted: boolean, committedAt?: number): void => {
       if (this.isOver) return;
       this.isOver = true;
       open.delete(this.connection.client);
       for (const [name, listener] of Object.entries(listeners)) connection!.off(name, listener);
       // The message may arrive in the surroundings of any request.
-      this.settled = RequestScope.detached(() => (mayBeCommitted ? this.carryOut() : Promise.resolve()));
+      this.settled = RequestScope.detached(() => (mayBeCommitted ? this.carryOut(committedAt) : Promise.resolve()));
       BackgroundWork.ofProcess.add(this.settled);
     };
     for (const [name, listener] of Object.entries(listeners)) connection!.on(name, listener);
   }
 
-  private async carryOut(): Promise<void> {
+  /** @param committedAt unknown if the connection was lost: then the commit was over when its mark is read */
+  private async carryOut(committedAt?: number): Promise<void> {
     for (const [mark, effects] of this.effects) {
       const isCommitted = await attempted(effects[0]!.what, () => this.marks.isMarked(mark));
-      if (isCommitted) for (const { what, run } of effects) await attempted(what, run);
+      const moment = committedAt ?? performance.now();
+      if (isCommitted) for (const { what, run } of effects) await attempted(what, () => run(moment));
     }
   }
 }

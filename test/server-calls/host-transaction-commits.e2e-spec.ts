@@ -1,0 +1,74 @@
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { ADA } from '../support/flows/step-up';
+import { claimsOf } from '../support/hosts/app';
+import { member, membersForFile } from '../support/hosts/members';
+
+const { t } = membersForFile();
+let id: string;
+beforeEach(async () => (id = await member(t, ADA)));
+
+const source = (): DataSource => t.app.get(DataSource);
+const isLive = async (access: string): Promise<boolean> => {
+  const found = 'SELECT FROM svc_sessions WHERE id = $1 AND revoked_at IS NULL';
+  return (await t.database.query(found, [claimsOf(access).fid])).length > 0;
+};
+
+/** Runs `work` with a client of the package pg, after BEGIN. */
+async function withClient(work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: t.databaseUrl });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Takes all connections of the pool of the application, so that what follows a commit waits. */
+async function withoutPool(work: () => Promise<void>): Promise<void> {
+  const { options } = (source().driver as unknown as { master: { options: { max: number } } }).master;
+  const runners = Array.from({ length: options.max }, () => source().createQueryRunner());
+  await Promise.all(runners.map((runner) => runner.connect()));
+  try {
+    await work();
+  } finally {
+    await Promise.all(runners.map((runner) => runner.release()));
+  }
+}
+
+describe('the second end of sessions, after the commit of the host', () => {
+  const ends: [string, () => Promise<void>][] = [
+    ['revokeAll', () => t.auth.revokeAll(id)],
+    ['revokeOthers', () => t.auth.revokeOthers(id, '00000000-0000-4000-8000-000000000000')],
+  ];
+
+  it.each(ends)('of %s does not end a session that starts after the commit, also when it is late', async (_, end) => {
+    let accessToken!: string;
+    await withoutPool(() =>
+      withClient(async (first) => {
+        await t.auth.within(first, end);
+        await first.query('COMMIT');
+        await withClient(async (second) => {
+          await second.query('SELECT pg_sleep(0.1)');
+          ({ accessToken } = await t.auth.within(second, () => t.auth.startSession(id)));
+          await second.query('COMMIT');
+        });
+      }),
+    );
+    await t.auth.settled();
+    expect(await isLive(accessToken)).toBe(true);
+  });
+
+  it.each(ends)('of %s ends a session that another request has started before the commit', async (_, end) => {
+    let access!: string;
+    await withClient(async (client) => {
+      await t.auth.within(client, end);
+      access = (await t.session()).access_token;
+      await client.query('COMMIT');
+    });
+    await t.auth.settled();
+    expect(await isLive(access)).toBe(false);
+  });
+});
