@@ -1,7 +1,9 @@
+import { SecurityStore, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { ADA } from '../support/flows/step-up';
 import { claimsOf } from '../support/hosts/app';
+import { deniedKey } from '../support/stores/denylist-state';
 import { member, membersForFile } from '../support/hosts/members';
 
 const { t } = membersForFile();
@@ -12,6 +14,10 @@ const source = (): DataSource => t.app.get(DataSource);
 const isLive = async (access: string): Promise<boolean> => {
   const found = 'SELECT FROM svc_sessions WHERE id = $1 AND revoked_at IS NULL';
   return (await t.database.query(found, [claimsOf(access).fid])).length > 0;
+};
+const isDenied = async (access: string): Promise<boolean> => {
+  const [denial] = await t.app.get(SecurityStore).getMany([deniedKey(claimsOf(access).fid)]);
+  return denial !== null;
 };
 
 /** Runs `work` with a client of the package pg, after BEGIN. */
@@ -70,5 +76,32 @@ describe('the second end of sessions, after the commit of the host', () => {
     });
     await t.auth.settled();
     expect(await isLive(access)).toBe(false);
+  });
+});
+
+describe('an end of sessions during which the host ends its transaction', () => {
+  it.each(['COMMIT', 'ROLLBACK'])('by %s: a session that has ended has its denial and its event', async (command) => {
+    const ended = t.recorded(SessionEnded);
+    for (let place = 0; ; place++) {
+      let sent = 0;
+      const { accessToken } = await t.auth.startSession(id);
+      const familyId = String(claimsOf(accessToken).fid);
+      await withClient(async (client) => {
+        const query = client.query.bind(client) as (...values: unknown[]) => Promise<unknown>;
+        client.query = ((...values: unknown[]) => {
+          // It stands in the queue of the client before the next statement of the library.
+          if (sent++ === place) void query(command);
+          return query(...values);
+        }) as never;
+        await t.auth.within(client, () => t.auth.revoke(familyId)).catch(() => undefined);
+        await query(command);
+      });
+      await t.auth.settled();
+      const isKept = await isLive(accessToken);
+      const wanted = command === 'ROLLBACK' || isKept;
+      const events = ended.filter((event) => event.familyId === familyId).length;
+      expect([place, isKept, await isDenied(accessToken), events]).toEqual([place, wanted, !wanted, wanted ? 0 : 1]);
+      if (sent <= place) break;
+    }
   });
 });

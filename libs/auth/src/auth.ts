@@ -335,9 +335,9 @@ export class Auth {
    */
   private ended(end: (started: readonly string[], committedAt?: number) => Promise<void>): Promise<void> {
     return asPart(async () => {
-      await end([]);
       const outer = outerTransaction();
       await outer?.after('the end of sessions', (committedAt) => end(outer.started, committedAt));
+      await end([]);
     });
   }
 

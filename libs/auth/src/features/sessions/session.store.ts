@@ -69,7 +69,7 @@ const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffff
 const FIRST_OF_GUARD: PageStart = { userId: '', createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
 /** Work before the commit of the transaction, with the ids of the sessions that it ended. */
-type BeforeCommit = (familyIds: string[]) => Promise<void>;
+type BeforeCommit = (familyIds: string[], ended: readonly EndedRow[]) => Promise<void>;
 
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
@@ -165,7 +165,10 @@ export class SessionStore {
     return this.database.transaction(async (sql) => {
       await sql(LOCK_UNTIL_COMMIT, [`svc:cap:${this.realm.guard}:${userId}`]);
       const ended = await sql<EndedRow>(this.statements().endOverCap, [...this.capped(userId), own]);
-      await beforeCommit(ended.map(({ id }) => id));
+      await beforeCommit(
+        ended.map(({ id }) => id),
+        ended,
+      );
       return ended;
     });
   }
@@ -223,8 +226,9 @@ export class SessionStore {
           : ((await sql<EndedRow>(endOne, values))[0] ?? (await sql<EndedRow>(noteEnd, values))[0]);
       const row = isUuid(familyId) ? await ended() : FOREIGN;
       // Without a row, the session belongs to another guard, or has ended: it is not denied here.
-      if (row) await beforeCommit([familyId]);
-      return row?.userId === '' ? 'foreign' : (row ?? null);
+      const isForeign = row?.userId === '';
+      if (row) await beforeCommit([familyId], isForeign ? [] : [row]);
+      return isForeign ? 'foreign' : (row ?? null);
     });
   }
 
@@ -341,7 +345,10 @@ export class SessionStore {
       const all = [this.realm.guard, this.clock.offset, ...values];
       const rows = await sql<EndedRow & PageStart & { size: number }>(statement, all);
       const ended = rows.filter(({ size }) => size === 0);
-      await beforeCommit(ended.map((row) => row.id));
+      await beforeCommit(
+        ended.map((row) => row.id),
+        ended,
+      );
       return { ended, next: rows.find(({ size }) => size >= PAGE) ?? null };
     });
   }

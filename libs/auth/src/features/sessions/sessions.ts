@@ -24,8 +24,8 @@ export const rowId = (familyId: string | null): string | undefined =>
 
 const rowIds = (familyIds: readonly (string | null)[]): string[] => familyIds.flatMap((id) => rowId(id) ?? []);
 
-/** Denies the access tokens of sessions, before the commit of their end. */
-type Deny = (familyIds: string[]) => Promise<void>;
+/** Denies the access tokens of sessions, before the commit of their end. @param ended those of them that were live here */
+type Deny = (familyIds: string[], ended: readonly EndedRow[]) => Promise<void>;
 
 /** The pages of an end of sessions that are tried again while a store is unavailable. With them the end has no time limit. */
 export type RetriedPages = 'none' | 'later' | 'all';
@@ -277,13 +277,16 @@ export class Sessions {
     const outer = outerTransaction();
     const denied = new Set<string>();
     if (outer) {
-      const { result, ended } = await work(async (familyIds) => familyIds.forEach((id) => denied.add(id)));
+      const rows: EndedRow[] = [];
       // A rollback keeps the sessions, so it must keep their tokens, too.
-      if (denied.size) await outer.after('denying ended sessions', () => this.denylist.keep([...denied]));
-      if (ended.length)
-        await outer.after('the events of ended sessions', async () => {
-          for (const row of ended) this.emitEnded(row, reason);
-        });
+      await outer.after('denying ended sessions', async () => denied.size && this.denylist.keep([...denied]));
+      await outer.after('the events of ended sessions', async () => {
+        for (const row of rows) this.emitEnded(row, reason);
+      });
+      const { result } = await work(async (familyIds, ended) => {
+        for (const id of familyIds) denied.add(id);
+        rows.push(...ended);
+      });
       return result;
     }
     const deny = async (familyIds: readonly string[]): Promise<void> => {

@@ -55,11 +55,11 @@ export class RequestDeadline {
 export interface OuterTransaction {
   /** The sessions that calls in the transaction have started. */
   readonly started: string[];
-  /** Runs work as a part of it, after the work that was given before. An error undoes it. @throws AuthConfigError after its end */
-  take<T>(work: () => Promise<T>): Promise<T>;
+  /** Makes a call as a part of it, after the calls that were made before. An error undoes it. @throws AuthConfigError after its end */
+  call<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` after the commit, outside the transaction; never if this part is rolled back. It is repeated while a store is
-   * unavailable.
+   * Runs `work` after the commit, outside the transaction; never if the call is rolled back. It is repeated while a store is
+   * unavailable. What must follow a statement is given before it: a COMMIT that the host sends during the call ends the call.
    *
    * @param what completes "… failed" in the log
    * @param work receives a moment after the commit, as `performance.now()` returns it
@@ -143,7 +143,7 @@ export function keepSurroundings(): void {
 export const outerTransaction = (): OuterTransaction | undefined => storage.getStore()?.transaction;
 
 /** Makes a call, in a transaction of the host as a part of it. */
-export const asPart = <T>(call: () => Promise<T>): Promise<T> => outerTransaction()?.take(call) ?? call();
+export const asPart = <T>(call: () => Promise<T>): Promise<T> => outerTransaction()?.call(call) ?? call();
 
 /** Runs `work`, in a transaction of the host after its commit: see {@link OuterTransaction.after}. */
 export async function afterCommit(what: string, work: () => void): Promise<void> {

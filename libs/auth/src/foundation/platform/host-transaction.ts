@@ -49,7 +49,7 @@ export class TransactionPart implements OuterTransaction {
   private turns: Promise<unknown> = Promise.resolve();
   private unsettled = 0;
   private isOver = false;
-  private marked?: Promise<string>;
+  private mark?: string;
 
   constructor(readonly transaction: HostTransaction) {}
 
@@ -69,7 +69,18 @@ export class TransactionPart implements OuterTransaction {
     return this.transaction.started;
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Makes a call of the library. Its mark is written before its first statement: a COMMIT that the host sends during the call
+   * commits the mark with what the call has done.
+   */
+  call<T>(work: () => Promise<T>): Promise<T> {
+    return this.take(async (part) => {
+      part.mark = await this.transaction.mark();
+      return work();
+    });
+  }
+
+  async take<T>(work: (part: TransactionPart) => Promise<T>): Promise<T> {
     if (this.isOver) throw new AuthConfigError(`The part of the transaction is over. ${AWAIT}`);
     this.unsettled++;
     const turn = this.turns.then(() => this.run(work)).finally(() => this.unsettled--);
@@ -84,9 +95,9 @@ export class TransactionPart implements OuterTransaction {
    * @param ms timeout in milliseconds
    */
   async step<T>(ms: number, work: (connection: PooledConnection, throwIfOver: () => void) => Promise<T>): Promise<T> {
-    const { connection, throwIfOver } = this.transaction;
+    const { connection, guarded, throwIfOver } = this.transaction;
     let isAnswered = false;
-    const turn = this.take(() => work(connection, throwIfOver)).finally(() => {
+    const turn = this.take(() => work(guarded, throwIfOver)).finally(() => {
       isAnswered = true;
     });
     try {
@@ -97,15 +108,15 @@ export class TransactionPart implements OuterTransaction {
   }
 
   async after(what: string, run: Effect['run']): Promise<void> {
-    this.marked ??= this.transaction.mark();
-    this.transaction.follow(await this.marked, { what, run });
+    if (!this.mark) throw new Error('Only a call has effects after the commit.');
+    this.transaction.follow(this.mark, { what, run });
   }
 
-  private run<T>(work: () => Promise<T>): Promise<T> {
+  private run<T>(work: (part: TransactionPart) => Promise<T>): Promise<T> {
     const part = new TransactionPart(this.transaction);
     return this.transaction.inSavepoint(async () => {
       try {
-        const result = await runWithin(part, work);
+        const result = await runWithin(part, () => work(part));
         // A call that nothing waits for would not report its error.
         if (part.unsettled) throw new AuthConfigError(AWAIT);
         return result;
@@ -125,10 +136,12 @@ export class HostTransaction {
   readonly started: string[] = [];
   private readonly top = new TransactionPart(this);
   private readonly effects = new Map<string, Effect[]>();
+  /** The connection for statements of the library. */
+  readonly guarded: PooledConnection;
   private savepoints = 0;
   private isOver = false;
 
-  /** After the end of the transaction: resolves when what follows its commit has run. */
+  /** After a commit: resolves when what follows it has run. */
   settled?: Promise<void>;
 
   private constructor(
@@ -136,6 +149,7 @@ export class HostTransaction {
     readonly connection: PooledConnection,
     private readonly marks: Marks,
   ) {
+    this.guarded = { ...connection, client: refusing(connection.client, () => this.refusal) };
     this.watch();
   }
 
@@ -183,19 +197,24 @@ export class HostTransaction {
 
   /** Runs an effect after the commit, if the mark is committed. */
   follow(mark: string, effect: Effect): void {
-    this.throwIfOver();
-    this.effects.set(mark, [...(this.effects.get(mark) ?? []), effect]);
+    if (this.isOver) this.begin(new Map([[mark, [effect]]]));
+    else this.effects.set(mark, [...(this.effects.get(mark) ?? []), effect]);
   }
 
   /** @throws AuthConfigError after the end of the transaction: its connection may serve another request */
   readonly throwIfOver = (): void => {
-    if (this.isOver) throw new AuthConfigError(`The transaction of the host is over. ${AWAIT}`);
+    const { refusal } = this;
+    if (refusal) throw refusal;
   };
+
+  private get refusal(): AuthConfigError | undefined {
+    return this.isOver ? new AuthConfigError(`The transaction of the host is over. ${AWAIT}`) : undefined;
+  }
 
   /** Runs work that has settled before the savepoint ends. */
   async inSavepoint<T>(work: () => Promise<T>): Promise<T> {
     this.throwIfOver();
-    const { client } = this.connection;
+    const { client } = this.guarded;
     const name = `svc_${++this.savepoints}`;
     await client.query(`SAVEPOINT ${name}`).catch((error: { code?: string }) => {
       // no_active_sql_transaction
@@ -209,9 +228,9 @@ export class HostTransaction {
       return result;
     } catch (error) {
       if (!this.isOver)
-        await client
-          .query(`ROLLBACK TO ${name}; RELEASE ${name}`)
-          .catch(() => void client.end().catch(() => undefined));
+        await client.query(`ROLLBACK TO ${name}; RELEASE ${name}`).catch(() => {
+          if (!this.isOver) void this.connection.client.end().catch(() => undefined);
+        });
       throw error;
     }
   }
@@ -231,21 +250,57 @@ export class HostTransaction {
       this.isOver = true;
       open.delete(this.connection.client);
       for (const [name, listener] of Object.entries(listeners)) connection!.off(name, listener);
-      // The message may arrive in the surroundings of any request.
-      this.settled = RequestScope.detached(() => (mayBeCommitted ? this.carryOut(committedAt) : Promise.resolve()));
-      BackgroundWork.ofProcess.add(this.settled);
+      if (mayBeCommitted) this.settled = this.begin(this.effects, committedAt);
     };
-    for (const [name, listener] of Object.entries(listeners)) connection!.on(name, listener);
+    // Before the client, which sends its next statement when it reads `readyForQuery`.
+    for (const [name, listener] of Object.entries(listeners)) connection!.prependListener(name, listener);
   }
 
-  /** @param committedAt unknown if the connection was lost: then the commit was over when its mark is read */
-  private async carryOut(committedAt?: number): Promise<void> {
-    for (const [mark, effects] of this.effects) {
-      const isCommitted = await attempted(effects[0]!.what, () => this.marks.isMarked(mark));
-      const moment = committedAt ?? performance.now();
-      if (isCommitted) for (const { what, run } of effects) await attempted(what, () => run(moment));
-    }
+  private begin(effects: ReadonlyMap<string, Effect[]>, committedAt?: number): Promise<void> {
+    // The message may arrive in the surroundings of any request.
+    const done = RequestScope.detached(() => this.carryOut(effects, committedAt));
+    BackgroundWork.ofProcess.add(done);
+    return done;
   }
+
+  /**
+   * Runs effects beside each other: an event or an end of sessions does not wait for a denial that fails.
+   *
+   * @param committedAt unknown if the connection was lost: then the commit was over when its mark is read
+   */
+  private async carryOut(effects: ReadonlyMap<string, Effect[]>, committedAt?: number): Promise<void> {
+    const running: Promise<unknown>[] = [];
+    for (const [mark, marked] of effects) {
+      if (!(await attempted(marked[0]!.what, () => this.marks.isMarked(mark)))) continue;
+      const moment = committedAt ?? performance.now();
+      running.push(...marked.map(({ what, run }) => attempted(what, () => run(moment))));
+    }
+    await Promise.all(running);
+  }
+}
+
+/** A query of node-postgres, which the client sends when all earlier ones are answered. */
+interface Query {
+  submit(connection: unknown): Error | null | undefined;
+}
+
+type QueryType = new (config: object, callback: (error: Error | null, result: never) => void) => Query;
+
+/**
+ * A client whose statements are refused when it is their turn after the end of the transaction. A COMMIT or ROLLBACK of the host
+ * may stand before them in the queue of the client: they would run, and commit, outside the transaction.
+ */
+function refusing(client: Client, refusal: () => Error | undefined): Client {
+  const { Query: type } = client.constructor as { Query?: QueryType };
+  if (!type) return client;
+  const query = (config: string | object): Promise<never> =>
+    new Promise((resolve, reject) => {
+      const given = typeof config === 'string' ? { text: config } : { ...config };
+      const sent = new type(given, (error, result) => (error ? reject(error) : resolve(result)));
+      const submit = sent.submit.bind(sent);
+      void client.query(Object.assign(sent, { submit: (to: unknown) => refusal() ?? submit(to) }) as never);
+    });
+  return Object.assign(Object.create(client) as Client, { query });
 }
 
 /** Repeats work while a store is unavailable. A last error is logged. */
