@@ -1,12 +1,21 @@
-import { SecurityStore, SessionEnded } from '@svc/auth';
+import {
+  AuthConfigError,
+  Pruning,
+  SecurityStore,
+  SessionEnded,
+  TwoFactor,
+  TwoFactorEnabled,
+  Unauthenticated,
+} from '@svc/auth';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { ADA } from '../support/flows/step-up';
 import { claimsOf } from '../support/hosts/app';
+import { eventually } from '../support/runtime/eventually';
 import { deniedKey } from '../support/stores/denylist-state';
 import { member, membersForFile } from '../support/hosts/members';
 
-const { t } = membersForFile();
+const { t } = membersForFile({ features: { twoFactor: true } });
 let id: string;
 beforeEach(async () => (id = await member(t, ADA)));
 
@@ -104,4 +113,63 @@ describe('an end of sessions during which the host ends its transaction', () => 
       if (sent <= place) break;
     }
   });
+});
+
+describe('in a transaction of the host', () => {
+  it.each(['injected', 'kept'])('a service that is %s is refused, and changes nothing', async (kind) => {
+    const service = kind === 'kept' ? t.auth.twoFactor : t.app.get(TwoFactor, { strict: false });
+    const enabled = t.recorded(TwoFactorEnabled);
+    const importing = t.auth.transaction(() =>
+      service.importFactor(id, { secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', recoveryCodeHashes: [] }),
+    );
+    await expect(importing).rejects.toThrow('cannot be part of a transaction');
+    expect([await service.isEnabled(id), enabled]).toEqual([false, []]);
+  });
+
+  it('pruning is refused', async () => {
+    const pruning = t.auth.transaction(() => t.app.get(Pruning).run());
+    await expect(pruning).rejects.toThrow('cannot be part of a transaction');
+  });
+
+  it('the caller of a request is read, also before and after an end of the session', async () => {
+    const { accessToken } = await t.auth.startSession(id);
+    const callerOf = () => t.auth.callerOf({ headers: { authorization: `Bearer ${accessToken}` } });
+    await t.auth.transaction(async () => {
+      expect(await callerOf()).toMatchObject({ userId: id });
+      await t.auth.revokeAll(id);
+      await expect(callerOf()).rejects.toThrow(Unauthenticated);
+    });
+  });
+
+  it.each([undefined, null])('%s is no connection', async (none) => {
+    const begun = t.auth.within(none as unknown as object, () => t.auth.startSession(id));
+    await expect(begun).rejects.toThrow(AuthConfigError);
+  });
+});
+
+it('while a denial cannot be written after the commit, the events follow, and the other denials', async () => {
+  const sessions = [await t.auth.startSession(id), await t.auth.startSession(id)];
+  const [first, second] = sessions.map(({ accessToken }) => String(claimsOf(accessToken).fid)) as [string, string];
+  const ended = t.recorded(SessionEnded);
+  const store = t.app.get(SecurityStore);
+  const setMany = store.setMany.bind(store);
+  let isRefusing = true;
+  store.setMany = async (keys, ...rest) => {
+    if (isRefusing && keys.includes(deniedKey(first)))
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    return setMany(keys, ...rest);
+  };
+  try {
+    await t.auth.transaction(async () => {
+      await t.auth.revoke(first);
+      await t.auth.revoke(second);
+    });
+    await eventually(() => isDenied(sessions[1]!.accessToken));
+    expect(ended.map(({ familyId }) => familyId)).toEqual([first, second]);
+  } finally {
+    isRefusing = false;
+    await t.auth.settled();
+    Reflect.deleteProperty(store, 'setMany');
+  }
+  expect(await isDenied(sessions[0]!.accessToken)).toBe(true);
 });

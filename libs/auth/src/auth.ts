@@ -126,7 +126,7 @@ export class Auth {
   async callerOf(request: object): Promise<Caller | null> {
     const { scope } = this;
     try {
-      return await scope.get(Authenticator).authenticateIfAsked(request);
+      return await asPart(() => scope.get(Authenticator).authenticateIfAsked(request));
     } catch (error) {
       throw isUnavailable(error) ? refusalOf(error).translatedBy(scope.realm.translatorFor(request)) : error;
     }

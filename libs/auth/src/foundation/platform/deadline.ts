@@ -130,13 +130,17 @@ function leave(): void {
   if (--running === 0) storage.disable();
 }
 
-/** Milliseconds after the begin of a transaction of the host in which a call that was not awaited is still known as one of it. */
-const KNOWN_MS = 60_000;
+/** Milliseconds after the end of a transaction of the host in which a call that was not awaited is still known as one of it. */
+const KNOWN_MS = 1000;
 
-/** Keeps the surroundings of work that has left them, so that it does not go on outside the transaction. */
-export function keepSurroundings(): void {
+/**
+ * Keeps the surroundings of work that has left them, so that it does not go on outside the transaction.
+ *
+ * @returns to call after the end of the transaction
+ */
+export function keepSurroundings(): () => void {
   running++;
-  setTimeout(leave, KNOWN_MS).unref();
+  return () => void setTimeout(leave, KNOWN_MS).unref();
 }
 
 /** The transaction of the host in which the current call runs; undefined outside one. */

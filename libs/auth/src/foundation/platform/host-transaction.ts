@@ -37,12 +37,14 @@ const open = new WeakMap<object, HostTransaction>();
 
 /** @throws AuthConfigError in a transaction of the host, for a call that cannot be a part of it */
 export function refuseWithin(call: string): void {
-  if (!outerTransaction()) return;
-  throw new AuthConfigError(
+  if (outerTransaction()) throw refused(call);
+}
+
+const refused = (call: string): AuthConfigError =>
+  new AuthConfigError(
     `${call} cannot be part of a transaction of the host. Call it before auth.within() or auth.transaction(), or after the ` +
       'commit. startSession, revoke, revokeAll, revokeOthers and registration.register can be part of it.',
   );
-}
 
 /** A part of an open transaction of the host: all calls in it, one call, or one step of a call. The parts of a part have turns. */
 export class TransactionPart implements OuterTransaction {
@@ -51,7 +53,11 @@ export class TransactionPart implements OuterTransaction {
   private isOver = false;
   private mark?: string;
 
-  constructor(readonly transaction: HostTransaction) {}
+  /** @param isOfCall whether it is a call that can be part of the transaction, or a part of one */
+  constructor(
+    readonly transaction: HostTransaction,
+    private isOfCall = false,
+  ) {}
 
   /**
    * The part in which the current call runs; undefined outside a transaction of the host.
@@ -75,6 +81,7 @@ export class TransactionPart implements OuterTransaction {
    */
   call<T>(work: () => Promise<T>): Promise<T> {
     return this.take(async (part) => {
+      part.isOfCall = true;
       part.mark = await this.transaction.mark();
       return work();
     });
@@ -93,8 +100,10 @@ export class TransactionPart implements OuterTransaction {
    * and the transaction cannot commit.
    *
    * @param ms timeout in milliseconds
+   * @throws AuthConfigError outside a call: a service of the library that the host has injected, or has kept, comes here
    */
   async step<T>(ms: number, work: (connection: PooledConnection, throwIfOver: () => void) => Promise<T>): Promise<T> {
+    if (!this.isOfCall) throw refused('This call');
     const { connection, guarded, throwIfOver } = this.transaction;
     let isAnswered = false;
     const turn = this.take(() => work(guarded, throwIfOver)).finally(() => {
@@ -107,13 +116,18 @@ export class TransactionPart implements OuterTransaction {
     }
   }
 
+  /** Resolves when no call runs. Never rejects. */
+  settled(): Promise<unknown> {
+    return this.turns;
+  }
+
   async after(what: string, run: Effect['run']): Promise<void> {
     if (!this.mark) throw new Error('Only a call has effects after the commit.');
     this.transaction.follow(this.mark, { what, run });
   }
 
   private run<T>(work: (part: TransactionPart) => Promise<T>): Promise<T> {
-    const part = new TransactionPart(this.transaction);
+    const part = new TransactionPart(this.transaction, this.isOfCall);
     return this.transaction.inSavepoint(async () => {
       try {
         const result = await runWithin(part, () => work(part));
@@ -140,6 +154,7 @@ export class HostTransaction {
   readonly guarded: PooledConnection;
   private savepoints = 0;
   private isOver = false;
+  private readonly leaveSurroundings = keepSurroundings();
 
   /** After a commit: resolves when what follows it has run. */
   settled?: Promise<void>;
@@ -161,14 +176,14 @@ export class HostTransaction {
    */
   static async on(given: object, source: DataSource, marks: Marks): Promise<HostTransaction> {
     // `dataSource` is the name since TypeORM 1.0. A client of node-postgres has a `connection`, too.
-    const { queryRunner, dataSource, connection = dataSource } = given as Partial<EntityManager>;
+    const { queryRunner, dataSource, connection = dataSource } = (given ?? {}) as Partial<EntityManager>;
     const isManager = typeof connection?.createQueryRunner === 'function';
     if (isManager && connection !== source)
       throw new AuthConfigError('The entity manager is not one of the data source of the library (option dataSource).');
     if (isManager && !queryRunner?.isTransactionActive)
       throw new AuthConfigError('The entity manager has no open transaction. Pass the manager of the transaction.');
     const client = (isManager ? await queryRunner!.connect() : given) as WatchedClient;
-    if (typeof client.connection?.on !== 'function')
+    if (typeof client?.connection?.on !== 'function')
       throw new AuthConfigError(
         'The connection is neither the entity manager of a transaction nor a client of node-postgres. A pool or a client of pg-native is none.',
       );
@@ -177,7 +192,6 @@ export class HostTransaction {
     const runner = isManager ? queryRunner! : runnerOn(source, client);
     const opened = new HostTransaction(source, { client, runner }, marks);
     open.set(client, opened);
-    keepSurroundings();
     return opened;
   }
 
@@ -249,6 +263,7 @@ export class HostTransaction {
       if (this.isOver) return;
       this.isOver = true;
       open.delete(this.connection.client);
+      void this.top.settled().then(this.leaveSurroundings);
       for (const [name, listener] of Object.entries(listeners)) connection!.off(name, listener);
       if (mayBeCommitted) this.settled = this.begin(this.effects, committedAt);
     };

@@ -9,7 +9,7 @@ import { AccessTokens } from './access-tokens';
 import { type Caller, callerOf, recordCaller, recordPin } from './caller';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { RequestScope, withinDeadline } from '../../foundation/platform/deadline';
+import { RequestScope, outerTransaction, withinDeadline } from '../../foundation/platform/deadline';
 import { EndedSessions, UnfinishedEnds } from '../denylist/ended-sessions';
 import { Grant } from '../users/grant';
 import { TypeormUserProvider } from '../users/typeorm-user-provider';
@@ -155,8 +155,9 @@ export class Authenticator {
     ]);
     const verdict = denylistVerdict({ ...stored, ended });
     if (verdict === 'unknown') throw new StoreUnavailable('The denylist');
-    // Denied, but not ended: the end was not committed.
-    if (verdict === 'ended' && ended === false) await this.unfinishedEnds.finish(claims.sub, familyId);
+    // Denied, but not ended: the end was not committed. A transaction of the host may not see it, and cannot finish it.
+    if (verdict === 'ended' && ended === false && !outerTransaction())
+      await this.unfinishedEnds.finish(claims.sub, familyId);
     if (verdict === 'ended') throw new Unauthenticated(true).withReason('revoked_token', claims.sub);
     if (!user) throw new Unauthenticated(true).withReason('unknown_user', claims.sub);
     const caller: Caller = {

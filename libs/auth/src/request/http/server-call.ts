@@ -201,7 +201,7 @@ export class ServerCalls {
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
-      await scope.run(() => this.checkGates(controller, handler, request));
+      await scope.run(() => asPart(() => this.checkGates(controller, handler, request)));
       return (await this.observer.observe(handler, request, () => scope.run(() => asPart(() => work(request))))) as T;
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
