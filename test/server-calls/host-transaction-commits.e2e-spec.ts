@@ -160,10 +160,12 @@ it('while a denial cannot be written after the commit, the events follow, and th
     return setMany(keys, ...rest);
   };
   try {
-    await t.auth.transaction(async () => {
-      await t.auth.revoke(first);
-      await t.auth.revoke(second);
-    });
+    await source().transaction((manager) =>
+      t.auth.within(manager, async () => {
+        await t.auth.revoke(first);
+        await t.auth.revoke(second);
+      }),
+    );
     await eventually(() => isDenied(sessions[1]!.accessToken));
     expect(ended.map(({ familyId }) => familyId)).toEqual([first, second]);
   } finally {

@@ -33,6 +33,10 @@ interface Effect {
 
 const AWAIT = 'Await each call of the library in a transaction of the host.';
 
+const PREPARED =
+  'A transaction with calls of the library was prepared (PREPARE TRANSACTION). The library does not see its commit: denials and ' +
+  'events of ended sessions do not follow. Commit it on its connection, or call the library after the commit.';
+
 const open = new WeakMap<object, HostTransaction>();
 
 /** @throws AuthConfigError in a transaction of the host, for a call that cannot be a part of it */
@@ -254,7 +258,10 @@ export class HostTransaction {
     const { connection } = this.connection.client as WatchedClient;
     const listeners = {
       // PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction.
-      commandComplete: ({ text }: { text: string }) => text === 'COMMIT' && finish(true, performance.now()),
+      commandComplete: ({ text }: { text: string }) => {
+        if (text === 'COMMIT') finish(true, performance.now());
+        if (text === 'PREPARE TRANSACTION') new Logger('Auth').error(PREPARED);
+      },
       readyForQuery: ({ status }: { status: string }) => status === 'I' && finish(false),
       // A lost connection may have committed: the marks show it.
       end: () => finish(true),
