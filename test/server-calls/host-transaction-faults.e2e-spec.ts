@@ -244,6 +244,23 @@ describe('with a pool of one connection, a transaction of the host', () => {
     expect(await single.database.query('SELECT FROM svc_sessions WHERE revoked_at IS NULL')).toHaveLength(1);
   });
 
+  it('can be repeated after a rollback when hooks.register creates the user with the same id', async () => {
+    const fields = { name: 'Eve', email: 'eve@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+    const userId = '11111111-1111-4111-8111-111111111111';
+    const begin = (isUndone: boolean) =>
+      single.auth.transaction(async (manager) => {
+        current = {
+          save: (entity: typeof Member, values: Member) => manager.save(entity, { ...values, id: userId }),
+        } as never;
+        await single.auth.registration.register(fields, { ip: '127.0.0.1' });
+        if (isUndone) throw new Undone();
+      });
+    await expect(begin(true)).rejects.toThrow(Undone);
+    await single.auth.settled();
+    await begin(false);
+    expect(await single.database.getRepository(Member).countBy({ id: userId })).toBe(1);
+  });
+
   it('contains no call of another application', async () => {
     const begun = t.auth.transaction(() => single.auth.revokeAll(id));
     await expect(begun).rejects.toThrow(AuthConfigError);

@@ -216,7 +216,10 @@ export class NewAccounts {
     const user = await this.users.findById(id);
     if (!user || !this.hasIdentifier(user, fields[this.realm.options.username])) return null;
     if (!(await this.users.wasCreatedSince(id, mark))) return null;
-    const isFirst = await this.store.add(`svc:registered:${this.realm.source.key}:${id}`, 'true', CLAIM_SECONDS);
+    const claim = `svc:registered:${this.realm.source.key}:${id}`;
+    const isFirst = await this.store.add(claim, 'true', CLAIM_SECONDS);
+    // After a rollback, the user of a repeated registration may have the same id.
+    if (isFirst) await deadline.outerTransaction()?.after('the end of a claim', () => this.store.take(claim), true);
     return isFirst ? user : null;
   }
 

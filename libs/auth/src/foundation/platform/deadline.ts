@@ -63,8 +63,9 @@ export interface OuterTransaction {
    *
    * @param what completes "… failed" in the log
    * @param work receives a moment after the commit, as `performance.now()` returns it
+   * @param isUndo whether it runs if the call is rolled back, instead of after the commit
    */
-  after(what: string, work: (committedAt: number) => Promise<unknown>): Promise<void>;
+  after(what: string, work: (committedAt: number) => Promise<unknown>, isUndo?: boolean): Promise<void>;
 }
 
 /** What surrounds work of the library. */

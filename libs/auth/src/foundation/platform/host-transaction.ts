@@ -27,6 +27,8 @@ export interface Marks {
 }
 
 interface Effect {
+  /** Whether it runs if the call is not committed, instead of after its commit. */
+  readonly isUndo: boolean;
   readonly what: string;
   readonly run: (committedAt: number) => Promise<unknown>;
 }
@@ -125,9 +127,9 @@ export class TransactionPart implements OuterTransaction {
     return this.turns;
   }
 
-  async after(what: string, run: Effect['run']): Promise<void> {
+  async after(what: string, run: Effect['run'], isUndo = false): Promise<void> {
     if (!this.mark) throw new Error('Only a call has effects after the commit.');
-    this.transaction.follow(this.mark, { what, run });
+    this.transaction.follow(this.mark, { what, run, isUndo });
   }
 
   private run<T>(work: (part: TransactionPart) => Promise<T>): Promise<T> {
@@ -160,7 +162,7 @@ export class HostTransaction {
   private isOver = false;
   private readonly leaveSurroundings = keepSurroundings();
 
-  /** After a commit: resolves when what follows it has run. */
+  /** After the end of the transaction: resolves when what follows it has run. */
   settled?: Promise<void>;
 
   private constructor(
@@ -215,7 +217,7 @@ export class HostTransaction {
 
   /** Runs an effect after the commit, if the mark is committed. */
   follow(mark: string, effect: Effect): void {
-    if (this.isOver) this.begin(new Map([[mark, [effect]]]));
+    if (this.isOver) this.begin(new Map([[mark, [effect]]]), true);
     else this.effects.set(mark, [...(this.effects.get(mark) ?? []), effect]);
   }
 
@@ -272,15 +274,15 @@ export class HostTransaction {
       open.delete(this.connection.client);
       void this.top.settled().then(this.leaveSurroundings);
       for (const [name, listener] of Object.entries(listeners)) connection!.off(name, listener);
-      if (mayBeCommitted) this.settled = this.begin(this.effects, committedAt);
+      this.settled = this.begin(this.effects, mayBeCommitted, committedAt);
     };
     // Before the client, which sends its next statement when it reads `readyForQuery`.
     for (const [name, listener] of Object.entries(listeners)) connection!.prependListener(name, listener);
   }
 
-  private begin(effects: ReadonlyMap<string, Effect[]>, committedAt?: number): Promise<void> {
+  private begin(effects: ReadonlyMap<string, Effect[]>, mayBeCommitted: boolean, committedAt?: number): Promise<void> {
     // The message may arrive in the surroundings of any request.
-    const done = RequestScope.detached(() => this.carryOut(effects, committedAt));
+    const done = RequestScope.detached(() => this.carryOut(effects, mayBeCommitted, committedAt));
     BackgroundWork.ofProcess.add(done);
     return done;
   }
@@ -290,12 +292,19 @@ export class HostTransaction {
    *
    * @param committedAt unknown if the connection was lost: then the commit was over when its mark is read
    */
-  private async carryOut(effects: ReadonlyMap<string, Effect[]>, committedAt?: number): Promise<void> {
+  private async carryOut(
+    effects: ReadonlyMap<string, Effect[]>,
+    mayBeCommitted: boolean,
+    committedAt?: number,
+  ): Promise<void> {
     const running: Promise<unknown>[] = [];
     for (const [mark, marked] of effects) {
-      if (!(await attempted(marked[0]!.what, () => this.marks.isMarked(mark)))) continue;
+      const isCommitted = mayBeCommitted
+        ? await attempted(marked[0]!.what, () => this.marks.isMarked(mark))
+        : mayBeCommitted;
+      const due = marked.filter(({ isUndo }) => isUndo === !isCommitted && isCommitted !== undefined);
       const moment = committedAt ?? performance.now();
-      running.push(...marked.map(({ what, run }) => attempted(what, () => run(moment))));
+      running.push(...due.map(({ what, run }) => attempted(what, () => run(moment))));
     }
     await Promise.all(running);
   }
