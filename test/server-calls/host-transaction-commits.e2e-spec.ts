@@ -98,7 +98,7 @@ describe('an end of sessions during which the host ends its transaction', () => 
       await withClient(async (client) => {
         const query = client.query.bind(client) as (...values: unknown[]) => Promise<unknown>;
         client.query = ((...values: unknown[]) => {
-          // It stands in the queue of the client before the next statement of the library.
+          // The client sends it before the next statement of the library.
           if (sent++ === place) void query(command);
           return query(...values);
         }) as never;
