@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { missingStore } from '../config/url-checks';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisSecurityStore } from './redis-security-store';
@@ -35,7 +36,7 @@ export async function selectStore(
   if (store.shared) return store;
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
-    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set, so a revocation would apply only to this process';
+    : `${missingStore()}. A revocation would apply only to this process`;
   if (production) throw new AuthConfigError(`${problem}. ${CURE}`);
   new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;

@@ -4,7 +4,7 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { unknownVariables } from '../../foundation/config/env';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
-import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
+import { keySetErrors, mailErrors, missingStore } from '../../foundation/config/url-checks';
 import { FEATURES } from '../../features';
 import { OPTIONS } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
@@ -256,7 +256,7 @@ function productionChecks({ config }: WithOptions): UnnamedFinding[] {
   ];
   const now = errorsFor(false);
   const later = errorsFor(true).filter((text) => !now.includes(text));
-  const stores = config.store || config.redis.url ? [] : ['Neither redis.url (SVC_REDIS_URL) nor cache is set.'];
+  const stores = config.store || config.redis.url ? [] : [`${missingStore()}.`];
   const texts = [...later, ...stores];
   if (!texts.length) return [ok('NODE_ENV is not production; its rules find nothing more.')];
   return [warning(`NODE_ENV is not production. There the application would not start:\n${texts.join('\n')}`)];

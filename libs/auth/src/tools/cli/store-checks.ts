@@ -10,6 +10,7 @@ import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } fr
 import { TABLES } from '../../entities';
 import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
+import { missingStore } from '../../foundation/config/url-checks';
 import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;
@@ -185,7 +186,7 @@ type Ask = (...words: string[]) => Promise<unknown>;
 export async function redisChecks({ redis, config }: Subject): Promise<Finding[]> {
   if (!redis) {
     if (!config || config.store || config.redis.url) return [];
-    const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
+    const message = `${missingStore()}. The store is in the memory of the process.`;
     const cure =
       'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';
     return found('redis', (isProduction() ? error : warning)(message, cure));
