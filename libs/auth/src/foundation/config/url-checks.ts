@@ -159,12 +159,6 @@ export function mailedUrlErrors(options: OptionTree, guard: GuardConfig, product
   });
 }
 
-/** Why the store is not a shared one. A variable has no effect where the options replace the block that it belongs to. */
-export const missingStore = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
-  env.SVC_REDIS_URL?.trim()
-    ? 'SVC_REDIS_URL is set, but the options have no redis.url: they overwrite it, or do not read it by authOptionsFromEnv()'
-    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set';
-
 /** Returns the configuration errors of `redis`. The texts do not contain the URL, which may contain a password. */
 export function redisErrors({ redis: { url, ...others } }: Pick<AuthConfig, 'redis'>): string[] {
   const [without] = Object.entries(others).flatMap(([name, value]) => (value ? name : []));

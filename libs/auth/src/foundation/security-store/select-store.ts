@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { missingStore } from '../config/url-checks';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { RedisSecurityStore } from './redis-security-store';
@@ -41,6 +40,12 @@ export async function selectStore(
   new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;
 }
+
+/** Why the store is not a shared one. A variable has no effect where the options replace the block that it belongs to. */
+export const missingStore = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
+  env.SVC_REDIS_URL?.trim()
+    ? 'SVC_REDIS_URL is set, but the options have no redis.url: they overwrite it, or do not read it by authOptionsFromEnv()'
+    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set';
 
 const CURE =
   'Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager cache on Redis, a ' +

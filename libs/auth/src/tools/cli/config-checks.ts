@@ -4,13 +4,14 @@ import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-confi
 import { unknownVariables } from '../../foundation/config/env';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { unsafeValueErrors } from '../../foundation/config/unsafe-values';
-import { keySetErrors, mailErrors, missingStore } from '../../foundation/config/url-checks';
+import { keySetErrors, mailErrors } from '../../foundation/config/url-checks';
 import { FEATURES } from '../../features';
 import { OPTIONS } from '../../library-options';
 import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
 import type { Mailer } from '../../foundation/ports/mail';
 import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
+import { missingStore } from '../../foundation/security-store/select-store';
 import type { Keyring } from '../../identity/tokens/keyring';
 
 /** The result of one check. */

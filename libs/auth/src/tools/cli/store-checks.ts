@@ -5,12 +5,12 @@ import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
 import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
+import { missingStore } from '../../foundation/security-store/select-store';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
 import { TABLES } from '../../entities';
 import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
-import { missingStore } from '../../foundation/config/url-checks';
 import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';
 
 const DEFAULT_LEEWAY_SECONDS = 5;

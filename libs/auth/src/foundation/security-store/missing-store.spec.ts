@@ -1,4 +1,4 @@
-import { missingStore } from './url-checks';
+import { missingStore } from './select-store';
 
 describe('the reason why there is no shared store', () => {
   it.each([
