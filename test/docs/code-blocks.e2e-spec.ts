@@ -99,7 +99,7 @@ model User {
 
 /** The user table of another application, for the statements that import users. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL,
-  two_factor_recovery_codes text)`;
+  password_hash text, two_factor_recovery_codes text)`;
 
 const syntax = (place: string, text: string): string[] =>
   ts

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { type RunningExample, start } from '../support/packages/example';
@@ -48,12 +49,12 @@ describe('the example typeorm-roles', () => {
     ).json() as Promise<{ email?: string }>;
 
   /** A refresh token as the application issued it before the move, with its session. */
-  async function formerToken(email: string, secret = FORMER_SECRET): Promise<string> {
-    const hash = String(Math.random());
+  async function formerToken(email: string, { secret = FORMER_SECRET, isReplaced = false } = {}): Promise<string> {
+    const hash = randomUUID();
     const [session] = await rows(
       `INSERT INTO session (hash, "userId") SELECT '${hash}', id FROM "user" WHERE email = '${email}' RETURNING id`,
     );
-    return sign({ sessionId: session!.id, hash }, secret, { expiresIn: '3650d' });
+    return sign({ sessionId: session!.id, hash: isReplaced ? randomUUID() : hash }, secret, { expiresIn: '3650d' });
   }
 
   it('signs in a user with a bcrypt hash, and replaces the hash', async () => {
@@ -78,8 +79,9 @@ describe('the example typeorm-roles', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
   });
 
-  it('refuses a refresh token from before the move with another key, and after a change of the password', async () => {
-    expect((await post('refresh', undefined, await formerToken(JOHN.email, 'another'))).status).toBe(401);
+  it('refuses a refresh token from before the move with another key, a replaced one, and after a change of the password', async () => {
+    for (const wrong of [{ secret: 'another' }, { isReplaced: true }])
+      expect((await post('refresh', undefined, await formerToken(JOHN.email, wrong))).status).toBe(401);
 
     const ada = { email: 'ada@example.com', password: 'a horse with wings' };
     await post('email/register', { ...ada, firstName: 'Ada', lastName: 'Lovelace' });

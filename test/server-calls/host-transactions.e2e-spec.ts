@@ -161,6 +161,9 @@ it('a call that cannot be part of a transaction of the host is refused in one', 
   await refused(() => t.auth.revokeEverything());
   await refused(() => t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, { ip: '127.0.0.1' }));
   await expect(t.auth.within(source().manager, () => t.auth.startSession(id))).rejects.toThrow('no open transaction');
+  const pool = (source().driver as unknown as { master: object }).master;
+  for (const other of [pool, {}])
+    await expect(t.auth.within(other, () => t.auth.startSession(id))).rejects.toThrow('neither the entity manager');
 });
 
 describe('with a pool of one connection, a transaction of the host', () => {

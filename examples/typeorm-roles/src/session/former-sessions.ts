@@ -36,21 +36,17 @@ export class FormerSessions {
       return null;
     }
     const { sessionId: id, hash } = former;
-    const { raw } = await this.sessions
-      .createQueryBuilder()
-      .softDelete()
-      .where('id = :id AND hash = :hash AND "deletedAt" IS NULL', { id, hash })
-      .returning('"userId"')
-      .execute();
-    if (raw.length === 0) {
-      return null;
-    }
-    try {
-      return await this.auth.startSession(raw[0].userId, { label: 'exchanged' });
-    } catch (error) {
-      await this.sessions.restore(id);
-      throw error;
-    }
+    // If the session cannot be started, the former one stays.
+    return this.auth.transaction(async (manager) => {
+      const { raw } = await manager
+        .createQueryBuilder()
+        .softDelete()
+        .from(SessionEntity)
+        .where('id = :id AND hash = :hash AND "deletedAt" IS NULL', { id, hash })
+        .returning('"userId"')
+        .execute();
+      return raw.length > 0 ? this.auth.startSession(raw[0].userId, { label: 'exchanged' }) : null;
+    });
   }
 
   async endAll(userId: UserEntity['id']): Promise<void> {

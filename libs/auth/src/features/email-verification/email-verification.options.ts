@@ -3,8 +3,8 @@ import { option } from '../../kit';
 /** Email verification. Needs `features.emailVerification`. */
 export interface EmailVerificationOptions {
   /**
-   * External base URL of this API, without `path`. Mailed links begin with it. It is never taken from a request,
-   * because any client can set its headers. `https`, or `http` on localhost outside production. Required.
+   * External base URL of this API, with the global prefix of the application and without `path`. Mailed links begin with it. It
+   * is never taken from a request, because any client can set its headers. `https`, or `http` on localhost outside production. Required.
    *
    * @default none
    * @env SVC_VERIFY_API_URL

@@ -1,4 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, RequestMethod } from '@nestjs/common';
+import { ApplicationConfig } from '@nestjs/core';
 import { createHash } from 'node:crypto';
 import { Clock, Realm, crypto, settings } from '../../kit';
 
@@ -63,22 +64,61 @@ function decoded(text: string): string {
   }
 }
 
+/** The route of the links, below the path of the guard. */
+const VERIFY = 'email/verify/:id/:hash';
+
+/** The global prefix of an application, and the routes that have none. */
+interface Prefixed {
+  readonly prefix: string;
+  readonly exclude: readonly { readonly pathRegex: RegExp; readonly requestMethod: RequestMethod }[];
+}
+
+/**
+ * The global prefix that a base URL lacks for a GET of a route; null if it lacks none. Pure.
+ *
+ * @param route without a leading slash
+ */
+export function missingPrefix(url: string | undefined, route: string, { prefix, exclude }: Prefixed): string | null {
+  const wanted = prefix.replace(/^\/+|\/+$/g, '');
+  const methods = [RequestMethod.ALL, RequestMethod.GET];
+  const isExcluded = exclude.some((one) => methods.includes(one.requestMethod) && one.pathRegex.test(`/${route}`));
+  if (!url || !wanted || isExcluded) return null;
+  return `${new URL(url).pathname.replace(/\/+$/, '')}/`.endsWith(`/${wanted}/`) ? null : wanted;
+}
+
 /**
  * Makes and checks the links that verify an email address. They begin with the configured URL: the `Host` header of a request
  * has no influence. The signature covers the guard, the user, the address and the expiry.
  */
 @Injectable()
-export class VerificationLinks {
+export class VerificationLinks implements OnApplicationBootstrap {
   private readonly signatures: crypto.Signatures;
 
   constructor(
     private readonly realm: Realm,
     private readonly clock: Clock,
+    private readonly application: ApplicationConfig,
     @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
   ) {
     // Not the key of the tokens: with HS256, a service that only verifies tokens could sign links; with RS256 there is
     // no secret.
     this.signatures = new crypto.Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:email-verification');
+  }
+
+  /** A link without the global prefix leads to no route, unless a proxy adds the prefix: so it is no error. */
+  onApplicationBootstrap(): void {
+    const { path, nameOf, isDefault, emailVerification } = this.realm.options;
+    const named = nameOf('emailVerification.apiUrl');
+    const isInherited = !isDefault && named === 'emailVerification.apiUrl';
+    const missing = missingPrefix(emailVerification.apiUrl, `${path}/${VERIFY}`, {
+      prefix: this.application.getGlobalPrefix(),
+      exclude: this.application.getGlobalPrefixOptions().exclude ?? [],
+    });
+    if (missing === null || isInherited) return;
+    new Logger('Auth').warn(
+      `${named} (SVC_VERIFY_API_URL) is without the global prefix "${missing}" of the application, below ` +
+        `which it serves mailed links. Set it to ${emailVerification.apiUrl}/${missing}, unless a proxy adds the prefix.`,
+    );
   }
 
   make(userId: string, email: string): string {

@@ -47,8 +47,8 @@ describe('a configuration', () => {
       /^cookie\.origins .*has/,
     ],
     [
-      'with an allowed origin that has a wildcard',
-      { cookie: { origins: ['https://*.example.com'] } },
+      'with an allowed origin that has a wildcard inside its host',
+      { cookie: { origins: ['https://app.*.example.com'] } },
       /^cookie\.origins/,
     ],
     ['with the opaque origin "null"', { cookie: { origins: ['null'] } }, /^cookie\.origins/],

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityMetadata, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { currentDeadline, repeatOnConflict, withTimeout } from './deadline';
+import { currentDeadline, outerTransaction, repeatOnConflict, withTimeout } from './deadline';
 import { TransactionPart } from './host-transaction';
 import { machineTime } from './clock';
 import { sha256 } from './crypto';
@@ -317,7 +317,7 @@ export class Database {
   }
 
   private get outer(): TransactionPart | undefined {
-    return TransactionPart.current(this.dataSource);
+    return outerTransaction() && TransactionPart.current(this.dataSource);
   }
 
   private on({ runner, client }: PooledConnection, throwIfOver: () => void, prepares: boolean): Connection {

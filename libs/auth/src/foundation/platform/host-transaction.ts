@@ -146,21 +146,21 @@ export class HostTransaction {
    * @throws AuthConfigError without a transaction, and for a manager of another data source
    */
   static async on(given: object, source: DataSource, marks: Marks): Promise<HostTransaction> {
-    // `dataSource` is the name since TypeORM 1.0.
-    const { queryRunner, dataSource, connection } = given as EntityManager;
-    const isClient = typeof (given as Client).query === 'function' && !('queryRunner' in given) && !dataSource;
-    if (!isClient && (dataSource ?? connection) !== source)
+    // `dataSource` is the name since TypeORM 1.0. A client of node-postgres has a `connection`, too.
+    const { queryRunner, dataSource, connection = dataSource } = given as Partial<EntityManager>;
+    const isManager = typeof connection?.createQueryRunner === 'function';
+    if (isManager && connection !== source)
       throw new AuthConfigError('The entity manager is not one of the data source of the library (option dataSource).');
-    if (!isClient && !queryRunner?.isTransactionActive)
+    if (isManager && !queryRunner?.isTransactionActive)
       throw new AuthConfigError('The entity manager has no open transaction. Pass the manager of the transaction.');
-    const client: WatchedClient = isClient ? (given as Client) : await queryRunner!.connect();
+    const client = (isManager ? await queryRunner!.connect() : given) as WatchedClient;
     if (typeof client.connection?.on !== 'function')
       throw new AuthConfigError(
-        'The connection of the transaction is not a client of node-postgres, or one of pg-native.',
+        'The connection is neither the entity manager of a transaction nor a client of node-postgres. A pool or a client of pg-native is none.',
       );
     const known = open.get(client);
     if (known) return known;
-    const runner = isClient ? runnerOn(source, client) : queryRunner!;
+    const runner = isManager ? queryRunner! : runnerOn(source, client);
     const opened = new HostTransaction(source, { client, runner }, marks);
     open.set(client, opened);
     keepSurroundings();

@@ -54,6 +54,9 @@ const grantOf = (user: object): Grant => tokenOfUser(user)?.grant ?? Grant.NONE;
  * A-label) so that one address is one account, and `password_hash`, which queries do not select by default. Its methods `tokenCan`,
  * `tokenCannot` and `tokenAbilities` answer for the user object that a guard put on the request.
  *
+ * A column of `base` replaces that of the same property: `@Column({ name: 'password', nullable: true, select: false }) passwordHash`
+ * keeps the column of an existing table. A column of the class that extends the result does not.
+ *
  * A response never contains the hash of an instance, neither with nor without `ClassSerializerInterceptor`. A `toJSON` of
  * your own replaces the one of the mixin: begin it with `super.toJSON()`.
  *

@@ -369,9 +369,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   private requireColumn(property: string): void {
     if (this.metadata.findColumnWithPropertyName(property)) return;
+    const others =
+      property === this.username
+        ? ', or set username (SVC_USERNAME) to the identifier column.'
+        : `. A property has a column of any name: @Column({ name: 'password', type: 'text', nullable: true, select: false }) ${property}.`;
     throw new AuthConfigError(
-      `${this.metadata.name} has no column "${property}". Extend withAuthColumns(), or add the column` +
-        (property === this.username ? ', or set username (SVC_USERNAME) to the identifier column.' : '.'),
+      `${this.metadata.name} has no column "${property}". Extend withAuthColumns(), or add the column${others}`,
     );
   }
 }

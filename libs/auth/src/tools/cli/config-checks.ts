@@ -137,7 +137,10 @@ async function publishedKeys(subject: WithOptions): Promise<UnnamedFinding[]> {
       return comparedKeys(keyring, address, await keySetAt(address));
     } catch (failure) {
       const { message, cause } = failure as Error & { cause?: Error };
-      return error(`${address} cannot be read: ${cause?.message || message}`, 'Check --url and the option path.');
+      return error(
+        `${address} cannot be read: ${cause?.message || message}`,
+        'Check --url, which ends with the global prefix of the application, if it has one, and the option path.',
+      );
     }
   });
 }

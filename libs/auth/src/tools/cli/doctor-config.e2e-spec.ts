@@ -48,6 +48,21 @@ describe('svc-auth doctor, on the configuration', () => {
     server.close();
   });
 
+  it.each([
+    ['/api', /^ok: http.*\/api\/auth\/jwks lists 0 keys/],
+    ['/api/', /^ok: http.*\/api\/auth\/jwks lists 0 keys/],
+    ['', /^error: .*\/auth\/jwks cannot be read: HTTP 404 Check --url, which ends with the global prefix/],
+  ])('reads the key set of an application with a global prefix at --url …%s', async (prefix, finding) => {
+    const server = createServer(({ url }, response) => {
+      response.statusCode = url === '/api/auth/jwks' ? 200 : 404;
+      response.end('{"keys":[]}');
+    });
+    await new Promise((ready) => void server.listen(0, '127.0.0.1', () => ready(undefined)));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await found('jwks', '--url', origin + prefix)).toMatch(finding);
+    server.close();
+  });
+
   it.each<[string, string, boolean]>([
     ['a setting of Express', "app.set('trust proxy', 1);", true],
     ['a setting of Fastify', 'new FastifyAdapter({ trustProxy: true })', true],

@@ -220,7 +220,9 @@ async function ofApplication(
     config = context.get<AuthConfig>(AUTH_CONFIG, { strict: false });
   } catch {
     const message = 'The application starts, but does not import AuthModule.';
-    const cure = 'Import AuthModule.forRoot() in the root module, or run: npx svc-auth init';
+    const cure =
+      'Import AuthModule.forRoot() in the root module, or run: npx svc-auth init. If it is imported, the application and ' +
+      'this command use two copies of the library: npm ls @svc/auth';
     return { before: found('start', error(message, cure)), subject: { file }, close };
   }
   const subject: Subject = {

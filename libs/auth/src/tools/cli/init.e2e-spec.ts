@@ -245,6 +245,42 @@ describe('svc-auth init', () => {
     expect(place.files.toSorted()).toEqual(['.gitignore', 'package.json', 'src']);
   });
 
+  it.each<[string, string, RegExp | null]>([
+    [
+      'src/users/user.entity.ts',
+      "@Entity('users')\nexport class Account {}",
+      /^src\/users\/user\.entity\.ts has an entity/,
+    ],
+    ['src/user.entity.ts', '@Entity()\nexport class User {}', /^src\/user\.entity\.ts has an entity of users/],
+    ['src/user.ts', "@Entity({ name: 'user' })\nexport class UserEntity extends Base {}", /second table/],
+    ['src/users.ts', "@Entity('users')\nexport class User {}", /src\/users\.ts exists/],
+    ['src/order.ts', "@Entity('orders')\nexport class Order {}\nclass User {}", null],
+    ['src/user.spec.ts', "@Entity('users')\nclass User {}", null],
+  ])('makes no second table of users beside the one of %s: %j', async (file, text, message) => {
+    newApplication();
+    mkdirSync(place.path(join(file, '..')), { recursive: true });
+    writeFileSync(place.path(file), text);
+    const { status, stderr } = await run();
+    if (message === null) return expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) });
+    expect(read('src/app.module.ts')).toBe(generated(''));
+    expect(place.files).not.toContain('.env');
+  });
+
+  it('says how to keep an existing table of users, with the verifier of its hashes', async () => {
+    newApplication();
+    place.write('{ "dependencies": { "bcryptjs": "^3.0.0" } }', 'package.json');
+    writeFileSync(place.path('src/user.entity.ts'), "@Entity('users')\nexport class User {}");
+    const { stderr } = await run();
+    for (const line of [
+      "  @Column({ name: 'password', type: 'text', nullable: true, select: false }) passwordHash?: string | null;\n",
+      '  entities: [...authEntities, User],\n',
+      '    hashing: { verifiers: [bcryptVerifier()] },\n',
+      'docs/recipes/moving-here.md: https://',
+    ])
+      expect(stderr).toContain(line);
+  });
+
   it.each<[string, string, () => void]>([
     ['.env is a folder', '.env is not a file', () => mkdirSync(place.path('.env'))],
     ['src/users.ts is a folder', 'src/users.ts is not a file', () => mkdirSync(place.path('src/users.ts'))],

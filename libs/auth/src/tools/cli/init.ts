@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { print } from '../console/command';
 import { CommandRefused } from '../console/command-error';
@@ -138,9 +138,44 @@ function textOf(file: string): string | undefined {
 
 const AUTH_MODULE = /import\s*\{[^}]*\bAuthModule\b[^}]*\}\s*from\s*['"]@svc\/auth['"]/;
 
+/** A class of the host that is the entity of a table of users: `@Entity('users')`, or `@Entity()` of a class of that name. */
+const USER_ENTITY =
+  /@Entity\((?:\s*['"`]users?['"`][^)]*|\s*\{[^)]*name:\s*['"`]users?['"`][^)]*)\)|@Entity\([^)]*\)\s*(?:@\w+\([^)]*\)\s*)*export (?:default )?(?:abstract )?class (?:User|UserEntity)\b/i;
+
+/** The file of the host with an entity of users, besides the one that this command writes; undefined without one. */
+const userEntity = (): string | undefined =>
+  existsSync('src')
+    ? readdirSync('src', { recursive: true, encoding: 'utf8' })
+        .map((file) => join('src', file).replaceAll('\\', '/'))
+        .filter((file) => /(?<!\.d|spec|test)\.[cm]?ts$/.test(file) && file !== USERS && statSync(file).isFile())
+        .toSorted()
+        .find((file) => USER_ENTITY.test(textOf(file) ?? ''))
+    : undefined;
+
+/** A second table of users would not have the accounts of the first one. @throws CommandRefused for an entity of the host */
+function refuseSecondTable(): void {
+  const file = userEntity();
+  if (file === undefined) return;
+  const { dependencies = {} } = manifest();
+  const hasBcrypt = Boolean(dependencies.bcrypt ?? dependencies.bcryptjs);
+  throw new CommandRefused(
+    `${file} has an entity of users. This command would make a second table, so it has changed nothing. Keep the table: give the ` +
+      `property of the hash the name passwordHash, and its column,\n\n` +
+      `  @Column({ name: 'password', type: 'text', nullable: true, select: false }) passwordHash?: string | null;\n\n` +
+      `and add these lines to the root module:\n\n` +
+      `  import { AuthModule, authEntities, authMigrations${hasBcrypt ? ', bcryptVerifier' : ''} } from '@svc/auth';\n\n` +
+      `  entities: [...authEntities, User],\n  migrations: [...authMigrations],\n\n` +
+      `  AuthModule.forRoot({\n    users: { entity: User },\n    secret: process.env.SVC_SECRET,\n` +
+      `    redis: { url: process.env.REDIS_URL },\n${hasBcrypt ? '    hashing: { verifiers: [bcryptVerifier()] },\n' : ''}  }),\n\n` +
+      `Then npx svc-auth secret, and a migration of the column. All steps are in "The same table" of docs/recipes/moving-here.md: ${manifestOfLibrary().homepage}`,
+  );
+}
+
 /** The root module and the users. With the module of the library in the root module, both are the host's. */
 function sourceEdits(envFile: string): Edit[] {
-  return AUTH_MODULE.test(textOf(APP_MODULE) ?? '') ? [] : [usersEdit(), moduleEdit(envFile)];
+  if (AUTH_MODULE.test(textOf(APP_MODULE) ?? '')) return [];
+  refuseSecondTable();
+  return [usersEdit(), moduleEdit(envFile)];
 }
 
 /** A file of this name that the host already has stays as it is. */
