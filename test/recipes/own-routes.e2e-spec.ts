@@ -217,6 +217,7 @@ describe.each([
       code: 'UNPROCESSABLE_ENTITY',
       status: 422,
       errors: { email: ['These credentials do not match our records.'] },
+      headers: { 'X-Svc-Error-Codes': 'email=auth.wrong_credentials' },
     });
   });
 

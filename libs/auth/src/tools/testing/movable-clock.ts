@@ -89,9 +89,10 @@ export class MovableClock extends Clock {
 }
 
 // Only here, where no application outside a test loads it: the library itself cannot stop the time of rows.
-const prototype = Database.prototype as unknown as { statementsOn(...connection: unknown[]): ParsedSql };
-const { statementsOn } = prototype;
-prototype.statementsOn = function (this: Database, ...connection) {
-  const sql = statementsOn.apply(this, connection);
-  return (text, values = [], ...types) => sql(...withStoppedTime(text, values), ...types);
+const prototype = Database.prototype as unknown as { on(...connection: unknown[]): { sql: ParsedSql } };
+const { on } = prototype;
+prototype.on = function (this: Database, ...where) {
+  const connection = on.apply(this, where);
+  const { sql } = connection;
+  return { ...connection, sql: (text, values = [], ...types) => sql(...withStoppedTime(text, values), ...types) };
 };
