@@ -3,7 +3,8 @@ import { Clock } from '../../foundation/platform/clock';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
-import { SourceOnPool } from '../../foundation/platform/postgres-pool';
+import { hasPeer } from '../../foundation/platform/optional-peer';
+import { isOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
 import { missingStore } from '../../foundation/security-store/select-store';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
@@ -88,7 +89,7 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
         : `The column ${table}.${column} is missing: ${migration}.`,
     );
     const cure =
-      database.source instanceof SourceOnPool
+      isOnPool(database.source) || !hasPeer('typeorm')
         ? 'Run the migrations: migrateAuth(pool), or the command svc:migrate.'
         : 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
     const elsewhere = await otherSchema(database, missing);
