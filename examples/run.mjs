@@ -85,13 +85,13 @@ try {
   const folder = installExample(name, { isAlone: true, onStep: step });
   step('starting its stores');
   const [database, redis] = [await databaseUrl(), await redisUrl()];
-  const { REDIS_URL: _, ...inherited } = process.env;
+  const { REDIS_URL: _, SVC_REDIS_URL: __, ...inherited } = process.env;
   const variables = {
     ...inherited,
     SVC_SECRET: process.env.SVC_SECRET ?? randomBytes(32).toString('hex'),
     SVC_ENCRYPTION_KEY: process.env.SVC_ENCRYPTION_KEY ?? randomBytes(32).toString('hex'),
     DATABASE_URL: database,
-    ...(redis && { REDIS_URL: redis }),
+    ...(redis && { REDIS_URL: redis, SVC_REDIS_URL: redis }),
   };
   if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).scripts.setup) step('npm run setup');
   const host = await ExampleProcess.start(folder, variables, port, (text) => process.stdout.write(text));

@@ -52,6 +52,16 @@ const inProduction = (given: object) => async (): Promise<void> => {
   }
 };
 
+/** An application in production that reads these variables, and overwrites what they gave. */
+const overwritten = (variables: Record<string, string>, given: object) => async (): Promise<void> => {
+  Object.assign(process.env, variables);
+  try {
+    await inProduction({ ...authOptionsFromEnv(), secret: SECRET, ...given })();
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+};
+
 /** An application that reads these variables. */
 const env = (variables: Record<string, string>) => async (): Promise<void> => {
   const { features, ...values } = authOptionsFromEnv({ SVC_SECRET: SECRET, ...variables });
@@ -167,6 +177,7 @@ const MISTAKES: readonly Mistake[] = [
   ['a name of a database of Redis', options({ redis: { url: 'redis://localhost/main' } }), 'redis.url (SVC_REDIS_URL) has a path that is not the number', 'redis://localhost:6379/0'],
   ['two stores', options({ redis: { url: 'redis://localhost' }, cache: {} }), 'redis.url (SVC_REDIS_URL) and cache are both set', 'Remove one of them'],
   ['no store in production', inProduction({}), 'Neither redis.url (SVC_REDIS_URL) nor cache is set', 'Set redis.url to the URL of your Redis'],
+  ['a variable of Redis that the options overwrite', overwritten({ SVC_REDIS_URL: 'redis://localhost' }, { redis: { url: undefined } }), 'SVC_REDIS_URL is set, but the options have no redis.url', 'they overwrite it'],
   ['a cache that is no store', options({ cache: { stores: [{ store: new Map() }] } }), 'cache is no store: it has no method get', 'Set redis.url'],
   // Production
   ['the issuer of the example', inProduction({ issuer: undefined }), 'issuer (SVC_ISSUER) is the example', 'set it to the URL of your API'],

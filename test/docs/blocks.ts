@@ -65,6 +65,21 @@ export const blocksOf = (page: string, text = readFileSync(join(ROOT, page), 'ut
 /** The file that a block names in its first line: `// src/user.ts`. */
 export const fileOf = ({ text }: Block): string | undefined => /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
 
+/** A change of a block in `diff`: lines that follow each other, before and after it. */
+export interface Hunk {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The changes of a block in `diff`, which lines of `@@` separate, and the file that its first line can name: `--- src/user.ts`. */
+export function hunksOf({ text }: Pick<Block, 'text'>): { file?: string; hunks: Hunk[] } {
+  const [, file, body] = /^(?:--- (\S+)\n)?([\s\S]*)$/.exec(text)!;
+  const without = (lines: readonly string[], sign: string): string =>
+    lines.flatMap((line) => (line.startsWith(sign) ? [] : line.slice(1))).join('\n');
+  const hunks = body!.split(/^@@\n/m).map((hunk) => hunk.split('\n'));
+  return { file, hunks: hunks.map((lines) => ({ before: without(lines, '+'), after: without(lines, '-') })) };
+}
+
 /** The routes of the controllers that a page shows: `GET /hello`. */
 export const routesIn = (page: readonly Block[]): string[] =>
   page.flatMap(({ text }) => {

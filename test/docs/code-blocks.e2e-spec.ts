@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/stores/database';
-import { type Block, PAGES, SHOWN, blocksOf, codeAt, routesIn } from './blocks';
+import { type Block, PAGES, ROOT, SHOWN, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';
 import { sampleRoutes } from './known-names';
@@ -99,7 +101,8 @@ model User {
 
 /** The user table of another application, for the statements that import users. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL,
-  password_hash text, two_factor_recovery_codes text)`;
+  password_hash text, two_factor_recovery_codes text);
+  CREATE TABLE "User" (email text NOT NULL)`;
 
 const syntax = (place: string, text: string): string[] =>
   ts
@@ -213,10 +216,11 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
     ),
   // The lines after the change are those of the example that the page shows.
   diff: (checked) =>
-    checked.flatMap(({ place, page, text }) => {
-      const lines = text.split('\n').filter((line) => !line.startsWith('-'));
-      const after = lines.map((line) => line.slice(1)).join('\n');
-      return codeAt(SHOWN.get(page) ?? 'examples/minimal').includes(after) ? [] : [`${place}: not in the example`];
+    checked.flatMap((block) => {
+      const { file, hunks } = hunksOf(block);
+      const example = SHOWN.get(block.page) ?? 'examples/minimal';
+      const code = file ? readFileSync(join(ROOT, example, file), 'utf8') : codeAt(example);
+      return hunks.every(({ after }) => code.includes(after)) ? [] : [`${block.place}: not in the example`];
     }),
 };
 

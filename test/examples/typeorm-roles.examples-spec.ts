@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
+import { Client } from 'pg';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { type RunningExample, start } from '../support/packages/example';
 import { installExample } from '../support/packages/example-process';
@@ -16,7 +17,7 @@ describe('the example typeorm-roles', () => {
 
   beforeAll(async () => {
     // The suite does more in a minute than one client may.
-    const limits = ['LOGIN_IP', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET'];
+    const limits = ['LOGIN_IP', 'REGISTER', 'REFRESH', 'VERIFY', 'RESET', 'CONFIRM'];
     database = await createEmptyDatabase();
     host = await start(NAME, {
       DATABASE_URL: database.url,
@@ -94,6 +95,45 @@ describe('the example typeorm-roles', () => {
     });
     expect(changed.status).toBe(200);
     expect((await post('refresh', undefined, token)).status).toBe(401);
+  });
+
+  it('ends a session that a refresh token from before the move was exchanged for while an admin changes the password', async () => {
+    const grace = { email: 'grace@example.com', password: 'a horse with wings' };
+    await post('email/register', { ...grace, firstName: 'Grace', lastName: 'Hopper' });
+    await formerToken(grace.email);
+    const admin = (await post('email/login', { email: 'admin@example.com', password: 'secret' })).body.token as string;
+    const [{ id }] = (await rows(`SELECT id FROM "user" WHERE email = '${grace.email}'`)) as [{ id: number }];
+
+    // An exchange that has not ended holds the row of the former session.
+    const exchange = new Client({ connectionString: database.url });
+    await exchange.connect();
+    await exchange.query('BEGIN');
+    await exchange.query(`UPDATE session SET "deletedAt" = now() WHERE "userId" = ${id}`);
+    const change = fetch(`${host.urls.app}/api/v1/users/${id}`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${admin}` },
+      body: JSON.stringify({ password: 'another horse' }),
+    });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await rows(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const { body } = await post('email/login', { ...grace, password: 'another horse' });
+    expect((await me(body.token)).email).toBe(grace.email);
+    await exchange.query('COMMIT');
+    await exchange.end();
+    expect((await change).status).toBe(200);
+    expect((await post('refresh', undefined, body.refreshToken)).status).toBe(401);
+  });
+
+  it('mails a user of a provider no link to a password', async () => {
+    const email = 'edith@example.com';
+    await rows(`INSERT INTO "user" (email, provider, "roleId", "statusId") VALUES ('${email}', 'google', 2, 1)`);
+    expect((await post('forgot/password', { email })).status).toBe(204);
+    const mailed = async () =>
+      ((await (await fetch(`${host.urls.mailbox}/email`)).json()) as { to: { address: string }[]; text: string }[])
+        .filter(({ to }) => to[0]!.address === email)
+        .map(({ text }) => text.trim());
+    while ((await mailed()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await mailed()).toEqual(['Your account has no password. Sign in with google.']);
   });
 
   it('passes the end-to-end suite that it had before the move', async () => {

@@ -17,7 +17,13 @@ const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|Ht
  * The sample always runs on Express, in its own process. The others start many hosts, and are about their stores: each feature that
  * they use is tested on Fastify elsewhere.
  */
-const ON_EXPRESS = ['test/sample/', 'test/migrations/schemas', 'test/users/cold-store', 'test/users/combinations'];
+const ON_EXPRESS = [
+  'test/sample/',
+  'test/migrations/schemas',
+  'test/users/cold-store',
+  'test/users/combinations',
+  'test/users/pool',
+];
 
 /**
  * Whether a test file belongs to `npm run test:fastify`: its folder, its imports or its expectations concern what an HTTP

@@ -24,7 +24,7 @@ const optional = Object.keys(manifest.peerDependenciesMeta!);
 /** The packages of the design in their roles. `cache-manager` and its stores are the host's: the library accepts any. */
 const ROLES = {
   dependency: ['argon2', 'passport-jwt', 'validator'],
-  peer: ['@nestjs/jwt', '@nestjs/passport', 'class-transformer', 'passport', 'typeorm'],
+  peer: ['@nestjs/jwt', '@nestjs/passport', 'class-transformer', 'passport'],
   optional: ['@nestjs/throttler', '@simplewebauthn/server', 'class-validator', 'nest-commander', 'otplib'],
 } as const;
 const REQUIRED = [...ROLES.dependency, ...ROLES.peer];
@@ -92,8 +92,10 @@ describe('the manifest of the package', () => {
     expect(names.map((name) => [name, roleOf(name)])).toEqual(names.map((name) => [name, role]));
   });
 
-  // A host with the option `pool` does not need it. Others install the version of their Nest.
-  it('declares @nestjs/typeorm with the role "optional"', () => expect(roleOf('@nestjs/typeorm')).toBe('optional'));
+  // A host with the option `pool` needs neither. Others install the version of their Nest.
+  it.each(['typeorm', '@nestjs/typeorm'])('declares %s with the role "optional"', (name) =>
+    expect(roleOf(name)).toBe('optional'),
+  );
 
   it.each(['cache-manager', 'cache-manager-redis-yet', 'jsonwebtoken'])('does not declare %s', (name) => {
     expect(roleOf(name)).toBeUndefined();

@@ -21,7 +21,6 @@ import { installedWorkspace } from './workspace';
 
 const exec = promisify(execFile);
 
-const MAIN = join(__dirname, 'host/main.ts');
 const ours = manifestOf(ROOT).dependencies!;
 const pick = (...names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, ours[name]!]));
@@ -50,9 +49,31 @@ export interface HostKind {
   format: 'module' | 'commonjs';
   resolution: 'nodenext' | 'node16';
   needs: Readonly<Record<string, string>>;
+  /** Its file in `host/`; `main` without it. */
+  main?: string;
   /** Returns a folder where npm has installed the same packages. npm finds them in the host, checks them, and adds the rest. */
   equal?: () => string;
 }
+
+const {
+  typeorm: _typeorm,
+  '@nestjs/typeorm': _ofNest,
+  '@nestjs/platform-fastify': _fastify,
+  ...WITHOUT_TYPEORM
+} = NEST_11;
+
+/** A host with the option `pool` and users of its own. */
+export const ON_POOL: HostKind = {
+  name: 'Nest 11 without TypeORM, CommonJS',
+  format: 'commonjs',
+  resolution: 'node16',
+  needs: {
+    ...WITHOUT_TYPEORM,
+    ...pick('nest-commander'),
+    '@types/pg': manifestOf(ROOT).devDependencies!['@types/pg']!,
+  },
+  main: 'on-pool',
+};
 
 export const HOSTS: readonly HostKind[] = [
   {
@@ -133,9 +154,9 @@ export function listedByNpm(folder: string, ...flags: string[]): Record<string, 
   return Object.fromEntries(own.map(([name, { version = null }]) => [name, version]));
 }
 
-function compile(folder: string, { format }: HostKind): void {
+function compile(folder: string, { format, main = 'main' }: HostKind): void {
   const { swcOptions: options } = require('../support/runtime/swc-options.cjs');
-  const source = readFileSync(MAIN, 'utf8');
+  const source = readFileSync(join(__dirname, `host/${main}.ts`), 'utf8');
   const { code } = transformSync(source, {
     ...options,
     filename: 'main.ts',
@@ -179,10 +200,14 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
 }
 
 /** Starts the host as a separate process. @returns its first message. @throws Error with its output, if it exits */
-export function start<T = string>(folder: string, options: object): Promise<{ sent: T; stop: () => void }> {
+export function start<T = string>(
+  folder: string,
+  options: object,
+  variables: Record<string, string> = {},
+): Promise<{ sent: T; stop: () => void }> {
   const child = fork(join(folder, 'main.js'), {
     execArgv: [],
-    env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: JSON.stringify(options) },
+    env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: JSON.stringify(options), ...variables },
     silent: true,
   });
   let output = '';

@@ -14,6 +14,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, PassportModule, PassportStrategy } from '@nestjs/passport';
 import { Abilities, Auth, type Caller, CurrentCaller, RequireConfirmation } from '@svc/auth';
+import { Test } from '@nestjs/testing';
 import { isJWT } from 'class-validator';
 import { request as httpRequest } from 'node:http';
 import jwt from 'jsonwebtoken';
@@ -382,4 +383,18 @@ describe("a host whose guard is named 'jwt', with the guards that it already has
       await t.get('/profile', (await t.session()).access_token).expect(200);
     },
   );
+
+  it('starts beside a strategy of an application that was closed', async () => {
+    @Injectable()
+    class Closed extends PassportStrategy(Strategy, 'jwt') {
+      constructor() {
+        super({ jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(), secretOrKey: FORMER });
+      }
+      validate = () => ({ id: '1' });
+    }
+    const closed = await Test.createTestingModule({ providers: [Closed] }).compile();
+    await closed.close();
+    const next = await TestApp.start({ options: { guard: 'jwt' }, controllers: [] });
+    await next.stop();
+  });
 });

@@ -18,8 +18,8 @@ const options = (keys: object, more: Partial<AuthModuleOptions> = {}): Partial<A
   ...more,
 });
 
-const start = (keys: object, more: Partial<AuthModuleOptions> = {}, fastify = false) =>
-  TestApp.start({ fastify, options: options(keys, more), prepare: (app) => app.setGlobalPrefix('v1') });
+const start = (keys: object, more: Partial<AuthModuleOptions> = {}, fastify = false, exclude: string[] = []) =>
+  TestApp.start({ fastify, options: options(keys, more), prepare: (app) => app.setGlobalPrefix('v1', { exclude }) });
 
 describe('keys.discovery', () => {
   it.each([
@@ -48,10 +48,15 @@ describe('keys.discovery', () => {
     },
   );
 
-  it.each([false, true])('can name the route of the library (on Fastify: %s)', async (fastify) => {
-    const t = await start({ discovery: '/v1/auth/jwks' }, {}, fastify);
-    expect((await t.http.get(DOCUMENT).expect(200)).body.jwks_uri).toBe(`${ISSUER}/v1/auth/jwks`);
-    expect((await t.http.get('/v1/auth/jwks').expect(200)).body.keys).toHaveLength(1);
+  it.each<[string, string, string[], boolean]>([
+    ['below the prefix', '/v1/auth/jwks', [], false],
+    ['below the prefix, on Fastify', '/v1/auth/jwks', [], true],
+    ['without the prefix, from which the host excludes it, on Fastify', '/auth/jwks', ['auth/jwks'], true],
+    ['at another path than that of the excluded route', '/v1/auth/jwks', ['auth/jwks'], false],
+  ])('can name the route of the library %s', async (_, discovery, exclude, fastify) => {
+    const t = await start({ discovery }, {}, fastify, exclude);
+    expect((await t.http.get(DOCUMENT).expect(200)).body.jwks_uri).toBe(ISSUER + discovery);
+    expect((await t.http.get(discovery).expect(200)).body.keys).toHaveLength(1);
     await t.stop();
   });
 
@@ -89,7 +94,13 @@ describe('keys.discovery', () => {
       { issuer: 'http://api.acme.test' },
       /\(SVC_ISSUER\) is not an https URL/,
     ],
-    ['a URL in the place of the path', { discovery: ISSUER + PATH }, {}, /is not a plain path\. Use one such as/],
+    [
+      'a URL in the place of the path',
+      { discovery: ISSUER + PATH },
+      {},
+      /is not a plain path for the keys\. Use one such as/,
+    ],
+    ['the path of the document', { discovery: DOCUMENT }, {}, /which is not a plain path for the keys/],
     ['a pattern in the place of the path', { discovery: '/:any' }, {}, /"\/:any", which is not a plain path/],
     [
       'another path at an extra guard',

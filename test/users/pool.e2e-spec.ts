@@ -249,9 +249,10 @@ describe('the migrations of the library on a pool', () => {
     const database = await createEmptyDatabase();
     const pool = new Pool({ connectionString: database.url, max: 2 });
     await pool.query('CREATE TABLE svc_passkeys (id int)');
-    const printed = jest.spyOn(console, 'log').mockImplementation(() => undefined);
+    const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await expect(migrateAuth(pool)).rejects.toThrow('relation "svc_passkeys" already exists');
-    expect(printed.mock.calls.flat().join()).toContain('CreateSvcPasskeys1764000000000');
+    expect(logged.mock.calls.flat().join()).toContain('CreateSvcPasskeys1764000000000');
+    logged.mockRestore();
     expect((await pool.query("SELECT to_regclass('svc_sessions') AS found")).rows).toEqual([{ found: null }]);
     await pool.query('DROP TABLE svc_passkeys');
     expect(await migrateAuth(pool)).toEqual(MIGRATIONS);

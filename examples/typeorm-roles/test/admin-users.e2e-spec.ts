@@ -21,7 +21,7 @@ describe('Users', () => {
     assert.equal(body.data.length, 2);
     assert.equal(body.data[0].provider, 'email');
     assert.equal(body.data[0].email, ADMIN_EMAIL);
-    for (const secret of ['hash', 'password', 'previousPassword']) assert.equal(body.data[0][secret], undefined);
+    for (const secret of ['hash', 'password', 'passwordHash']) assert.equal(body.data[0][secret], undefined);
   });
 
   it('changes the email and the password of a user: /api/v1/users/:id (PATCH)', async () => {

@@ -38,6 +38,58 @@ describe('Since the move', () => {
     assert.equal((await call('GET', '/auth/me', undefined, token)).status, 401);
   });
 
+  it('answers a refused password of an administrator in the form of the validation pipe: /api/v1/users (POST, PATCH)', async () => {
+    const admin = (await login(ADMIN_EMAIL, ADMIN_PASSWORD)).body.token;
+    const { user } = await login(ADMIN_EMAIL, ADMIN_PASSWORD).then(({ body }) => body);
+    const person = { email: `weak.${Date.now()}@example.com`, password: 'password1', firstName: 'A', lastName: 'B' };
+    for (const refused of [
+      await call('POST', '/users', person, admin),
+      await call('PATCH', `/users/${user.id}`, { password: 'password1' }, admin),
+    ]) {
+      assert.equal(refused.status, 422);
+      assert.equal(typeof refused.body.errors.password, 'string');
+    }
+  });
+
+  it('does not show whether an email is taken before the password was right: /api/v1/auth/me (PATCH)', async () => {
+    const { email, password } = await register();
+    const { token } = (await login(email, password)).body;
+    const wrong = await call('PATCH', '/auth/me', { email: ADMIN_EMAIL, oldPassword: 'wrong' }, token);
+    assert.deepEqual([wrong.status, wrong.body.errors], [422, { oldPassword: 'incorrectOldPassword' }]);
+    const taken = await call('PATCH', '/auth/me', { email: ADMIN_EMAIL, oldPassword: password }, token);
+    assert.deepEqual([taken.status, taken.body.errors], [422, { email: 'emailAlreadyExists' }]);
+  });
+
+  it('changes nothing if a request has a new password and a new email: /api/v1/auth/me (PATCH)', async () => {
+    const { email, password } = await register();
+    const { token } = (await login(email, password)).body;
+    const both = { email: `new.${email}`, password: 'new-secret', oldPassword: password };
+    const refused = await call('PATCH', '/auth/me', both, token);
+    assert.deepEqual([refused.status, refused.body.errors], [422, { email: 'changeWithoutPassword' }]);
+    assert.equal((await login(email, password)).status, 200);
+  });
+
+  it('refuses a used link, a forged one and that of another letter as before: invalidHash', async () => {
+    const { email } = await register();
+    const confirm = (await linkTo(email, '/confirm-email')).get('hash')!;
+    const forged = Buffer.from(`${Buffer.from(confirm, 'base64url').toString()}0`).toString('base64url');
+    assert.equal((await call('POST', '/auth/forgot/password', { email })).status, 204);
+    const reset = (await linkTo(email, '/password-change')).get('hash')!;
+    const newPassword = { hash: reset, password: 'new-secret' };
+    assert.equal((await call('POST', '/auth/reset/password', newPassword)).status, 204);
+    for (const [path, body] of [
+      ['reset/password', newPassword],
+      ['reset/password', { ...newPassword, hash: confirm }],
+      ['email/confirm', { hash: forged }],
+      ['email/confirm', { hash: reset }],
+      ['email/confirm/new', { hash: reset }],
+      ['email/undo', { hash: confirm }],
+    ] as const) {
+      const { status, body: answer } = await call('POST', `/auth/${path}`, body);
+      assert.deepEqual([path, status, answer.errors], [path, 422, { hash: 'invalidHash' }]);
+    }
+  });
+
   it('undoes a change of a confirmed email by the letter to it: /api/v1/auth/email/undo (POST)', async () => {
     const { email, password } = await register();
     const confirm = { hash: (await linkTo(email, '/confirm-email')).get('hash') };

@@ -11,7 +11,7 @@ describe('Auth user', () => {
     assert.equal(body.user.email, TESTER_EMAIL);
     assert.equal(body.user.role.name, 'User');
     assert.equal(typeof body.user.id, 'number');
-    for (const secret of ['hash', 'password', 'previousPassword']) assert.equal(body.user[secret], undefined);
+    for (const secret of ['hash', 'password', 'passwordHash']) assert.equal(body.user[secret], undefined);
     assert.equal((await login(' John.Doe@Example.com', TESTER_PASSWORD)).status, 200);
   });
 

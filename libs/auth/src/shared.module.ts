@@ -177,17 +177,17 @@ function databaseProvider(structure: AuthStructure): Provider {
   const ofHost = typeOrm ? [{ token: typeOrm.getDataSourceToken(dataSource), optional: true }] : [];
   const inject = [POSTGRES_POOL, ...ofHost];
   return configured(Database, inject, async (config, given: PostgresPool | null, source?: DataSource) => {
-    const own = pool ? await sourceOn(given!, { entities: entitiesOf(structure) }) : source;
+    const own = pool ? await sourceOn(given!, ...entitiesOf(structure)) : source;
     return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
   });
 }
 
 const nestTypeOrm = () => optionalPeer<typeof import('@nestjs/typeorm')>('@nestjs/typeorm');
 
-/** The entities of the library, and of the users of all guards. None for a service that only verifies tokens. */
-function entitiesOf({ verifyOnly = false, users, guards = {} }: AuthStructure): Type[] {
-  const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
-  return !verifyOnly || userEntities.length ? [...authEntities, ...(new Set(userEntities) as Set<Type>)] : [];
+/** The entities of the library, and those of the users of all guards. None for a service that only verifies tokens. */
+function entitiesOf({ verifyOnly = false, users, guards = {} }: AuthStructure): [library: Type[], users: Type[]] {
+  const ofUsers = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
+  return !verifyOnly || ofUsers.length ? [authEntities, [...new Set(ofUsers)] as Type[]] : [[], []];
 }
 
 /**
@@ -195,7 +195,7 @@ function entitiesOf({ verifyOnly = false, users, guards = {} }: AuthStructure): 
  * repository of it, and without a data source its error names no correction.
  */
 function registerEntities(structure: AuthStructure): void {
-  const entities = entitiesOf(structure);
+  const entities = entitiesOf(structure).flat();
   if (structure.pool || !entities.length) return;
   const typeOrm = nestTypeOrm();
   if (!typeOrm) {

@@ -33,7 +33,7 @@ export async function start(name: string, variables: Record<string, string> = {}
     await client.flushDb();
     await client.disconnect();
   }
-  const stores = { DATABASE_URL: database.url, ...(redisUrl && { REDIS_URL: redisUrl }) };
+  const stores = { DATABASE_URL: database.url, ...(redisUrl && { REDIS_URL: redisUrl, SVC_REDIS_URL: redisUrl }) };
   const [secret, key] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
   try {
     const host = await ExampleProcess.start(

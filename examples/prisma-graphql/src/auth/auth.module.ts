@@ -21,11 +21,12 @@ import { createUser, signupRules } from './signup.js';
       useFactory: (configService: ConfigService, prisma: PrismaService) => {
         const securityConfig = configService.get<SecurityConfig>('security')!;
         return {
-          // The secret, and in production the issuer and the audience: SVC_SECRET, SVC_ISSUER, SVC_AUDIENCE.
+          // SVC_SECRET; in production also SVC_ISSUER, SVC_AUDIENCE and SVC_REDIS_URL. What stands below replaces a variable.
           ...authOptionsFromEnv(),
           accessTtl: securityConfig.expiresIn,
-          refreshTtl: securityConfig.refreshIn,
-          redis: { url: configService.get<string>('REDIS_URL') },
+          // As before, a session ends if it is not refreshed for so long. New: it also ends 90 days after its login.
+          sessions: { idleTimeout: securityConfig.refreshIn },
+          refreshTtl: '90d',
           // For the hashes of existing users. The next login of each user replaces its hash by one of argon2id.
           hashing: { verifiers: [bcryptVerifier({ rounds: securityConfig.bcryptSaltOrRound })] },
           hooks: { registerRules: () => signupRules, register: createUser(prisma) },

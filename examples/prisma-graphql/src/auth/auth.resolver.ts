@@ -1,6 +1,13 @@
 import { UseGuards } from '@nestjs/common';
 import { Args, Context, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { type CallSource, LoginFlow, type RegistrationAnswer, RegistrationFlow, SessionFlow } from '@svc/auth';
+import {
+  Authenticated,
+  type CallSource,
+  LoginFlow,
+  type RegistrationAnswer,
+  RegistrationFlow,
+  SessionFlow,
+} from '@svc/auth';
 import { GqlThrottlerGuard } from '../common/guards/gql-throttler.guard.js';
 import { PrismaService } from '../common/prisma/prisma.service.js';
 import { User } from '../users/models/user.model.js';
@@ -33,6 +40,13 @@ export class AuthResolver {
   @Mutation(() => Token)
   refreshToken(@Args() { token }: RefreshTokenInput, @Context('req') req: CallSource) {
     return this.sessions.refresh(token, req);
+  }
+
+  @Authenticated()
+  @Mutation(() => Boolean)
+  async logout(@Context('req') req: CallSource) {
+    await this.sessions.logout(req);
+    return true;
   }
 
   @ResolveField('user', () => User)

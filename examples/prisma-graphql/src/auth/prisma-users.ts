@@ -11,6 +11,15 @@ const WITHOUT_PASSWORD = { password: true } satisfies Prisma.UserOmit;
 /** PostgreSQL stores no NUL, and Prisma takes `undefined` as no condition. */
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
+/**
+ * The time of the database. It dates accounts: the processes of an application can have different clocks, and Prisma would
+ * take that of this process.
+ */
+export async function timeOf(prisma: PrismaService): Promise<Date> {
+  const [row] = await prisma.$queryRaw<{ now: Date }[]>`SELECT now()`;
+  return row!.now;
+}
+
 /** The table of the users as it is: ids of `cuid()`, and the hash in the column `password`. */
 @Injectable()
 export class PrismaUsers extends UserProvider<SignedInUser> {
@@ -45,9 +54,8 @@ export class PrismaUsers extends UserProvider<SignedInUser> {
     return count === 1;
   }
 
-  // Prisma dates a new row by the clock of this process, and so does the mark.
   override async currentMark(): Promise<string> {
-    return new Date().toISOString();
+    return (await timeOf(this.prisma)).toISOString();
   }
 
   override async wasCreatedSince(id: string, mark: string): Promise<boolean> {

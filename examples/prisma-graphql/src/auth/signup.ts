@@ -1,6 +1,7 @@
 import type { AuthHooks, RegistrationRules } from '@svc/auth';
 import type { PrismaService } from '../common/prisma/prisma.service.js';
 import { Prisma } from '../generated/client.js';
+import { timeOf } from './prisma-users.js';
 
 /** The fields of a signup. The library also applies its rules for passwords. */
 export const signupRules: RegistrationRules = {
@@ -15,8 +16,9 @@ export const createUser =
   (prisma: PrismaService): NonNullable<AuthHooks['register']> =>
   async (fields, { hash }) => {
     const { password, ...profile } = fields as { email: string; password: string; firstname: string; lastname: string };
+    const dated = { createdAt: await timeOf(prisma) };
     try {
-      return await prisma.user.create({ data: { ...profile, password: await hash(password), role: 'USER' } });
+      return await prisma.user.create({ data: { ...profile, ...dated, password: await hash(password), role: 'USER' } });
     } catch (e) {
       if (e instanceof Prisma.PrismaClientKnownRequestError && e.code === 'P2002') return null;
       throw e;

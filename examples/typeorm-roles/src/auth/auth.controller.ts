@@ -9,14 +9,12 @@ import {
   Post,
   Req,
   SerializeOptions,
-  UseFilters,
   UseGuards,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { CurrentUser } from '@svc/auth';
 import type { Request } from 'express';
 import { UserEntity } from '../users/entities/user.entity.js';
-import { AuthExceptionFilter } from '../utils/auth-exception.filter.js';
 import type { NullableType } from '../utils/nullable.type.js';
 import { AuthService } from './auth.service.js';
 import { AuthConfirmEmailDto } from './dto/auth-confirm-email.dto.js';
@@ -27,7 +25,6 @@ import { AuthResetPasswordDto } from './dto/auth-reset-password.dto.js';
 import { AuthUpdateDto } from './dto/auth-update.dto.js';
 import type { LoginResponseDto, RefreshResponseDto } from './dto/login-response.dto.js';
 
-@UseFilters(AuthExceptionFilter)
 @Controller({ path: 'auth', version: '1' })
 export class AuthController {
   constructor(private readonly service: AuthService) {}

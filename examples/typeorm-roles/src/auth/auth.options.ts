@@ -27,7 +27,6 @@ export const authOptions: AuthModuleAsyncOptions = {
     const users = () => modules.get(UsersService, { strict: false });
     return {
       ...authOptionsFromEnv(),
-      redis: { url: process.env.REDIS_URL },
       hashing: { verifiers: [bcryptVerifier({ rounds: 10 })] },
       registration: { login: false, rules: AuthRegisterLoginDto },
       emailVerification: { apiUrl: auth.backendDomain, expire: '1d' },

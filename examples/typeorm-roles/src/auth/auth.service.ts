@@ -1,11 +1,11 @@
 import { HttpStatus, Injectable, NotFoundException } from '@nestjs/common';
-import { Auth, AuthException, type SessionTokens, Unauthenticated } from '@svc/auth';
+import { Auth, type SessionTokens, Unauthenticated } from '@svc/auth';
 import type { Request } from 'express';
 import { FormerSessions } from '../session/former-sessions.js';
 import { StatusEnum } from '../statuses/statuses.enum.js';
 import type { UserEntity } from '../users/entities/user.entity.js';
 import { UsersService } from '../users/users.service.js';
-import { linkOf } from '../utils/link-hash.js';
+import { linkOf, parameterOf } from '../utils/link-hash.js';
 import type { NullableType } from '../utils/nullable.type.js';
 import { unprocessable } from '../utils/unprocessable.js';
 import type { AuthEmailLoginDto } from './dto/auth-email-login.dto.js';
@@ -38,10 +38,10 @@ export class AuthService {
   }
 
   async confirmEmail(mailedHash: string, request: Request): Promise<void> {
-    const { pathname, searchParams } = linkOf(mailedHash);
-    const [id = '', hash = ''] = pathname.split('/').slice(-2);
-    const [expires, signature] = ['expires', 'signature'].map((name) => searchParams.get(name) ?? '');
-    await this.auth.emailVerification.verify({ id, hash, expires: expires!, signature: signature! }, request);
+    const link = linkOf(mailedHash);
+    const [id = '', hash = ''] = link.pathname.split('/').slice(-2);
+    const [expires, signature] = [parameterOf(link, 'expires'), parameterOf(link, 'signature')];
+    await this.auth.emailVerification.verify({ id, hash, expires, signature }, request);
 
     const user = await this.usersService.findOne({ id: Number(id) });
 
@@ -53,11 +53,11 @@ export class AuthService {
   }
 
   async confirmNewEmail(hash: string, request: Request): Promise<void> {
-    await this.auth.emailChange.confirm(linkOf(hash).searchParams.get('token') ?? '', request);
+    await this.auth.emailChange.confirm(parameterOf(linkOf(hash), 'token'), request);
   }
 
   async undoNewEmail(hash: string, request: Request): Promise<void> {
-    await this.auth.emailChange.undo(linkOf(hash).searchParams.get('token') ?? '', request);
+    await this.auth.emailChange.undo(parameterOf(linkOf(hash), 'token'), request);
   }
 
   async forgotPassword(email: string, request: Request): Promise<void> {
@@ -65,8 +65,8 @@ export class AuthService {
   }
 
   async resetPassword(hash: string, password: string, request: Request): Promise<void> {
-    const link = linkOf(hash).searchParams;
-    const [token, email] = [link.get('token') ?? '', link.get('email') ?? ''];
+    const link = linkOf(hash);
+    const [token, email] = [parameterOf(link, 'token'), parameterOf(link, 'email')];
     await this.auth.passwordReset.reset({ token, email, password }, request);
 
     const user = await this.usersService.findOne({ email });
@@ -80,24 +80,26 @@ export class AuthService {
     const { email, password, oldPassword, ...changes } = userDto;
     const isNewEmail = email !== undefined && email !== currentUser.email;
 
+    if (password && isNewEmail) {
+      // Each of both has its own limits: a refusal of the second would leave the first one made.
+      throw unprocessable({ email: 'changeWithoutPassword' });
+    }
+
     if ((password || isNewEmail) && !oldPassword) {
       throw unprocessable({ oldPassword: 'missingOldPassword' });
     }
 
     if (isNewEmail) {
+      // The password and its limits come first: a stolen access token does not show which emails are taken.
+      const confirmationToken = await this.auth.confirmation.byPassword(oldPassword!, request);
       await this.usersService.requireFreeEmail(email);
+      await this.auth.emailChange.request(email, { request, confirmationToken });
     }
 
     if (password) {
-      await this.checkOld(this.auth.passwordChange.change({ currentPassword: oldPassword!, password }, request));
-      await this.formerSessions.endAll(currentUser.id);
-    }
-
-    // After the password: its change ends a requested change of the email.
-    if (isNewEmail) {
-      const current = password ?? oldPassword!;
-      const confirmationToken = await this.checkOld(this.auth.confirmation.byPassword(current, request));
-      await this.auth.emailChange.request(email, { request, confirmationToken });
+      await this.auth.passwordChange.change({ currentPassword: oldPassword!, password }, request);
+      const caller = await this.auth.callerOf(request);
+      await this.formerSessions.endAll(currentUser.id, caller?.familyId);
     }
 
     return this.usersService.update(currentUser.id, changes);
@@ -121,18 +123,6 @@ export class AuthService {
 
   logout(request: Request): Promise<void> {
     return this.auth.sessions.logout(request);
-  }
-
-  /** A wrong password is answered under the field of this application. */
-  private async checkOld<T>(checked: Promise<T>): Promise<T> {
-    try {
-      return await checked;
-    } catch (error) {
-      if (error instanceof AuthException && error.code === 'wrong_password') {
-        throw unprocessable({ oldPassword: 'incorrectOldPassword' });
-      }
-      throw error;
-    }
   }
 
   private tokensData({ accessToken, refreshToken, expiresIn }: SessionTokens): RefreshResponseDto {

@@ -1,4 +1,6 @@
 import type { MailTemplates } from '@svc/auth';
+import { AuthProvidersEnum } from '../auth/auth-providers.enum.js';
+import type { UserEntity } from '../users/entities/user.entity.js';
 import { hashOf } from '../utils/link-hash.js';
 
 /** `emailChange.undoDays`. */
@@ -17,6 +19,7 @@ export function mailTemplates(frontendDomain: string): Partial<MailTemplates> {
         html: `<p><a href="${link.replaceAll('&', '&amp;')}">${subject}</a></p>`,
       };
     };
+  const reset = letter('Reset password', '/password-change');
   const undo = letter('Your email was changed. Undo', '/undo-new-email');
   return {
     emailVerification: letter('Confirm email', '/confirm-email'),
@@ -24,6 +27,12 @@ export function mailTemplates(frontendDomain: string): Partial<MailTemplates> {
     // To the former address. Without a link, if it was not verified.
     emailChanged: ({ url, ...mail }, builtIn) =>
       url === null ? builtIn : undo({ ...mail, url, minutes: UNDO_MINUTES }, builtIn),
-    passwordReset: letter('Reset password', '/password-change'),
+    // A user of a provider gets no password. The answer of the API is the same.
+    passwordReset: (mail, builtIn) => {
+      const { provider } = mail.user as UserEntity;
+      return provider === AuthProvidersEnum.email
+        ? reset(mail, builtIn)
+        : { subject: 'Reset password', text: `Your account has no password. Sign in with ${provider}.` };
+    },
   };
 }

@@ -49,7 +49,13 @@ export class FormerSessions {
     });
   }
 
-  async endAll(userId: UserEntity['id']): Promise<void> {
+  /**
+   * Ends all sessions of a user. The former ones end first: so a session that one of them was exchanged for meanwhile ends, too.
+   *
+   * @param kept the session that stays, if any
+   */
+  async endAll(userId: UserEntity['id'], kept?: string | null): Promise<void> {
     await this.sessions.softDelete({ user: { id: userId } });
+    await (kept ? this.auth.revokeOthers(userId, kept) : this.auth.revokeAll(userId));
   }
 }

@@ -11,7 +11,6 @@ import {
   Post,
   Query,
   SerializeOptions,
-  UseFilters,
   UseGuards,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
@@ -19,7 +18,6 @@ import { Abilities } from '@svc/auth';
 import { Roles } from '../roles/roles.decorator.js';
 import { RoleEnum } from '../roles/roles.enum.js';
 import { RolesGuard } from '../roles/roles.guard.js';
-import { AuthExceptionFilter } from '../utils/auth-exception.filter.js';
 import type { NullableType } from '../utils/nullable.type.js';
 import { CreateUserDto } from './dto/create-user.dto.js';
 import { QueryUserDto } from './dto/query-user.dto.js';
@@ -29,7 +27,6 @@ import { UsersService } from './users.service.js';
 
 @Roles(RoleEnum.admin)
 @UseGuards(AuthGuard('jwt'), RolesGuard)
-@UseFilters(AuthExceptionFilter)
 @SerializeOptions({ groups: ['admin'] })
 @Controller({ path: 'users', version: '1' })
 export class UsersController {

@@ -65,7 +65,7 @@ export class UsersService {
     const updated = await this.usersRepository.save(this.usersRepository.merge(user, changes));
 
     if (password) {
-      await this.endSessions(id);
+      await this.formerSessions.endAll(id);
     }
 
     return updated;
@@ -73,7 +73,7 @@ export class UsersService {
 
   async softDelete(id: UserEntity['id']): Promise<void> {
     await this.usersRepository.softDelete(id);
-    await this.endSessions(id);
+    await this.formerSessions.endAll(id);
   }
 
   async requireFreeEmail(email: string): Promise<void> {
@@ -81,11 +81,6 @@ export class UsersService {
     if (await this.usersRepository.exists({ where: { email }, withDeleted: true })) {
       throw unprocessable({ email: 'emailAlreadyExists' });
     }
-  }
-
-  private async endSessions(id: UserEntity['id']): Promise<void> {
-    await this.auth.revokeAll(id);
-    await this.formerSessions.endAll(id);
   }
 
   /** The hash of a password that the rules of the library allow. */

@@ -1,6 +1,6 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText } from '../foundation/platform/http-text';
-export { publishAt } from '../foundation/realm/route';
+export { prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';

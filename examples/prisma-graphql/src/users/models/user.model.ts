@@ -1,4 +1,4 @@
-import { Field, HideField, ObjectType, registerEnumType } from '@nestjs/graphql';
+import { Field, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { BaseModel } from '../../common/models/base.model.js';
 import { Role } from '../../generated/client.js';
 
@@ -20,7 +20,4 @@ export class User extends BaseModel {
 
   @Field(() => Role)
   role: Role;
-
-  @HideField()
-  password: string;
 }

@@ -1,5 +1,4 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { data } from '../../kit';
 import type { EmailChangeState } from './email-change.policy';
 
@@ -8,75 +7,75 @@ import type { EmailChangeState } from './email-change.policy';
  *
  * @publicApi
  */
-@Entity('svc_email_changes')
-@Index('svc_email_changes_requested', ['guard', 'userId'], { unique: true, where: "state = 'requested'" })
-@Index('svc_email_changes_owner', ['guard', 'userId'])
-@Index('svc_email_changes_held', ['guard', 'heldEmail'])
+@data.Entity('svc_email_changes')
+@data.Index('svc_email_changes_requested', ['guard', 'userId'], { unique: true, where: "state = 'requested'" })
+@data.Index('svc_email_changes_owner', ['guard', 'userId'])
+@data.Index('svc_email_changes_held', ['guard', 'heldEmail'])
 export class EmailChange {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_email_changes_pkey' })
+  @data.PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_email_changes_pkey' })
   id!: string;
 
-  @Column({ type: 'text' })
+  @data.Column({ type: 'text' })
   guard!: string;
 
-  @Column({ name: 'user_id', type: 'text' })
+  @data.Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
   /** The session that asked for the change. Its end also ends the request. Null for a token without a session. */
-  @Column({ name: 'session_id', type: 'text', nullable: true })
+  @data.Column({ name: 'session_id', type: 'text', nullable: true })
   sessionId!: string | null;
 
   /** Null for a user who had no email. */
-  @Column({ name: 'old_email', type: 'text', nullable: true })
+  @data.Column({ name: 'old_email', type: 'text', nullable: true })
   oldEmail!: string | null;
 
   /** Whether the former email was verified at the request. */
-  @Column({ name: 'old_verified', type: 'boolean' })
+  @data.Column({ name: 'old_verified', type: 'boolean' })
   oldVerified!: boolean;
 
-  @Column({ name: 'new_email', type: 'text' })
+  @data.Column({ name: 'new_email', type: 'text' })
   newEmail!: string;
 
-  @Column({ type: 'text' })
+  @data.Column({ type: 'text' })
   state!: EmailChangeState;
 
   /** SHA-256 of the token in the link to the new address, in hex. Never selected by default. */
   @Exclude()
-  @Index('svc_email_changes_confirm', { unique: true })
-  @Column({ name: 'confirm_hash', type: 'text', select: false })
+  @data.Index('svc_email_changes_confirm', { unique: true })
+  @data.Column({ name: 'confirm_hash', type: 'text', select: false })
   confirmHash!: string;
 
   /** SHA-256 of the token in the link to the former address; null without such a link. */
   @Exclude()
-  @Index('svc_email_changes_undo', { unique: true })
-  @Column({ name: 'undo_hash', type: 'text', nullable: true, select: false })
+  @data.Index('svc_email_changes_undo', { unique: true })
+  @data.Column({ name: 'undo_hash', type: 'text', nullable: true, select: false })
   undoHash!: string | null;
 
   /** SHA-256 of the password hash at the request: another password ends the request. */
   @Exclude()
-  @Column({ name: 'password_fingerprint', type: 'text', select: false })
+  @data.Column({ name: 'password_fingerprint', type: 'text', select: false })
   passwordFingerprint!: string;
 
-  @Column({ name: 'requested_at', type: 'timestamptz' })
+  @data.Column({ name: 'requested_at', type: 'timestamptz' })
   requestedAt!: Date;
 
-  @Column({ name: 'confirmed_at', type: 'timestamptz', nullable: true })
+  @data.Column({ name: 'confirmed_at', type: 'timestamptz', nullable: true })
   confirmedAt!: Date | null;
 
-  @Column({ name: 'undone_at', type: 'timestamptz', nullable: true })
+  @data.Column({ name: 'undone_at', type: 'timestamptz', nullable: true })
   undoneAt!: Date | null;
 
   /** The end of the link to the new address; after the change, the end of the link to the former one. */
-  @Column({ name: 'expires_at', type: 'timestamptz' })
+  @data.Column({ name: 'expires_at', type: 'timestamptz' })
   expiresAt!: Date;
 
   /** The hash that replaces the password at the undo, of a text that is not stored. Null before it. */
   @Exclude()
-  @Column({ name: 'unusable_hash', type: 'text', nullable: true, select: false })
+  @data.Column({ name: 'unusable_hash', type: 'text', nullable: true, select: false })
   unusableHash!: string | null;
 
   /** The former email in lower case, of a change that can be undone: no other account can register it. Null before the change. */
-  @Column({ name: 'held_email', type: 'text', nullable: true })
+  @data.Column({ name: 'held_email', type: 'text', nullable: true })
   heldEmail!: string | null;
 
   /** The fields for JSON, without the hashes. */

@@ -1,7 +1,7 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, RequestMethod } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { ApplicationConfig } from '@nestjs/core';
 import { createHash } from 'node:crypto';
-import { Clock, Realm, crypto, settings } from '../../kit';
+import { Clock, Realm, crypto, http, settings } from '../../kit';
 
 /** The parts of a link. A part that a request does not have is empty. */
 export interface PresentedLink {
@@ -67,24 +67,9 @@ function decoded(text: string): string {
 /** The route of the links, below the path of the guard. */
 const VERIFY = 'email/verify/:id/:hash';
 
-/** The global prefix of an application, and the routes that have none. */
-interface Prefixed {
-  readonly prefix: string;
-  readonly exclude: readonly { readonly pathRegex: RegExp; readonly requestMethod: RequestMethod }[];
-}
-
-/**
- * The global prefix that a base URL lacks for a GET of a route; null if it lacks none. Pure.
- *
- * @param route without a leading slash
- */
-export function missingPrefix(url: string | undefined, route: string, { prefix, exclude }: Prefixed): string | null {
-  const wanted = prefix.replace(/^\/+|\/+$/g, '');
-  const methods = [RequestMethod.ALL, RequestMethod.GET];
-  const isExcluded = exclude.some((one) => methods.includes(one.requestMethod) && one.pathRegex.test(`/${route}`));
-  if (!url || !wanted || isExcluded) return null;
-  return `${new URL(url).pathname.replace(/\/+$/, '')}/`.endsWith(`/${wanted}/`) ? null : wanted;
-}
+/** The global prefix that a base URL lacks; null if it lacks none. Pure. */
+export const missingPrefix = (url: string | undefined, prefix: string): string | null =>
+  !url || !prefix || `${new URL(url).pathname.replace(/\/+$/, '')}/`.endsWith(`/${prefix}/`) ? null : prefix;
 
 /**
  * Makes and checks the links that verify an email address. They begin with the configured URL: the `Host` header of a request
@@ -110,14 +95,12 @@ export class VerificationLinks implements OnApplicationBootstrap {
     const { path, nameOf, isDefault, emailVerification } = this.realm.options;
     const named = nameOf('emailVerification.apiUrl');
     const isInherited = !isDefault && named === 'emailVerification.apiUrl';
-    const missing = missingPrefix(emailVerification.apiUrl, `${path}/${VERIFY}`, {
-      prefix: this.application.getGlobalPrefix(),
-      exclude: this.application.getGlobalPrefixOptions().exclude ?? [],
-    });
+    const missing = missingPrefix(emailVerification.apiUrl, http.prefixOf(this.application, `${path}/${VERIFY}`));
     if (missing === null || isInherited) return;
+    const base = emailVerification.apiUrl?.replace(/\/+$/, '');
     new Logger('Auth').warn(
       `${named} (SVC_VERIFY_API_URL) is without the global prefix "${missing}" of the application, below ` +
-        `which it serves mailed links. Set it to ${emailVerification.apiUrl}/${missing}, unless a proxy adds the prefix.`,
+        `which it serves mailed links. Set it to ${base}/${missing}, unless a proxy adds the prefix.`,
     );
   }
 

@@ -1,5 +1,4 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { data } from '../../kit';
 
 /**
@@ -8,49 +7,49 @@ import { data } from '../../kit';
  *
  * @publicApi
  */
-@Entity('svc_known_devices')
-@Index('svc_known_devices_device', ['guard', 'userId', 'deviceHash'], { unique: true })
+@data.Entity('svc_known_devices')
+@data.Index('svc_known_devices_device', ['guard', 'userId', 'deviceHash'], { unique: true })
 export class KnownDevice {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_known_devices_pkey' })
+  @data.PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'svc_known_devices_pkey' })
   id!: string;
 
-  @Column({ type: 'text' })
+  @data.Column({ type: 'text' })
   guard!: string;
 
-  @Column({ name: 'user_id', type: 'text' })
+  @data.Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
   /** SHA-256 of the user's random id in the token of the device, in hex. Null for a device that was forgotten. */
   @Exclude()
-  @Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
+  @data.Column({ name: 'device_hash', type: 'text', nullable: true, select: false })
   deviceHash!: string | null;
 
   /** The session that the mail is about: the first one on the device, or the last one while the mail is due. */
-  @Column({ name: 'session_id', type: 'uuid' })
+  @data.Column({ name: 'session_id', type: 'uuid' })
   sessionId!: string;
 
-  @Column({ name: 'user_agent', type: 'text', nullable: true })
+  @data.Column({ name: 'user_agent', type: 'text', nullable: true })
   userAgent!: string | null;
 
-  @Column({ name: 'first_seen_at', type: 'timestamptz' })
+  @data.Column({ name: 'first_seen_at', type: 'timestamptz' })
   firstSeenAt!: Date;
 
   /** Time of the last sign-in. */
-  @Column({ name: 'last_seen_at', type: 'timestamptz' })
+  @data.Column({ name: 'last_seen_at', type: 'timestamptz' })
   lastSeenAt!: Date;
 
   /** SHA-256 of the token in the mailed link, in hex; null without a mail. */
   @Exclude()
-  @Index('svc_known_devices_link', { unique: true })
-  @Column({ name: 'link_hash', type: 'text', nullable: true, select: false })
+  @data.Index('svc_known_devices_link', { unique: true })
+  @data.Column({ name: 'link_hash', type: 'text', nullable: true, select: false })
   linkHash!: string | null;
 
   /** When the owner of the account used the link. */
-  @Column({ name: 'reported_at', type: 'timestamptz', nullable: true })
+  @data.Column({ name: 'reported_at', type: 'timestamptz', nullable: true })
   reportedAt!: Date | null;
 
   /** Whether the mail about the first sign-in has to be sent. A mail that could not be sent is sent at the next sign-in. */
-  @Column({ name: 'mail_due', type: 'boolean', default: false })
+  @data.Column({ name: 'mail_due', type: 'boolean', default: false })
   mailDue!: boolean;
 
   /** The fields for JSON, without the hashes. */

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoggedEvents } from '../../foundation/realm/log-events';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { BackgroundWork, RequestScope, bestEffort, withTimeout } from '../../foundation/platform/deadline';
-import { StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import type { MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { type Draft, MailGate } from './mail-gate';
@@ -191,8 +191,10 @@ export class MailQueue implements OnApplicationShutdown {
   private report(kind: MailKind, thrown: unknown): void {
     const error = thrown instanceof StoreUnavailable ? (thrown.cause ?? thrown) : thrown;
     const { code, responseCode, name } = (error ?? {}) as Record<string, unknown>;
-    // The message may quote the address, or the link.
-    this.logger.error(`a mail (${kind}) was not sent: ${[code ?? name, responseCode].filter(Boolean).join(' ')}`);
+    // The message may quote the address, or the link; that of the library does not.
+    const cause =
+      error instanceof AuthConfigError ? error.message : [code ?? name, responseCode].filter(Boolean).join(' ');
+    this.logger.error(`a mail (${kind}) was not sent: ${cause}`);
     this.events.emit(new MailFailed(kind, this.realm.guard, error));
   }
 }

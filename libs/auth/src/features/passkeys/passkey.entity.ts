@@ -1,6 +1,5 @@
 import type { Usage } from './sign-count.policy';
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { data } from '../../kit';
 
 /**
@@ -8,11 +7,11 @@ import { data } from '../../kit';
  *
  * @publicApi
  */
-@Entity('svc_passkeys')
-@Index('svc_passkeys_owner', ['guard', 'userId'])
+@data.Entity('svc_passkeys')
+@data.Index('svc_passkeys_owner', ['guard', 'userId'])
 export class Passkey {
   /** Credential id in base64url: at most 1023 bytes. Unique across guards: a credential has one owner. */
-  @PrimaryColumn({
+  @data.PrimaryColumn({
     name: 'credential_id',
     type: 'varchar',
     length: 1364,
@@ -20,58 +19,58 @@ export class Passkey {
   })
   credentialId!: string;
 
-  @Column({ name: 'user_id', type: 'text' })
+  @data.Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
   /**
    * User handle in base64url, of a passkey that was created before its account; null: the handle is the user id.
    */
-  @Column({ name: 'user_handle', type: 'varchar', length: 88, nullable: true })
+  @data.Column({ name: 'user_handle', type: 'varchar', length: 88, nullable: true })
   userHandle!: string | null;
 
   /**
    * Name of the guard. No guard can use a row without it: such a row, with an empty user id, occupies the id of a passkey
    * that was registered for a taken email with `registration.concealExisting`.
    */
-  @Column({ type: 'text', nullable: true })
+  @data.Column({ type: 'text', nullable: true })
   guard!: string | null;
 
   /** Name of the passkey, chosen by its owner. */
-  @Column({ type: 'varchar', length: 255, nullable: true })
+  @data.Column({ type: 'varchar', length: 255, nullable: true })
   name!: string | null;
 
   /** COSE key (RFC 9052 §7), encrypted and bound to this row's id, guard and owner. */
   @Exclude()
-  @Column({ name: 'public_key', type: 'text', select: false })
+  @data.Column({ name: 'public_key', type: 'text', select: false })
   publicKey!: string;
 
   /** Signature counter of the last use; 0 for authenticators that do not count. Never decreases. */
-  @Column({ name: 'sign_count', type: 'bigint', default: 0 })
+  @data.Column({ name: 'sign_count', type: 'bigint', default: 0 })
   signCount!: string;
 
   /** Transports of the authenticator, as reported by the browser at registration. */
-  @Column({ type: 'json', default: '[]' })
+  @data.Column({ type: 'json', default: '[]' })
   transports!: string[];
 
   /** Model of the authenticator, as reported by itself, without attestation. */
-  @Column({ type: 'uuid' })
+  @data.Column({ type: 'uuid' })
   aaguid!: string;
 
   /** Whether the passkey can be synced between devices. Changes only with `passkeys.backupChange: 'accept'`. */
-  @Column({ name: 'backup_eligible', type: 'boolean' })
+  @data.Column({ name: 'backup_eligible', type: 'boolean' })
   backupEligible!: boolean;
 
   /** Whether the passkey was synced at its last use. */
-  @Column({ name: 'backed_up', type: 'boolean' })
+  @data.Column({ name: 'backed_up', type: 'boolean' })
   backedUp!: boolean;
 
-  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
+  @data.Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
 
-  @Column({ name: 'created_at', type: 'timestamptz' })
+  @data.Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  @Column({ name: 'updated_at', type: 'timestamptz' })
+  @data.Column({ name: 'updated_at', type: 'timestamptz' })
   updatedAt!: Date;
 
   /** The fields for JSON, without the key. */

@@ -1,6 +1,6 @@
 import { Exclude } from 'class-transformer';
-import { Column, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { identity, pg } from '../../kit';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { data, identity, pg } from '../../kit';
 
 declare module '../../foundation/ports/user-provider' {
   /**
@@ -42,15 +42,15 @@ export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
   abstract class TwoFactorColumns extends identity.withTokenMethods(base) {
     /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
     @Exclude()
-    @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
+    @data.Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
     twoFactorSecret?: string | null;
 
     /** JSON array of the hashes of the unused recovery codes. */
     @Exclude()
-    @Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
+    @data.Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
     twoFactorRecoveryCodes?: string | null;
 
-    @Column({ name: 'two_factor_confirmed_at', type: 'timestamptz', nullable: true, select: false })
+    @data.Column({ name: 'two_factor_confirmed_at', type: 'timestamptz', nullable: true, select: false })
     twoFactorConfirmedAt?: Date | null;
 
     /** The fields for JSON, without the secret and the recovery codes. */

@@ -855,7 +855,8 @@ export interface AuthStructure extends GuardStructure {
 
   /**
    * A pool of node-postgres (`new Pool()` of the package `pg`) on which the tables of the library are, for a host without
-   * TypeORM. The library does not end the pool. `@nestjs/typeorm` is not needed then. It cannot be combined with
+   * TypeORM. The library does not end the pool. With
+   * `users.provider`, `typeorm` and `@nestjs/typeorm` are not needed. It cannot be combined with
    * {@link dataSource}. `svc:migrate` or `migrateAuth` creates the tables.
    *
    * @default none: the tables are on the TypeORM data source of the host

@@ -4,7 +4,7 @@ import { guardErrors, resolveOptions } from './options.testkit';
 class People {}
 class Operators {}
 
-const valid: AuthModuleOptions = { users: { entity: People }, audience: 'https://api' };
+const valid: AuthModuleOptions = { users: { entity: People }, audience: 'https://api', secret: 's'.repeat(32) };
 const admin = { users: { entity: Operators }, audience: 'https://admin', path: 'admin/auth' };
 
 function refusalsOf(options: object): string[] {
@@ -36,6 +36,8 @@ describe('a configuration', () => {
       { guards: { admin: { ...admin, audience: [] } } },
       /^guards\.admin\.audience/,
     ],
+    ['without a secret', { secret: undefined }, /^secret \(SVC_SECRET\) is missing.*svc-auth secret/],
+    ['without a secret of an extra guard', { guards: { admin: { ...admin, secret: '' } } }, /^guards\.admin\.secret/],
     ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
     ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
     ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
@@ -85,12 +87,12 @@ describe('a configuration', () => {
     ],
     [
       'with a key pair and no secret for refresh tokens',
-      { algorithm: 'ES256' },
+      { algorithm: 'ES256', secret: undefined },
       /^The guard "api" has no secret from which refresh tokens can be derived\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); npx svc-auth secret/,
     ],
     [
       'with a key pair of an extra guard and no secret for refresh tokens',
-      { guards: { admin: { ...admin, algorithm: 'RS256' } } },
+      { guards: { admin: { ...admin, algorithm: 'RS256', secret: '' } } },
       /^The guard "admin" has no secret from which refresh tokens can be derived\. Set encryption\.key/,
     ],
     [
@@ -110,7 +112,7 @@ describe('a configuration', () => {
     ],
     [
       'with a key pair and only former encryption keys',
-      { algorithm: 'ES256', encryption: { previousKeys: ['x'.repeat(32)] } },
+      { algorithm: 'ES256', secret: undefined, encryption: { previousKeys: ['x'.repeat(32)] } },
       /^The guard "api" has no secret from which refresh tokens can be derived/,
     ],
     [
@@ -224,5 +226,6 @@ describe('a configuration', () => {
 
   it('is refused with all reasons at once', () => {
     expect(refusalsOf({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
+    expect(refusalsOf({ secret: undefined, features: { twoFactor: true } })).toHaveLength(2);
   });
 });

@@ -43,6 +43,7 @@ function errorsOfGuard(config: GuardConfig): string[] {
       !users?.provider &&
       `${isDefault ? '' : `guards.${guard}.`}users is missing. Set the guard's own users: users: { entity: YourUser }, or users: { provider: YourUserProvider }.`,
     !audience.length && `${nameOf('audience')} (SVC_AUDIENCE) is empty. Set an audience that no other guard has.`,
+    withoutSecret(config),
     !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
       `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
     !['uuid', 'any'].includes(tokenIds) && `${nameOf('tokenIds')} is "${tokenIds}". Use uuid or any.`,
@@ -91,6 +92,12 @@ function encryptionKeys(
       `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has an entry shorter than ${KEY_BYTES} bytes. Remove it.`,
   ].filter((text): text is string => typeof text === 'string' && text !== '');
 }
+
+/** The error of a guard that signs with a secret, without that secret; null if it needs or has none. */
+export const withoutSecret = ({ algorithm, secret, nameOf }: GuardConfig): string | null =>
+  algorithm === 'HS256' && !secret
+    ? `${nameOf('secret')} (SVC_SECRET) is missing. Make one with: npx svc-auth secret --show`
+    : null;
 
 /** The error of a feature that needs the key of encryption, without that key. */
 export const withoutKey = ({ flags, needsEncryptionKey }: OptionFacets): string =>

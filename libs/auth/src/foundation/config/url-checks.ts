@@ -99,6 +99,8 @@ function madeBy(
     // The text of the error may contain the link.
     return { fault: `throws ${error instanceof Error ? error.name : 'a value that is no error'}` };
   }
+  // A promise that is rejected later must not end the process.
+  if (url instanceof Promise) url.catch(() => undefined);
   if (typeof url !== 'string') return { fault: 'returns no text' };
   const fault = urlFault(url, { production: rule.production });
   if (fault !== null) return { fault: `returns a link that ${fault}` };
@@ -197,8 +199,8 @@ function discoveryErrors(guards: readonly GuardConfig[], production: boolean): s
     ...(discovery === undefined
       ? []
       : [
-          !PLAIN_PATH.test(discovery) &&
-            `${option} is "${discovery}", which is not a plain path. Use one such as /.well-known/jwks.json.`,
+          (!PLAIN_PATH.test(discovery) || discovery === DISCOVERY_PATH) &&
+            `${option} is "${discovery}", which is not a plain path for the keys. Use one such as /.well-known/jwks.json.`,
           algorithm === 'HS256' &&
             `${option} needs an algorithm with public keys. Set algorithm (SVC_ALGORITHM) to ES256 or RS256, or remove it.`,
           fault &&
@@ -206,6 +208,9 @@ function discoveryErrors(guards: readonly GuardConfig[], production: boolean): s
         ]),
   ].filter((text): text is string => typeof text === 'string');
 }
+
+/** The path of the discovery document below the issuer (OpenID Connect Discovery 1.0 §4). */
+export const DISCOVERY_PATH = '/.well-known/openid-configuration';
 
 /** A path that is no pattern for any router. */
 const PLAIN_PATH = /^(?:\/[\w.~-]+)+$/;

@@ -175,15 +175,23 @@ const PG_POOL =
 // (P1017), conflict or deadlock (P2034), too many connections (P2037).
 const PRISMA = /^P(1001|1002|1008|1017|2024|2034|2037)$/;
 
+// The same for a raw query of Prisma, whose own code is always P2010: kinds of its driver adapters.
+const PRISMA_KIND =
+  /^(DatabaseNotReachable|ConnectionClosed|SocketTimeout|TlsConnectionError|TooManyConnections|TransactionWriteConflict)$/;
+
 /** Whether an error means that a store was not available. False for an error that is the answer of a store. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailable) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
-  const { name, code, message, driverError, query, cause } = (error ?? {}) as Record<string, unknown> & Error;
-  const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code) || PRISMA.test(code));
+  const { name, code, kind, message, driverError, meta, query, cause } = (error ?? {}) as Record<string, unknown> &
+    Error;
+  const named =
+    (typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code) || PRISMA.test(code))) ||
+    (typeof kind === 'string' && PRISMA_KIND.test(kind));
   // The error of the driver is the cause of one with the query in Drizzle, and of this one in Prisma. The cause of another
   // error can be that of another service.
-  const inner = driverError ?? (query !== undefined || name === 'DriverAdapterError' ? cause : undefined);
+  const ofDriver = driverError ?? (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError;
+  const inner = ofDriver ?? (query !== undefined || name === 'DriverAdapterError' ? cause : undefined);
   return named || PG_POOL.test(message ?? '') || (inner !== undefined && isUnavailable(inner));
 }
 

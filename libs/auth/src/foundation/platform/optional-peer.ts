@@ -20,7 +20,9 @@ export type PeerName =
   | 'nest-commander'
   | 'nodemailer'
   | 'otplib'
-  | 'redis';
+  | 'pg'
+  | 'redis'
+  | 'typeorm';
 
 /**
  * Loads an optional package. Returns undefined when the host has not installed it.
@@ -68,8 +70,12 @@ export function optionalPeer(name: PeerName): unknown {
         return require('nodemailer');
       case 'otplib':
         return require('otplib');
+      case 'pg':
+        return require('pg');
       case 'redis':
         return require('redis');
+      case 'typeorm':
+        return require('typeorm');
     }
   } catch (error) {
     // An installed package that fails to load is an error, not an absent one.

@@ -1,8 +1,10 @@
-import { Logger } from '@nestjs/common';
+import { Logger, type Type } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { isUnavailable } from './deadline';
+import { metadataOf, typeOrmSource } from './entity';
 import { AuthConfigError } from './errors';
+import type { Client } from './pg-connection';
 
 /** A connection pool of node-postgres: `new Pool()` of the package `pg`. Its other members are not used by name. */
 export interface PostgresPool {
@@ -21,20 +23,180 @@ const [ATTEMPTS, PAUSE_MS] = [10, 3000];
 /** The pool removes a connection that fails while it is idle. Without a listener, its error would end the process. */
 const ignore = (): void => undefined;
 
-/** A data source on a pool of the host, which closes the pool itself. TypeORM would end it after a failed start. */
-export class SourceOnPool extends DataSource {
-  override async destroy(): Promise<void> {}
+/** A client of a pool. */
+type PooledClient = Client & {
+  query(text: string, params?: unknown[]): Promise<Result | Result[]>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+  release(error?: Error): void;
+};
+
+interface Result {
+  readonly command?: string;
+  readonly rows?: unknown[];
+  readonly rowCount?: number | null;
+}
+
+/** A connection of the pool. Its transactions within a transaction are savepoints. */
+class PoolRunner {
+  readonly manager: PoolManager;
+  /** As in TypeORM, so that a runner on a client of the host is made in the same way. */
+  databaseConnection?: PooledClient;
+  isTransactionActive = false;
+  transactionDepth = 0;
+  private connecting?: Promise<PooledClient>;
+  private isReleased = false;
+
+  constructor(
+    readonly source: PoolSource,
+    private readonly pool: PostgresPool,
+  ) {
+    this.manager = new PoolManager(source, this);
+  }
+
+  async connect(): Promise<PooledClient> {
+    return this.databaseConnection ?? (this.connecting ??= this.takeClient());
+  }
+
+  /** A statement that changes rows resolves to `[rows, count]`, every other one to its rows, as in TypeORM. */
+  async query(text: string, params?: unknown[]): Promise<unknown> {
+    if (this.isReleased) throw new Error('The query runner was already released.');
+    const result = await (await this.connect()).query(text, params);
+    if (Array.isArray(result)) return undefined;
+    const { command, rows, rowCount } = result;
+    return command === 'DELETE' || command === 'UPDATE' ? [rows, rowCount] : rows;
+  }
+
+  async startTransaction(isolation?: string): Promise<void> {
+    const begin = `BEGIN${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}`;
+    this.isTransactionActive = true;
+    await this.query(this.transactionDepth ? `SAVEPOINT ${this.savepoint(this.transactionDepth)}` : begin);
+    this.transactionDepth++;
+  }
+
+  commitTransaction = (): Promise<void> => this.endTransaction('RELEASE SAVEPOINT', 'COMMIT');
+  rollbackTransaction = (): Promise<void> => this.endTransaction('ROLLBACK TO SAVEPOINT', 'ROLLBACK');
+
+  async release(): Promise<void> {
+    this.giveBack();
+  }
+
+  private async takeClient(): Promise<PooledClient> {
+    const client = (await this.pool.connect()) as PooledClient;
+    client.on('error', this.giveBack);
+    return (this.databaseConnection = client);
+  }
+
+  /** The pool closes a connection that is given back with an error. A client of the host, which was not taken here, stays with it. */
+  private readonly giveBack = (error?: Error): void => {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    if (!this.connecting || !this.databaseConnection) return;
+    this.databaseConnection.off('error', this.giveBack);
+    this.databaseConnection.release(error);
+  };
+
+  private async endTransaction(ofSavepoint: string, ofAll: string): Promise<void> {
+    if (!this.isTransactionActive) throw new Error('No transaction is open on this connection.');
+    const isInner = this.transactionDepth > 1;
+    await this.query(isInner ? `${ofSavepoint} ${this.savepoint(this.transactionDepth - 1)}` : ofAll);
+    this.isTransactionActive = isInner;
+    this.transactionDepth = Math.max(0, this.transactionDepth - 1);
+  }
+
+  private readonly savepoint = (depth: number): string => `svc_inner_${depth}`;
+}
+
+/** What code of the host gets as the entity manager. */
+class PoolManager {
+  constructor(
+    readonly dataSource: PoolSource,
+    readonly queryRunner: PoolRunner,
+  ) {}
+
+  query(text: string, params?: unknown[]): Promise<unknown> {
+    return this.queryRunner.query(text, params);
+  }
+
+  /** Runs `work` in a transaction, or in a savepoint of the one that is open. An error undoes it. */
+  async transaction<T>(work: (manager: PoolManager) => Promise<T>): Promise<T> {
+    await this.queryRunner.startTransaction();
+    try {
+      const result = await work(this);
+      await this.queryRunner.commitTransaction();
+      return result;
+    } catch (error) {
+      await this.queryRunner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    }
+  }
 }
 
 /**
- * Makes a TypeORM data source on a pool of the host. It never ends the pool.
+ * The members of a data source of TypeORM that the library uses, on a pool of the host and for the tables of the library: users
+ * of a provider need nothing else. It does not load TypeORM.
+ */
+class PoolSource {
+  readonly options: { readonly type: 'postgres' };
+  readonly subscribers = [];
+  readonly logger = { logQuery: (): void => undefined };
+  readonly entityMetadatas: ReturnType<typeof metadataOf>[];
+  readonly driver: { readonly master: PostgresPool; readonly slaves: readonly PostgresPool[] };
+
+  private constructor(pool: PostgresPool, entities: readonly Type[]) {
+    this.options = { ...pool.options, type: 'postgres' };
+    this.driver = { master: pool, slaves: [] };
+    this.entityMetadatas = entities.map(metadataOf);
+  }
+
+  /** As the type of TypeORM, which the library uses for both. */
+  static on(pool: PostgresPool, entities: readonly Type[]): DataSource {
+    return new PoolSource(pool, entities) as unknown as DataSource;
+  }
+
+  hasMetadata(entity: unknown): boolean {
+    return this.entityMetadatas.some(({ target }) => target === entity);
+  }
+
+  getMetadata(entity: unknown): ReturnType<typeof metadataOf> {
+    const found = this.entityMetadatas.find(({ target }) => target === entity);
+    if (!found) throw new Error(`No metadata for "${(entity as Type)?.name}" was found.`);
+    return found;
+  }
+
+  createQueryRunner(): PoolRunner {
+    return new PoolRunner(this, this.driver.master);
+  }
+
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const runner = this.createQueryRunner();
+    try {
+      return await runner.manager.transaction(work as unknown as (manager: PoolManager) => Promise<T>);
+    } finally {
+      await runner.release();
+    }
+  }
+}
+
+/** The data sources on a pool of the host. */
+const onPools = new WeakSet<object>();
+
+/** Whether a data source is that of the option `pool`. */
+export const isOnPool = (source: object): boolean => onPools.has(source);
+
+/**
+ * Makes a data source on a pool of the host, and connects once. It never ends the pool. With an entity of users it is one of
+ * TypeORM.
  *
+ * @param entities those of the library
+ * @param users those of the host
  * @throws AuthConfigError for a value that is not a pool of node-postgres, and for a URL with a schema that `pg` ignores
  * @throws the error of the last attempt to connect
  */
 export async function sourceOn(
   pool: PostgresPool,
-  options: Pick<DataSourceOptions, 'entities' | 'migrations' | 'migrationsTableName'>,
+  entities: readonly Type[],
+  users: readonly Type[] = [],
 ): Promise<DataSource> {
   const members: readonly unknown[] = [pool?.connect, pool?.on, pool?.off];
   if (!members.every((member) => typeof member === 'function') || typeof pool.options !== 'object') {
@@ -43,20 +205,14 @@ export async function sourceOn(
         '{ useFactory } or { useExisting } with such a pool.',
     );
   }
-  const driver = { Pool: ofHost(pool) };
   refuseIgnoredSchema((pool.options as { connectionString?: unknown }).connectionString);
   for (let attempt = 1; ; attempt++) {
-    // TypeORM adds its listener at each attempt, and another application may use the same pool.
+    // Another application may use the same pool, and TypeORM adds its listener at each attempt.
     pool.off('error', ignore);
     try {
-      const source = new SourceOnPool({
-        ...options,
-        type: 'postgres',
-        driver,
-        poolErrorHandler: ignore,
-        installExtensions: false,
-      });
-      return await source.initialize();
+      const source = users.length ? await typeOrmOn(pool, [...entities, ...users]) : await connectedOn(pool, entities);
+      onPools.add(source);
+      return source;
     } catch (error) {
       if (attempt === ATTEMPTS || !isUnavailable(error)) throw error;
       const { message, code } = error as Error & { code?: string };
@@ -66,6 +222,27 @@ export async function sourceOn(
       await sleep(PAUSE_MS);
     }
   }
+}
+
+/** The library's own data source on a pool, to which the server has answered. */
+export async function connectedOn(pool: PostgresPool, entities: readonly Type[]): Promise<DataSource> {
+  pool.on('error', ignore);
+  ((await pool.connect()) as PooledClient).release();
+  return PoolSource.on(pool, entities);
+}
+
+/** A data source of TypeORM on a pool of the host. TypeORM would end the pool after a failed start. */
+function typeOrmOn(pool: PostgresPool, entities: Type[]): Promise<DataSource> {
+  const TypeOrmSource = typeOrmSource();
+  const driver = { Pool: ofHost(pool) };
+  const source = new TypeOrmSource({
+    type: 'postgres',
+    entities,
+    driver,
+    poolErrorHandler: ignore,
+    installExtensions: false,
+  });
+  return Object.assign(source, { destroy: async () => undefined }).initialize();
 }
 
 /**

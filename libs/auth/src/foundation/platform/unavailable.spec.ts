@@ -4,6 +4,12 @@ import { HOST_TIMEOUT_MS, RequestScope, callHost, isUnavailable, withTimeout } f
 
 const withCode = (code: unknown, message = 'failed') => Object.assign(new Error(message), { code });
 
+/** The error of a raw query of Prisma. The answer of the server, or the failure of the connection, is in its `meta`. */
+const ofRawQuery = (cause: object) =>
+  Object.assign(withCode('P2010'), {
+    meta: { driverAdapterError: Object.assign(new Error('', { cause }), { name: 'DriverAdapterError' }) },
+  });
+
 describe('an error means that a store is unavailable', () => {
   it.each([
     ['ECONNREFUSED'],
@@ -40,7 +46,17 @@ describe('an error means that a store is unavailable', () => {
     expect(isUnavailable(Object.assign(ofDrizzle, { query: 'select 1', params: [] }))).toBe(true);
     const ofPrisma = new Error('terminating connection', { cause: { kind: 'postgres', code } });
     expect(isUnavailable(Object.assign(ofPrisma, { name: 'DriverAdapterError' }))).toBe(true);
+    expect(isUnavailable(ofRawQuery({ kind: 'postgres', code }))).toBe(true);
   });
+
+  it.each([
+    'DatabaseNotReachable',
+    'ConnectionClosed',
+    'SocketTimeout',
+    'TlsConnectionError',
+    'TooManyConnections',
+    'TransactionWriteConflict',
+  ])('by the kind %s of a raw query of Prisma', (kind) => expect(isUnavailable(ofRawQuery({ kind }))).toBe(true));
 
   it.each(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'])('by the code %s of Prisma', (code) =>
     expect(isUnavailable(withCode(code))).toBe(true),
@@ -69,6 +85,7 @@ describe('an error does not mean that a store is unavailable', () => {
     ['without a code', new Error('the host made a mistake')],
     ['in the configuration', new AuthConfigError('connection')],
     ['of Prisma for a unique value', withCode('P2002')],
+    ['of a raw query of Prisma for a unique value', ofRawQuery({ kind: 'UniqueConstraintViolation' })],
     ['whose cause is that of another service', new Error('fetch failed', { cause: withCode('ECONNREFUSED') })],
     ['that wraps such an error', Object.assign(new Error(), { driverError: withCode('23505') })],
     ['of several such errors', new AggregateError([withCode('23505'), new Error('x')])],

@@ -3,6 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { quoted, quotedPath } from '../platform/database';
 import { AuthConfigError } from '../platform/errors';
 
+export { Column, Entity, Index, PrimaryColumn } from '../platform/entity';
+
 /** The services of one guard, for the functions of manifests. Not those that all guards share. */
 export interface GuardServices {
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T;

@@ -1,5 +1,7 @@
-import { type AbstractHttpAdapter, Reflector } from '@nestjs/core';
+import { RequestMethod } from '@nestjs/common';
+import { type AbstractHttpAdapter, type ApplicationConfig, Reflector } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
+import { trimSlashes } from '../config/core-options';
 import type { Operation } from '../platform/catalogue';
 import type { AuthException } from '../platform/errors';
 import type { Schema } from '../platform/schema';
@@ -67,4 +69,19 @@ export function publishAt(adapter: AbstractHttpAdapter, path: string, read: () =
     adapter.setHeader(response, 'X-Content-Type-Options', 'nosniff');
     adapter.reply(response, read(), 200);
   });
+}
+
+/** The settings of an application that decide on its global prefix. */
+export type Prefixed = Pick<ApplicationConfig, 'getGlobalPrefix' | 'getGlobalPrefixOptions'>;
+
+/**
+ * The global prefix of a GET route, without slashes around it; empty if it has none. Pure.
+ *
+ * @param route the path without the prefix and without a leading slash
+ */
+export function prefixOf(application: Prefixed, route: string): string {
+  const { exclude = [] } = application.getGlobalPrefixOptions();
+  const methods = [RequestMethod.ALL, RequestMethod.GET];
+  const isExcluded = exclude.some((one) => methods.includes(one.requestMethod) && one.pathRegex.test(`/${route}`));
+  return isExcluded ? '' : trimSlashes(application.getGlobalPrefix());
 }

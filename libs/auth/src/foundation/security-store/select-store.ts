@@ -35,11 +35,17 @@ export async function selectStore(
   if (store.shared) return store;
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
-    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set, so a revocation would apply only to this process';
+    : `${missingStore()}. A revocation would apply only to this process`;
   if (production) throw new AuthConfigError(`${problem}. ${CURE}`);
   new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;
 }
+
+/** Why the store is not a shared one. A variable has no effect where the options replace the block that it belongs to. */
+export const missingStore = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
+  env.SVC_REDIS_URL?.trim()
+    ? 'SVC_REDIS_URL is set, but the options have no redis.url: they overwrite it, or do not read it by authOptionsFromEnv()'
+    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set';
 
 const CURE =
   'Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager cache on Redis, a ' +

@@ -2,6 +2,7 @@ import { JwtService } from '@nestjs/jwt';
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { Algorithm } from '../../foundation/config/auth-options';
+import { withoutSecret } from '../../foundation/config/guard-isolation.policy';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { fits, hmacKey, jwtServiceOf, privateKey, publicKey } from './key-material';
 import type { RemoteKeys } from './remote-keys';
@@ -32,11 +33,9 @@ export class Keyring {
     const option = config.nameOf;
     this.algorithm = algorithm;
     if (algorithm === 'HS256') {
-      if (!secret)
-        throw new AuthConfigError(
-          `${option('secret')} (SVC_SECRET) is missing. Make one with: npx svc-auth secret --show`,
-        );
-      this.secrets = [secret, ...previousSecrets].map((text, i) =>
+      const missing = withoutSecret(config);
+      if (missing) throw new AuthConfigError(missing);
+      this.secrets = [secret!, ...previousSecrets].map((text, i) =>
         hmacKey(text, i ? `${option('previousSecrets')} (SVC_PREVIOUS_SECRETS)` : `${option('secret')} (SVC_SECRET)`),
       );
       this.ownKeys = new Map();

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown, type Type } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import { PassportStrategy } from '@nestjs/passport';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
@@ -76,14 +76,15 @@ export function accessTokenStrategy(guard: string): Type<object> {
     extends PassportStrategy(Strategy, guard)
     implements Registered, OnApplicationBootstrap, OnApplicationShutdown
   {
-    /** What had the name in Passport before. */
-    private readonly replaced: object | undefined;
+    /** What had the name in Passport before; undefined after the start. */
+    private replaced: object | undefined;
 
     constructor(
       private readonly keyring: Keyring,
       private readonly accessTokens: AccessTokens,
       private readonly authenticator: Authenticator,
       readonly adapterHost: HttpAdapterHost,
+      private readonly modules: ModulesContainer,
     ) {
       const keyOf: SecretOrKeyProvider = (_request, token: string, done) => {
         const key = verifyingKey(keyring, token);
@@ -106,7 +107,10 @@ export function accessTokenStrategy(guard: string): Type<object> {
     /** @throws AuthConfigError if the application has another strategy of this name: `AuthGuard` would use one of them, by chance */
     onApplicationBootstrap(): void {
       const passport = passportOf(AccessTokenStrategy);
-      if ([this.replaced, passport._strategy?.(guard)].some((one) => one && !own.has(one))) {
+      const others = [this.replaced, passport._strategy?.(guard)].filter((one) => one && !own.has(one));
+      this.replaced = undefined;
+      // Passport also keeps the strategies of applications that were closed.
+      if (others.some((one) => this.hasProvider(one))) {
         // Other applications of the process have the guard, too, and must not accept the tokens of the other strategy.
         passport.use(guard, this);
         throw new AuthConfigError(
@@ -115,6 +119,11 @@ export function accessTokenStrategy(guard: string): Type<object> {
         );
       }
       registered.set(guard, (registered.get(guard) ?? new Set()).add(this));
+    }
+
+    private hasProvider(wanted: unknown): boolean {
+      const providers = [...this.modules.values()].flatMap(({ providers: those }) => [...those.values()]);
+      return providers.some(({ instance }) => instance === wanted);
     }
 
     onApplicationShutdown(): void {

@@ -1,15 +1,14 @@
-import { keySetErrors } from '../../foundation/config/url-checks';
+import { DISCOVERY_PATH, keySetErrors } from '../../foundation/config/url-checks';
 import { Controller, Get, Header, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { JsonWebKey } from 'node:crypto';
-import { trimSlashes } from '../../foundation/config/core-options';
 import { feature } from '../../foundation/config/option-table';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { defineFeature } from '../../foundation/realm/feature';
 import { OBJECT, listOf, record } from '../../foundation/platform/schema';
-import { Declared, PUBLIC_CACHING, PublicRoute, publishAt } from '../../foundation/realm/route';
+import { Declared, PUBLIC_CACHING, PublicRoute, prefixOf, publishAt } from '../../foundation/realm/route';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../denylist/denylist';
 import { UnfinishedEnds } from '../denylist/ended-sessions';
@@ -63,10 +62,11 @@ export class Discovery implements OnModuleInit {
     const base = issuer.replace(/\/$/, '');
     const jwksUri = base + keys.discovery;
     const document = { issuer, jwks_uri: jwksUri };
-    publishAt(httpAdapter, new URL(`${base}/.well-known/openid-configuration`).pathname, () => document);
+    publishAt(httpAdapter, new URL(base + DISCOVERY_PATH).pathname, () => document);
     const { pathname } = new URL(jwksUri);
     // Fastify refuses a second route at one path.
-    const own = [this.application.getGlobalPrefix(), path, 'jwks'].map(trimSlashes).filter(Boolean).join('/');
+    const route = [path, 'jwks'].filter(Boolean).join('/');
+    const own = [prefixOf(this.application, route), route].filter(Boolean).join('/');
     if (pathname !== `/${own}`) publishAt(httpAdapter, pathname, () => this.keyring.jwks());
   }
 }

@@ -1,7 +1,8 @@
 import { Exclude } from 'class-transformer';
-import { Column, type EntityMetadata, type FindOptionsWhere, Index, type ObjectLiteral, Raw } from 'typeorm';
+import type { EntityMetadata, FindOptionsWhere, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Database } from '../../foundation/platform/database';
+import { Column, Index, Raw } from '../../foundation/platform/entity';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { Grant, tokenOfUser } from './grant';

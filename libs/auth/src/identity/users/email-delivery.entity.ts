@@ -1,5 +1,5 @@
 import { Exclude } from 'class-transformer';
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from '../../foundation/platform/entity';
 import { CreatesTable } from '../../foundation/realm/feature-data';
 
 declare module '../../foundation/realm/feature-data' {

@@ -1,14 +1,8 @@
-import {
-  type EntityManager,
-  type EntityMetadata,
-  type FindOptionsWhere,
-  IsNull,
-  type ObjectLiteral,
-  type Repository,
-} from 'typeorm';
+import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { idColumnOf, isStorable, storedAs } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
+import { IsNull } from '../../foundation/platform/entity';
 import type { NewAccount, ReplacementResult, Replacing } from '../../foundation/ports/user-provider';
 
 // SQLSTATE 23505, unique violation.

@@ -1,15 +1,9 @@
-import {
-  type EntityManager,
-  type EntityMetadata,
-  type FindOptionsWhere,
-  IsNull,
-  type ObjectLiteral,
-  type Repository,
-} from 'typeorm';
+import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
+import { IsNull } from '../../foundation/platform/entity';
 import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
 import {
   CredentialRows,

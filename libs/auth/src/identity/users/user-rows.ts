@@ -1,16 +1,16 @@
-import {
-  type DataSource,
-  type EntityManager,
-  type EntityMetadata,
-  type EntityTarget,
-  type FindOptionsWhere,
-  Raw,
-  type ObjectLiteral,
-  type Repository,
+import type {
+  DataSource,
+  EntityManager,
+  EntityMetadata,
+  EntityTarget,
+  FindOptionsWhere,
+  ObjectLiteral,
+  Repository,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
+import { Raw } from '../../foundation/platform/entity';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';

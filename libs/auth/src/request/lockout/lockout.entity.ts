@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from '../../foundation/platform/entity';
 import { CreatesTable } from '../../foundation/realm/feature-data';
 
 /**

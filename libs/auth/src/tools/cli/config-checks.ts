@@ -11,6 +11,7 @@ import { withTimeout } from '../../foundation/platform/deadline';
 import type { Database } from '../../foundation/platform/database';
 import type { Mailer } from '../../foundation/ports/mail';
 import type { RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
+import { missingStore } from '../../foundation/security-store/select-store';
 import type { Keyring } from '../../identity/tokens/keyring';
 
 /** The result of one check. */
@@ -256,7 +257,7 @@ function productionChecks({ config }: WithOptions): UnnamedFinding[] {
   ];
   const now = errorsFor(false);
   const later = errorsFor(true).filter((text) => !now.includes(text));
-  const stores = config.store || config.redis.url ? [] : ['Neither redis.url (SVC_REDIS_URL) nor cache is set.'];
+  const stores = config.store || config.redis.url ? [] : [`${missingStore()}.`];
   const texts = [...later, ...stores];
   if (!texts.length) return [ok('NODE_ENV is not production; its rules find nothing more.')];
   return [warning(`NODE_ENV is not production. There the application would not start:\n${texts.join('\n')}`)];

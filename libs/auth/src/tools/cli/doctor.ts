@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { optionErrors } from '../../foundation/config/option-checks';
@@ -11,6 +11,8 @@ import { redisErrors } from '../../foundation/config/url-checks';
 import { OPTIONS, authOptionsFromEnv } from '../../library-options';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
+import { optionalPeer } from '../../foundation/platform/optional-peer';
+import { connectedOn } from '../../foundation/platform/postgres-pool';
 import { Realms } from '../../foundation/realm/realm';
 import { OwnRedis } from '../../foundation/security-store/own-redis';
 import { redisClientOf } from '../../foundation/security-store/first-connection';
@@ -294,17 +296,17 @@ async function ofOptions(read: () => AuthModuleOptions, file: string | undefined
   const before = isAll ? errors : [];
   const own = new OwnRedis();
   const redis = await opened({ options, config }, own, before);
-  const source = await connected(process.env.DATABASE_URL, before);
+  const postgres = await connected(process.env.DATABASE_URL, before);
   const subject: Subject = {
     file,
     config: isAll ? config : undefined,
     redis,
-    database: source && new Database(source, config?.storeTimeoutMs ?? 5000, config?.preparedStatements),
+    database: postgres && new Database(postgres.source, config?.storeTimeoutMs ?? 5000, config?.preparedStatements),
     keyrings: config && isAll ? keyringsOf(config, before) : undefined,
   };
   const close = async (): Promise<void> => {
     await own.onApplicationShutdown();
-    await source?.destroy();
+    await postgres?.pool.end();
   };
   return { before, subject, options, close };
 }
@@ -331,15 +333,27 @@ async function opened(
   return own.connected;
 }
 
-async function connected(url: string | undefined, before: Finding[]): Promise<DataSource | undefined> {
+/** A connection to the database of `DATABASE_URL`, with a pool that the caller ends. */
+interface OpenPostgres {
+  readonly pool: { end(): Promise<void> };
+  readonly source: DataSource;
+}
+
+async function connected(url: string | undefined, before: Finding[]): Promise<OpenPostgres | undefined> {
   if (!url) {
     before.push(...found('postgres', skipped('DATABASE_URL is not set, so PostgreSQL is not checked.')));
     return undefined;
   }
+  const pg = optionalPeer<typeof import('pg')>('pg');
+  if (!pg) {
+    before.push(...found('postgres', skipped('The package pg is not installed, so PostgreSQL is not checked.')));
+    return undefined;
+  }
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5000 });
   try {
-    const source = new DataSource({ type: 'postgres', url, entities: authEntities, connectTimeoutMS: 5000 });
-    return await source.initialize();
+    return { pool, source: await connectedOn(pool, authEntities) };
   } catch (failure) {
+    await pool.end().catch(() => undefined);
     before.push(...databaseFailure(failure as Error));
     return undefined;
   }

@@ -3,8 +3,10 @@ import { Clock } from '../../foundation/platform/clock';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { redisRefusal } from '../../foundation/platform/errors';
-import { SourceOnPool } from '../../foundation/platform/postgres-pool';
+import { hasPeer } from '../../foundation/platform/optional-peer';
+import { isOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisSource, StoreFactory, onMaster } from '../../foundation/security-store/redis-client';
+import { missingStore } from '../../foundation/security-store/select-store';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
 import { TABLES } from '../../entities';
@@ -87,7 +89,7 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
         : `The column ${table}.${column} is missing: ${migration}.`,
     );
     const cure =
-      database.source instanceof SourceOnPool
+      isOnPool(database.source) || !hasPeer('typeorm')
         ? 'Run the migrations: migrateAuth(pool), or the command svc:migrate.'
         : 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
     const elsewhere = await otherSchema(database, missing);
@@ -185,7 +187,7 @@ type Ask = (...words: string[]) => Promise<unknown>;
 export async function redisChecks({ redis, config }: Subject): Promise<Finding[]> {
   if (!redis) {
     if (!config || config.store || config.redis.url) return [];
-    const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
+    const message = `${missingStore()}. The store is in the memory of the process.`;
     const cure =
       'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';
     return found('redis', (isProduction() ? error : warning)(message, cure));

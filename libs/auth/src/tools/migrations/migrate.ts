@@ -1,4 +1,5 @@
-import { DefaultNamingStrategy, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { Logger } from '@nestjs/common';
+import type { QueryRunner } from 'typeorm';
 import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
 import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
 import { authMigrations } from '../../entities';
@@ -6,8 +7,16 @@ import { authMigrations } from '../../entities';
 /** The table with the names of the migrations that have run, in the form of TypeORM. */
 const TABLE = 'svc_migrations';
 
-/** The name that TypeORM gives the primary key of this table. */
-const PRIMARY_KEY = new DefaultNamingStrategy().primaryKeyName(TABLE, ['id']);
+const CREATE_TABLE =
+  `CREATE TABLE IF NOT EXISTS "${TABLE}" ("id" serial CONSTRAINT "${TABLE}_pkey" PRIMARY KEY, "timestamp" bigint NOT NULL, ` +
+  '"name" varchar NOT NULL)';
+
+/** Where `CREATE TABLE` would create it. A statement that creates nothing also needs the right to create. */
+const EXISTS = `SELECT to_regclass(quote_ident(current_schema()) || '.${TABLE}') IS NOT NULL AS exists`;
+
+/** The statement that records a migration. */
+const recordOf = (name: string): string =>
+  `INSERT INTO "${TABLE}" ("timestamp", "name") VALUES (${/(\d{13})$/.exec(name)![1]}, '${name}')`;
 
 /**
  * Creates or changes the tables of the library on a pool of node-postgres: for a host with the option `pool`. The migrations
@@ -21,22 +30,39 @@ const PRIMARY_KEY = new DefaultNamingStrategy().primaryKeyName(TABLE, ['id']);
  * @publicApi
  */
 export async function migrateAuth(pool: PostgresPool): Promise<string[]> {
-  const source = await sourceOn(pool, { migrations: authMigrations, migrationsTableName: TABLE });
+  const source = await sourceOn(pool, []);
   const runner = source.createQueryRunner();
   try {
-    await runner.startTransaction();
+    // READ COMMITTED: after the wait for the lock, the migrations of the process before are read.
+    await runner.startTransaction('READ COMMITTED');
     await runner.query(LOCK_UNTIL_COMMIT, [TABLE]);
-    const executor = new MigrationExecutor(source, runner);
-    executor.transaction = 'all';
-    const done = await executor.executePendingMigrations();
+    const done = await runMissing(runner);
     await runner.commitTransaction();
-    return done.map(({ name }) => name);
+    return done;
   } catch (error) {
-    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    await runner.rollbackTransaction().catch(() => undefined);
     throw error;
   } finally {
     await runner.release();
   }
+}
+
+async function runMissing(runner: QueryRunner): Promise<string[]> {
+  const [table] = await runner.query(EXISTS);
+  if (!table.exists) await runner.query(CREATE_TABLE);
+  const recorded: { name: string }[] = await runner.query(`SELECT "name" FROM "${TABLE}"`);
+  const known = new Set(recorded.map(({ name }) => name));
+  const missing = authMigrations.map((Migration) => new Migration()).filter(({ name }) => !known.has(name));
+  for (const migration of missing) {
+    try {
+      await migration.up(runner);
+    } catch (error) {
+      new Logger('Auth').error(`The migration ${migration.name} has failed: ${(error as Error).message}`);
+      throw error;
+    }
+    await runner.query(recordOf(migration.name));
+  }
+  return missing.map(({ name }) => name);
 }
 
 /**
@@ -44,16 +70,12 @@ export async function migrateAuth(pool: PostgresPool): Promise<string[]> {
  * begin with its name, and record it, so that a later version can continue with the statements or with `migrateAuth`.
  */
 export async function tablesAsSql(): Promise<string> {
-  const printed = [
-    `CREATE TABLE IF NOT EXISTS "${TABLE}" ("id" serial CONSTRAINT "${PRIMARY_KEY}" PRIMARY KEY, "timestamp" bigint NOT NULL, ` +
-      '"name" varchar NOT NULL);\n',
-  ];
+  const printed = [`${CREATE_TABLE};\n`];
   for (const Migration of authMigrations) {
     const migration = new Migration();
     const statements: string[] = [];
     await migration.up({ query: async (statement: string) => statements.push(statement) } as unknown as QueryRunner);
-    const [, timestamp] = /(\d{13})$/.exec(migration.name)!;
-    statements.push(`INSERT INTO "${TABLE}" ("timestamp", "name") VALUES (${timestamp}, '${migration.name}')`);
+    statements.push(recordOf(migration.name));
     printed.push(`\n-- ${migration.name}\n`);
     printed.push(...statements.map((statement) => `${statement.trim().replaceAll(/^ {6}/gm, '')};\n`));
   }

@@ -30,6 +30,8 @@ export interface ContractKit {
   unreachable(): Promise<Required<UserProvider>>;
   identifier(): string;
   add(passwordHash?: string | null): Promise<AddedUser>;
+  /** Whether a user can have no password. */
+  readonly usersWithoutPassword: boolean;
   delete(id: string): Promise<boolean>;
   /** Whether `delete` deletes in the transaction that it is given. */
   readonly deletesInTransaction: boolean;

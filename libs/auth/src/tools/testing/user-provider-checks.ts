@@ -5,7 +5,6 @@ import {
   type ContractKit,
   agreed,
   always,
-  given,
   when,
   answer,
   findsNothing,
@@ -202,10 +201,11 @@ const passwords: Check[] = [
     const save = (id: string) => kit.users.savePasswordHash(id, newHash());
     await writesNothing('savePasswordHash', save, (why) => keepsHash(kit, ada, why));
   }),
-  given(
-    'insert',
-    'a user without a password has the hash null, and `replacing` = null stores its first one',
-    async (kit) => {
+  {
+    requires: 'insert',
+    needs: ({ usersWithoutPassword }) => usersWithoutPassword,
+    name: 'a user without a password has the hash null, and `replacing` = null stores its first one',
+    check: async (kit) => {
       const ada = await kit.add(null);
       await takesFirstHash(kit, ada);
       const first = await kit.users.passwordHashOf(ada.id);
@@ -213,7 +213,7 @@ const passwords: Check[] = [
       assert.notEqual(again, true, 'the first password was replaced');
       assert.equal(await kit.users.passwordHashOf(ada.id), first, 'the first password was replaced');
     },
-  ),
+  },
 ];
 
 /** The checks of what every provider has, in the order of the port. */

@@ -91,6 +91,16 @@ describe('the contract of a user provider', () => {
     ]);
   });
 
+  it('stores no user without a password where there are none', async () => {
+    const insert = async (account: ContractAccount) => {
+      if (account.passwordHash === null) throw new Error('null value in column "password_hash"');
+      return contract.insert!(account);
+    };
+    const name = 'a user without a password has the hash null, and `replacing` = null stores its first one';
+    await expect(run(name, { insert })).rejects.toThrow('null value');
+    expect(await run(name, { insert, usersWithoutPassword: false })).toBe('not implemented');
+  });
+
   it('looks ids in capitals up in small letters, too', async () => {
     const inCapitals = withMistake(real(), {
       idOf: (user: object) => real().idOf(user).toUpperCase(),

@@ -39,6 +39,11 @@ export interface UserProviderContract {
    * {@link userProviderContract} returns no check of users without a password.
    */
   insert?: (account: ContractAccount) => Promise<string>;
+  /**
+   * Whether {@link insert} can store a user without a password. Set it to false where the column of the hash takes no null:
+   * then the check of such users is not run, and resolves to `not implemented`. Default: true.
+   */
+  usersWithoutPassword?: boolean;
   /** Returns an identifier that no user has yet. Default: a random email address of `example.com`. */
   identifier?: () => string;
   /** The option `username`. Default: that of the guard of {@link app}, otherwise `email`. */
@@ -158,6 +163,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     unreachable: async () => (await contract.unreachable!()) as ContractKit['users'],
     identifier,
     add,
+    usersWithoutPassword: contract.usersWithoutPassword !== false,
     delete: deleted,
     deletesInTransaction: users.offers('delete') && hasTransaction && contract.deletesInTransaction !== false,
     undoneDeletion: (id, work) =>
