@@ -102,7 +102,7 @@ model User {
 /** The user table of another application, for the statements that import users. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL,
   password_hash text, two_factor_recovery_codes text);
-  CREATE TABLE "User" (email text NOT NULL)`;
+  CREATE TABLE "User" (id text PRIMARY KEY, email text NOT NULL, password text NOT NULL)`;
 
 const syntax = (place: string, text: string): string[] =>
   ts
@@ -151,6 +151,13 @@ function mistakesOfSequence(lines: readonly string[]): string[] {
   ];
 }
 
+/** The scripts of an example; none for a file. */
+function scriptsOf(example = ''): string[] {
+  if (!example.startsWith('examples/') || example.endsWith('.ts')) return [];
+  const { scripts: own } = JSON.parse(readFileSync(join(ROOT, example, 'package.json'), 'utf8')) as { scripts: object };
+  return Object.keys(own);
+}
+
 async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   const database = await createDatabase();
   const client = new Client({ connectionString: database.url });
@@ -183,7 +190,7 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
     const around = { routes: await sampleRoutes(), console: consoleCommands() };
     return checked.flatMap((block) => {
       const ownRoutes = routesIn(blocks.filter(({ page }) => page === block.page));
-      return mistakesOfShell(block, { ...around, ownRoutes });
+      return mistakesOfShell(block, { ...around, ownRoutes, ownScripts: scriptsOf(SHOWN.get(block.page)) });
     });
   },
   env: (checked) =>

@@ -8,6 +8,7 @@ const EXAMPLE = join(ROOT, 'examples/prisma-graphql');
 
 /** SHA-256 of the files of the starter that the move changes in a part, as they were before it. */
 const BEFORE: Readonly<Record<string, string>> = {
+  '.env.example': 'a33d844cbdeeeb7e93921a80fe0e8dce61b1cb033daf6ffdc031ab1f6509752c',
   'prisma.config.ts': '9052e2e6e02bcc944acbfb2882d92c2b1d3bfef208f38165dcb72e6385de675f',
   'src/auth/dto/refresh-token.input.ts': '986aed6228567fe88ca309da879f69ac47761785e882058784189f279a1788fc',
   'src/auth/models/token.model.ts': 'db2f9c3a8c1895c1e79148d34f46725b92d238924c2912b229fd06f9db3a354d',
@@ -18,6 +19,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   'src/users/users.module.ts': 'eadad6e7b8c32402a90f7cd4e653b2a9c0890d64e0ce33ee2b6d68163d683d21',
   'src/users/users.resolver.ts': '1b99874b07d91d7711c77ec5b9982ccd640de39234a5324104efd8f6764033ed',
   'src/users/users.service.ts': '8d0a54f39394ae6555b4bc82dc0ae826c0800546ed03af17ac6a8779cc240678',
+  'test/app.e2e-spec.ts': '06ef5c38fe8c4a56452711d2cb87beb472644367d47ce21c9f6f3357ba612bc2',
 };
 
 /** Files that the move replaces or adds. The page shows each of them whole. */

@@ -9,6 +9,8 @@ export interface KnownNames {
   routes: readonly string[];
   /** The routes that the page itself defines. */
   ownRoutes?: readonly string[];
+  /** The scripts of the application that the page shows. */
+  ownScripts?: readonly string[];
   /** The console commands and their flags: `svc:prune --lockout-days`. */
   console: readonly string[];
 }
@@ -41,7 +43,8 @@ function judgeNpm([verb = '', ...words]: string[], around: KnownNames): string |
   if (!NPM.has(verb)) return 'unknown npm command';
   if (verb !== 'run') return undefined;
   const [script = '', dashes, command = '', ...flags] = words;
-  if (!(script in scripts) && script !== 'build') return 'no such script in package.json';
+  if (!(script in scripts) && ![...(around.ownScripts ?? []), 'build'].includes(script))
+    return 'no such script in package.json';
   return script === 'console' && dashes === '--' ? judgeConsole(command, flags, around) : undefined;
 }
 
