@@ -69,11 +69,16 @@ describe('the example prisma-graphql', () => {
     const code = { code: 'UNPROCESSABLE_ENTITY', status: 422 };
     expect(await change('another password', 'eight green bicycles')).toMatchObject({
       message: 'The password is not correct.',
-      extensions: { ...code, errors: { oldPassword: ['The password is not correct.'] } },
+      extensions: {
+        ...code,
+        errors: { oldPassword: ['The password is not correct.'] },
+        headers: { 'X-Svc-Error-Codes': 'oldPassword=auth.wrong_password' },
+      },
     });
     expect((await change('seven green bicycles', 'password1')).extensions).toMatchObject({
       ...code,
       errors: { newPassword: [expect.any(String)] },
+      headers: { 'X-Svc-Error-Codes': expect.stringMatching(/^newPassword=password\.\w+$/) },
     });
   });
 
@@ -114,6 +119,20 @@ describe('the example prisma-graphql', () => {
     expect((await send(refresh, { token: refreshToken!.refreshToken })).errors![0]!.extensions).toMatchObject({
       status: 401,
     });
+  });
+
+  it('accepts a replaced refresh token for 30 seconds, ends its session later, and refuses another text with 401', async () => {
+    const { login } = (await send(LOGIN, { email: 'lena@example.com' })).data;
+    const refresh = 'mutation ($token: JWT!) { refreshToken(token: $token) { refreshToken } }';
+    const replaced = { token: login!.refreshToken };
+    const { refreshToken: successor } = (await send(refresh, replaced)).data;
+    expect((await send(refresh, replaced)).data.refreshToken).toEqual(successor);
+    await executed(`UPDATE svc_sessions SET recent = ARRAY[now() - interval '31 seconds']`, database.url);
+    for (const token of [login!.refreshToken, successor!.refreshToken, 'no token'])
+      expect((await send(refresh, { token })).errors![0]!.extensions).toMatchObject({
+        code: 'UNAUTHENTICATED',
+        status: 401,
+      });
   });
 
   it('has no routes of the library', async () => {
