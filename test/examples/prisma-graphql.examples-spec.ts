@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { blocksOf } from '../docs/blocks';
 import { installExample } from '../support/packages/example-process';
 import { type RunningExample, start } from '../support/packages/example';
 import { run } from '../support/packages/package';
@@ -42,6 +43,21 @@ describe('the example prisma-graphql', () => {
       expect((await send(LOGIN, { email })).data.login).toMatchObject({ user: { email: 'omar@example.com' } });
     expect(await hashOf('omar@example.com')).toContain('$argon2id$');
     expect(await hashOf('lena@example.com')).toMatch(/^\$2b\$10\$/);
+  });
+
+  it('gives the former version its hashes back by the statements of the page of the move', async () => {
+    const statements = blocksOf('docs/recipes/from-prisma-graphql-starter.md')
+      .map(({ text }) => text)
+      .filter((text) => text.includes('former_passwords'));
+    const [copy, copyBack, drop] = statements;
+    expect(statements).toEqual([copy, copyBack, drop]);
+    await executed(copy!, database.url);
+    const former = await hashOf('lena@example.com');
+    expect((await send(LOGIN, { email: 'lena@example.com' })).errors).toBeUndefined();
+    expect(await hashOf('lena@example.com')).toContain('$argon2id$');
+    await executed(copyBack!, database.url);
+    expect(await hashOf('lena@example.com')).toBe(former);
+    await executed(drop!, database.url);
   });
 
   it('ends the other sessions of a user whose password is changed', async () => {
