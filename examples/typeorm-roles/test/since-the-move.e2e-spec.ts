@@ -57,7 +57,13 @@ describe('Since the move', () => {
     const wrong = await call('PATCH', '/auth/me', { email: ADMIN_EMAIL, oldPassword: 'wrong' }, token);
     assert.deepEqual([wrong.status, wrong.body.errors], [422, { oldPassword: 'incorrectOldPassword' }]);
     const taken = await call('PATCH', '/auth/me', { email: ADMIN_EMAIL, oldPassword: password }, token);
-    assert.deepEqual([taken.status, taken.body.errors], [422, { email: 'emailAlreadyExists' }]);
+    assert.deepEqual([taken.status, taken.body.errors], [422, { email: 'emailExists' }]);
+  });
+
+  it('refuses the registration of a taken email with the code that it had before: /api/v1/auth/email/register (POST)', async () => {
+    const person = { email: ADMIN_EMAIL, password: 'a horse with wings', firstName: 'A', lastName: 'B' };
+    const { status, body } = await call('POST', '/auth/email/register', person);
+    assert.deepEqual([status, body.errors], [422, { email: 'emailAlreadyExists' }]);
   });
 
   it('changes nothing if a request has a new password and a new email: /api/v1/auth/me (PATCH)', async () => {

@@ -29,7 +29,8 @@ export const authOptions: AuthModuleAsyncOptions = {
       ...authOptionsFromEnv(),
       hashing: { verifiers: [bcryptVerifier({ rounds: 10 })] },
       registration: { login: false, rules: AuthRegisterLoginDto },
-      emailVerification: { apiUrl: auth.backendDomain, expire: '1d' },
+      // Mailed links have the global prefix of main.ts.
+      emailVerification: { apiUrl: `${auth.backendDomain}/api`, expire: '1d' },
       passwordReset: { frontendUrl: `${frontendDomain}/password-change`, expireMinutes: '30m' },
       emailChange: {
         confirmUrl: `${frontendDomain}/confirm-new-email`,

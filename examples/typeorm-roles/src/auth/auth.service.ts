@@ -92,7 +92,7 @@ export class AuthService {
     if (isNewEmail) {
       // The password and its limits come first: a stolen access token does not show which emails are taken.
       const confirmationToken = await this.auth.confirmation.byPassword(oldPassword!, request);
-      await this.usersService.requireFreeEmail(email);
+      await this.usersService.requireFreeEmail(email, 'emailExists');
       await this.auth.emailChange.request(email, { request, confirmationToken });
     }
 

@@ -76,10 +76,10 @@ export class UsersService {
     await this.formerSessions.endAll(id);
   }
 
-  async requireFreeEmail(email: string): Promise<void> {
+  async requireFreeEmail(email: string, refusal = 'emailAlreadyExists'): Promise<void> {
     // Also an email of a deleted account is taken: the column is unique.
     if (await this.usersRepository.exists({ where: { email }, withDeleted: true })) {
-      throw unprocessable({ email: 'emailAlreadyExists' });
+      throw unprocessable({ email: refusal });
     }
   }
 

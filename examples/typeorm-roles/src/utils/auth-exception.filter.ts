@@ -10,6 +10,7 @@ const FORMER_ERRORS: Partial<Record<string, Record<string, string>>> = {
   outdated_link: { hash: 'invalidHash' },
   reset_failed: { hash: 'invalidHash' },
   email_change_failed: { hash: 'invalidHash' },
+  identifier_taken: { email: 'emailAlreadyExists' },
   new_email_taken: { email: 'emailAlreadyExists' },
 };
 
