@@ -299,9 +299,7 @@ export class HostTransaction {
   ): Promise<void> {
     const running: Promise<unknown>[] = [];
     for (const [mark, marked] of effects) {
-      const isCommitted = mayBeCommitted
-        ? await attempted(marked[0]!.what, () => this.marks.isMarked(mark))
-        : mayBeCommitted;
+      const isCommitted = mayBeCommitted && (await attempted(marked[0]!.what, () => this.marks.isMarked(mark)));
       const due = marked.filter(({ isUndo }) => isUndo === !isCommitted && isCommitted !== undefined);
       const moment = committedAt ?? performance.now();
       running.push(...due.map(({ what, run }) => attempted(what, () => run(moment))));
