@@ -217,6 +217,8 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
       for (const [token, pair] of pairs) {
         // A replica that was promoted has the denials. A live session cannot be distinguished from one whose denial it lacks.
         const isKnown = pair !== lost || (what === 'replaced' && ended.includes(token));
+        // The connection of the service to the promoted master may be new, too.
+        if (isKnown) await eventually(async () => (await deployment.service.status(token)) !== 503);
         expect(await deployment.service.status(token)).toBe(isKnown ? usual(token) : 503);
         for (const node of [deployment.t, deployment.other]) await node.get('/private', token).expect(usual(token));
       }
