@@ -5,6 +5,7 @@ import { ROUTES, credentials, routeNamed } from './support/routes';
 import { CHALLENGE, CONFIRMATION, claimsOf, confirmationTokenFor, purposeToken } from './support/jws';
 import type { Answer, RawRequest } from './support/raw-client';
 import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { altered } from '../support/clients/forge';
 import { linkIn } from '../support/hosts/members';
 import { describeWithRedis } from '../support/stores/with-redis';
 
@@ -118,7 +119,7 @@ describeWithRedis('accounts of other users', () => {
         revoked.refresh,
         expired.refresh,
         admin.refresh,
-        `${known.refresh.slice(0, -8)}AAAAAAAA`,
+        altered(known.refresh),
         'f'.repeat(64),
         'f'.repeat(71),
         'x',

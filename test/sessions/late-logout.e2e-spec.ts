@@ -1,6 +1,6 @@
 import { SessionEnded } from '@svc/auth';
 import { TestApp } from '../support/hosts/app';
-import { forge } from '../support/clients/forge';
+import { altered, forge } from '../support/clients/forge';
 import { ADA } from '../support/hosts/user-entities';
 
 const BOB = 'bob@example.com';
@@ -50,14 +50,10 @@ describe.each([
   it('is refused without a refresh token, with a forged one, and with that of another session', async () => {
     const [ada, bob] = [await signIn(), await signIn(BOB)];
     t.clock.advance(LATER);
-    const forged = `${ada.refresh.slice(0, -2)}AA`;
-    for (const refresh of [undefined, forged, bob.refresh, 'x']) await logOut(ada.access, refresh).expect(401);
+    for (const refresh of [undefined, altered(ada.refresh), bob.refresh, 'x'])
+      await logOut(ada.access, refresh).expect(401);
     // The access token must be valid in everything but its time.
-    for (const access of [
-      undefined,
-      `${ada.access.slice(0, -4)}AAAA`,
-      forge({ claims: { exp: 1, aud: 'https://other.test' } }),
-    ])
+    for (const access of [undefined, altered(ada.access), forge({ claims: { exp: 1, aud: 'https://other.test' } })])
       await logOut(access, ada.refresh).expect(401);
     await refreshes(ada.refresh).expect(200);
     await refreshes(bob.refresh).expect(200);
