@@ -34,7 +34,7 @@ import { SecurityStore } from './foundation/security-store/security-store';
 import { openStore } from './foundation/security-store/select-store';
 import { UnreadableRequests } from './request/http/parser-errors';
 import { keepAnswersOfHandlers } from './request/http/host-interceptors';
-import { ResponseProtection } from './request/http/route.interceptor';
+import { ResponseProtection } from './request/http/route-answer';
 import { SecurityLog } from './foundation/observability/security-log';
 import { FEATURES } from './features';
 import { observeEvents } from './foundation/realm/log-events';

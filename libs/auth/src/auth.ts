@@ -15,9 +15,9 @@ import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/toke
 import { refusalOf } from './request/gates/transport-errors';
 import { RefreshTokenPipe } from './request/http/cookies';
 import { type Capabilities, Flow } from './request/http/server-call';
-import { TokenDelivery } from './request/http/route.interceptor';
+import { TokenDelivery } from './request/http/route-answer';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
-import type { SessionTokens } from './request/http/route.interceptor';
+import type { SessionTokens } from './request/http/route-answer';
 import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
 import { FEATURES } from './features';
 import type { Feature } from './foundation/realm/feature';

@@ -69,7 +69,7 @@ export type { ListedSession } from './features/sessions/session-list';
 export type { ListedDevice } from './features/login-challenge/trusted-device.store';
 export type { LoginAnswer } from './features/login/login';
 export type { EnrolmentChallenge, LoginChallenge } from './foundation/ports/presenter';
-export type { SessionTokens } from './request/http/route.interceptor';
+export type { SessionTokens } from './request/http/route-answer';
 
 // Options
 export { authOptionsFromEnv } from './library-options';

@@ -206,8 +206,8 @@ export function refreshToken(root: string, salt: Buffer, { guard, access }: Visi
   const family = Buffer.from(String(claimsOf(access).fid).replaceAll('-', ''), 'hex');
   const number = Buffer.alloc(4);
   number.writeUInt32BE(generation);
-  const key = Buffer.from(hkdfSync('sha256', root, salt, `svc.refresh:${guard}`, 32));
-  const mac = createHmac('sha256', key).update(family).update(number).digest();
+  const key = Buffer.from(hkdfSync('sha256', root, '', `svc.refresh:${guard}`, 32));
+  const mac = createHmac('sha256', key).update(salt).update(family).update(number).digest();
   return Buffer.concat([Buffer.of(1), family, number, mac]).toString('base64url');
 }
 

@@ -1,6 +1,6 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText } from '../foundation/platform/http-text';
-export { prefixOf, publishAt } from '../foundation/realm/route';
+export { type AnswerStep, prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';
@@ -12,7 +12,7 @@ export { TokenCookie } from '../request/http/cookies';
 export { AuthExceptionFilter } from '../request/http/error.filter';
 export { Presentation } from '../request/http/presentation';
 export { RequestBody } from '../request/http/request-body';
-export type { SessionTokens } from '../request/http/route.interceptor';
+export type { SessionTokens } from '../request/http/route-answer';
 export { type CallSource, Flow } from '../request/http/server-call';
 export { partsOf, textsOf, withoutUnreadable } from '../request/http/validation-pipe';
 export { Route, attemptRefusals, listed, lockRefusal, signInRefusal, tokenPair } from '../request/routes/route';

@@ -1,13 +1,5 @@
-import {
-  type CallHandler,
-  Controller,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  Req,
-} from '@nestjs/common';
+import { Controller, Injectable, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Observable, map } from 'rxjs';
 import { Realm, http, schema, type session } from '../../kit';
 import { CodeAnswer, EmailCodeLogin, WrongEmailCode } from './email-code-login';
 import { CodeRequest, EmailCodeRequests, type RequestedCode } from './email-code-requests';
@@ -36,18 +28,15 @@ const REQUESTED_BESIDE_COOKIE = schema.namedSchema(
 
 /** Writes the token of a requested code in the realm's output mode, and removes its cookie after the code was used. */
 @Injectable()
-export class CodeTokenDelivery implements NestInterceptor {
+export class CodeTokenDelivery implements http.AnswerStep {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: EmailCodeCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<object>): Observable<object> {
-    const response: unknown = context.switchToHttp().getResponse();
-    return next
-      .handle()
-      .pipe(map((answer) => ('codeToken' in answer ? this.issued(answer, response) : this.used(answer, response))));
+  apply(answer: object, _request: object, response: unknown): object {
+    return 'codeToken' in answer ? this.issued(answer, response) : this.used(answer, response);
   }
 
   private issued(answer: object, response: unknown): RequestedCodeBody {
@@ -79,7 +68,7 @@ export class EmailCodeController {
     note: 'Gives the same answer whether the account exists or not. In cookie mode, `code_token` is in a cookie.',
     public: 'own-origin',
     limiter: 'svc-email-code',
-    interceptors: [CodeTokenDelivery],
+    steps: [CodeTokenDelivery],
     status: 202,
     answer: ({ cookieMode }) => (cookieMode ? REQUESTED_BESIDE_COOKIE : REQUESTED),
   })
@@ -92,7 +81,7 @@ export class EmailCodeController {
     note: 'Every code that is not accepted gets the same text.',
     public: 'own-origin',
     limiter: 'svc-email-code',
-    interceptors: [CodeTokenDelivery],
+    steps: [CodeTokenDelivery],
     answer: http.tokensOrChallenge,
     refusals: [
       WrongEmailCode,

@@ -1,7 +1,7 @@
 import { defineFeature, identity, limiter, mailing } from '../../kit';
 import { EmailCodeAttempts, EmailCodeLogin, UnprovedAccounts } from './email-code-login';
 import { EmailCodeRequests } from './email-code-requests';
-import { EmailCodeController, EmailCodeFlow } from './email-code.controller';
+import { CodeTokenDelivery, EmailCodeController, EmailCodeFlow } from './email-code.controller';
 import { EMAIL_CODE_OPTIONS } from './email-code.options';
 import { EMAIL_CODE, EmailCodeCookie, EmailCodes } from './email-codes';
 
@@ -31,6 +31,14 @@ export const emailCode = defineFeature('emailCode', {
   defaultGuardControllers: [EmailCodeController],
   purposes: [EMAIL_CODE],
   cookies: [EmailCodeCookie],
-  providers: [EmailCodeCookie, EmailCodes, EmailCodeRequests, UnprovedAccounts, EmailCodeAttempts, EmailCodeLogin],
+  providers: [
+    EmailCodeCookie,
+    EmailCodes,
+    EmailCodeRequests,
+    UnprovedAccounts,
+    EmailCodeAttempts,
+    EmailCodeLogin,
+    CodeTokenDelivery,
+  ],
   on: { endAll: identity.endChallenges },
 });

@@ -3,7 +3,7 @@ import { Realm, crypto, http, identity, mailing, type session, settings } from '
 import { deviceVerdict } from './known-device.policy';
 import { KNOWN_DAYS, KnownDeviceStore, type ListedKnownDevice } from './known-device.store';
 
-declare module '../../request/http/route.interceptor' {
+declare module '../../request/http/route-answer' {
   interface SessionTokens {
     /** The token of the device, after a sign-in with `features.knownDevices`. */
     readonly deviceToken?: DeviceToken;

@@ -4,7 +4,7 @@ import { INTEGER, type Schema, TEXT, listOf, namedSchema, of, oneOf, record } fr
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
 import { type Feature, isOnAt } from '../../foundation/realm/feature';
 import { RequestBody } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, attemptRefusals, signInRefusal, tokenPair } from '../../request/routes/route';
 import { unverifiedRefusal } from '../login/login.controller';

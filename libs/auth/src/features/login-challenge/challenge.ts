@@ -4,7 +4,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
 import { OptionalFlag, RequiredString } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { afterProof } from '../../request/lockout/attempt-guard';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
 import { LoginChallenges } from './login-challenges';

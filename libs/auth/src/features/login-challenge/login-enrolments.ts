@@ -6,7 +6,7 @@ import { unverifiedClaims } from '../../identity/tokens/keyring';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { RequiredString } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { signInRefusal } from '../../request/routes/route';
 import { unverifiedRefusal } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';

@@ -38,7 +38,7 @@ export const TRUSTED_DEVICE_EVENTS: LoggedEvents = {
   'auth.device.trusted': { event: DeviceTrusted, severity: 'info', details: ofUser },
 };
 
-declare module '../../request/http/route.interceptor' {
+declare module '../../request/http/route-answer' {
   interface SessionTokens {
     /** A device that is trusted from now on, with the seconds until the end of the trust. Only after `trust_device`. */
     readonly trustedDevice?: DeviceToken;

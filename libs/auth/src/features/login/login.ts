@@ -8,7 +8,7 @@ import type { GuardServices } from '../../foundation/realm/feature-data';
 import { Realm } from '../../foundation/realm/realm';
 import { OptionalText, UsernameField, rememberIn } from '../../request/http/request-body';
 import type { EnrolmentChallenge, LoginChallenge } from '../../foundation/ports/presenter';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { userLock, LoginLocks } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
 import { Accounts } from '../sessions/accounts';

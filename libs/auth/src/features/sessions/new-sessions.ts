@@ -6,7 +6,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clientInfo, clip } from '../../request/http/client-info';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import { SessionStore } from './session.store';

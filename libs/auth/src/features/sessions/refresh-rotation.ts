@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import type { RateLimits } from '../../foundation/config/auth-config';
 import type { RateLimit } from '../../foundation/config/auth-options';
 import type { WithDefaults } from '../../foundation/config/option-table';

@@ -4,7 +4,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
 import { PresentedRefreshToken } from '../../request/http/cookies';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Route, listed, tokenPair } from '../../request/routes/route';
 import { RequireIfPinned } from './pinned-ability.gate';

@@ -10,7 +10,7 @@ import { AccountStandings, SignInRefused } from '../../identity/tokens/access-to
 import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';

@@ -1,4 +1,4 @@
-import { RequestMethod } from '@nestjs/common';
+import { RequestMethod, type Type } from '@nestjs/common';
 import { type AbstractHttpAdapter, type ApplicationConfig, Reflector } from '@nestjs/core';
 import type { GuardConfig } from '../config/auth-config';
 import { trimSlashes } from '../config/core-options';
@@ -19,6 +19,12 @@ export type SchemaOf = Schema | ((options: GuardConfig, manifests: readonly Feat
 export type Refusal =
   | (new () => AuthException)
   | ((options: GuardConfig, manifests: readonly Feature[]) => AuthException | readonly AuthException[]);
+
+/** Changes the answer of a handler that has succeeded, or the headers of its response. */
+export interface AnswerStep {
+  /** Returns the answer for the next step. */
+  apply(answer: unknown, request: object, response: unknown): unknown;
+}
 
 /** What a route of the library declares besides its place and its gates. */
 export interface RouteDeclaration {
@@ -42,6 +48,8 @@ export interface RouteDeclaration {
   readonly body?: (scope: RealmScope, declared: Schema | null) => Schema;
   /** Whether it starts a session that the field `remember` can end with the browser. */
   readonly remembers?: boolean;
+  /** What follows the handler, in this order. Each class is a provider of the feature. */
+  readonly steps?: readonly Type<AnswerStep>[];
   /** Which method of the presenter of the host gets the answer. */
   readonly presentedAs?: keyof Presenter;
   /** Whether its success is not logged: it is too frequent, not relevant to security, or emits its own event. */

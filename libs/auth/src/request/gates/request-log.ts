@@ -65,6 +65,11 @@ export function aboutAnswer(answer: unknown): About {
 
 type Work = () => Promise<unknown>;
 
+const ADMITTED = Symbol('svc.admitted');
+
+/** A request that has passed the gates of a route, and whose handler has not begun. */
+type Admissible = object & { [ADMITTED]?: RouteDeclaration };
+
 declare module '../../foundation/realm/feature' {
   interface Feature {
     /** The reasons of the feature's refusals in the security log, each with its meaning. */
@@ -93,11 +98,16 @@ export class RequestObserver {
   }
 
   /** Runs the work of a handler and reports its outcome. */
-  observe(handler: object, request: object, work: Work): Promise<unknown> {
-    const route = declarationOf(handler);
-    if (!route) return work();
+  observe(route: RouteDeclaration, request: Admissible, work: Work): Promise<unknown> {
+    request[ADMITTED] = undefined;
     const observed = (span?: Span): Promise<unknown> => this.observed(route, request, work, span);
     return telemetry.span(`svc.auth.${route.operation}`, this.attributes(route.operation), observed, this.reasons);
+  }
+
+  /** Reports the failure of an admitted request whose handler has not begun: of its parameters. Every other one is reported already. */
+  failed(request: Admissible, error: unknown): void {
+    const { [ADMITTED]: route } = request;
+    if (route) void this.observe(route, request, () => Promise.reject(error)).catch(() => undefined);
   }
 
   private async observed(route: RouteDeclaration, request: object, work: Work, span?: Span): Promise<unknown> {
@@ -143,6 +153,11 @@ export const isChallenge = (answer: unknown): answer is LoginChallenge =>
 /** Whether a login continues with the enrolment of a second factor. */
 export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
   typeof answer === 'object' && answer !== null && 'enrolment_token' in answer;
+
+/** Notes that the gates of a route have admitted a request. */
+export const admit = (handler: object, request: Admissible): void => {
+  request[ADMITTED] = declarationOf(handler);
+};
 
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */
 @Injectable()

@@ -17,7 +17,7 @@ import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError, UNSUPPORTED, UnreadableRequest } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
-import { GateRefusalLog } from './request-log';
+import { GateRefusalLog, admit } from './request-log';
 import { DetailedGate, Gates, type RouteGate, type RoutePlan, gatesOf, routePlan } from './route-plan';
 import { TransportErrors } from './transport-errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
@@ -81,7 +81,9 @@ export class RouteGuard implements CanActivate {
       if (isJson(request.headers)) this.gateRefusalLog.warnOfNoParser();
       throw new UnreadableRequest(UNSUPPORTED);
     }
-    return RequestScope.of(request).run(() => this.checkGates(gates, guard, context));
+    await RequestScope.of(request).run(() => this.checkGates(gates, guard, context));
+    admit(context.getHandler(), request);
+    return true;
   }
 
   private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {

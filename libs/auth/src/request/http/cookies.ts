@@ -1,19 +1,12 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  type PipeTransform,
-  createParamDecorator,
-} from '@nestjs/common';
+import { type ExecutionContext, Injectable, type PipeTransform, createParamDecorator } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { type Observable, tap } from 'rxjs';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { canonicalId } from '../../foundation/platform/database';
 import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
+import type { AnswerStep } from '../../foundation/realm/route';
 import { parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 
 /** The class of a cookie that a feature adds to a guard. */
@@ -124,21 +117,19 @@ export const PresentedRefreshToken = (): ParameterDecorator => RequestItself(Ref
  * may have signed in as another user, and the access token of this one is older.
  */
 @Injectable()
-export class CookieRemoval implements NestInterceptor {
+export class CookieRemoval implements AnswerStep {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const [request, response] = [context.switchToHttp().getRequest(), context.switchToHttp().getResponse()];
-    if (!this.realm.options.cookieMode) return next.handle();
+  apply(answer: unknown, request: { headers?: { cookie?: unknown } }, response: unknown): unknown {
+    if (!this.realm.options.cookieMode) return answer;
     const family = parseRefreshToken(this.cookie.read(request.headers?.cookie))?.familyId;
-    if (!endsCallingSession(request, family)) return next.handle();
-    return next
-      .handle()
-      .pipe(tap(() => this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear())));
+    if (endsCallingSession(request, family))
+      this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear());
+    return answer;
   }
 }
 
@@ -148,7 +139,10 @@ export class CookieRemoval implements NestInterceptor {
  *
  * @param family the session of the refresh cookie; undefined without a refresh token in it
  */
-function endsCallingSession(request: { params?: { svcSession?: string } }, family: string | undefined): boolean {
+function endsCallingSession(
+  request: object & { params?: { svcSession?: string } },
+  family: string | undefined,
+): boolean {
   const { familyId } = callerOf(request) ?? {};
   const id = request.params?.svcSession;
   return (id === undefined || canonicalId(id) === familyId) && (family === undefined || family === familyId);

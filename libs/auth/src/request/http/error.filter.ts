@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Optional, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, Realms } from '../../foundation/realm/realm';
+import { RequestObserver } from '../gates/request-log';
 import { isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
 
 /**
@@ -14,6 +15,7 @@ export class AuthExceptionFilter implements ExceptionFilter {
     protected readonly adapterHost: HttpAdapterHost,
     private readonly realms: Realms,
     @Optional() private readonly own?: Realm,
+    @Optional() private readonly observer?: RequestObserver,
   ) {}
 
   /** A route of the host has no realm; the default realm translates its errors. */
@@ -25,7 +27,9 @@ export class AuthExceptionFilter implements ExceptionFilter {
     // For other transports, the guard makes the error.
     if (host.getType() !== 'http') throw error;
     const http = host.switchToHttp();
-    this.write(error, http.getRequest(), http.getResponse());
+    const request = http.getRequest<object>();
+    this.observer?.failed(request, error);
+    this.write(error, request, http.getResponse());
   }
 
   protected write(error: unknown, request: object, response: unknown): void {

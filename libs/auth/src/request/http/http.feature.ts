@@ -2,11 +2,11 @@ import { defineFeature } from '../../foundation/realm/feature';
 import { AuthenticationGate, OptionalAuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
-import { RefreshCookie, RefreshTokenPipe } from './cookies';
+import { CookieRemoval, RefreshCookie, RefreshTokenPipe } from './cookies';
 import { RequestObserver } from '../gates/request-log';
 import { ServerCalls } from './server-call';
 import { Presentation } from './presentation';
-import { TokenDelivery } from './route.interceptor';
+import { RouteHandlers, TokenDelivery } from './route-answer';
 
 /** HTTP handling of a realm: origin check, authentication, cookie, token responses and the request log. */
 export const http = defineFeature('http', {
@@ -20,6 +20,8 @@ export const http = defineFeature('http', {
     RefreshTokenPipe,
     RequestObserver,
     TokenDelivery,
+    CookieRemoval,
+    RouteHandlers,
     Presentation,
     ServerCalls,
   ],

@@ -5,7 +5,7 @@ import { type AuthException, UNREADABLE, type Unreadable, UnreadableRequest } fr
 import { Realms } from '../../foundation/realm/realm';
 import { type Chosen, type LibraryRoute, libraryRoutes } from '../gates/library-routes';
 import { nameLanguage } from '../gates/transport-errors';
-import { protectResponse } from './route.interceptor';
+import { protectResponse } from './route-answer';
 
 /** Writes the response to an error and returns true, or returns false. */
 type Answer = (error: unknown, request: object, response: object) => boolean;

@@ -16,7 +16,7 @@ import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
 import { type Caller, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
-import { GateRefusalLog, RequestObserver } from '../gates/request-log';
+import { GateRefusalLog, RequestObserver, declarationOf } from '../gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
 import { overGraphql, refusalOf } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
@@ -202,7 +202,9 @@ export class ServerCalls {
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
       await scope.run(() => asPart(() => this.checkGates(controller, handler, request)));
-      return (await this.observer.observe(handler, request, () => scope.run(() => asPart(() => work(request))))) as T;
+      return (await this.observer.observe(declarationOf(handler)!, request, () =>
+        scope.run(() => asPart(() => work(request))),
+      )) as T;
     } catch (error) {
       if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.

@@ -1,13 +1,4 @@
-import {
-  Header,
-  HttpCode,
-  type NestInterceptor,
-  RequestMapping,
-  RequestMethod,
-  type Type,
-  UseInterceptors,
-  applyDecorators,
-} from '@nestjs/common';
+import { Header, HttpCode, RequestMapping, RequestMethod, applyDecorators } from '@nestjs/common';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { AuthException } from '../../foundation/platform/errors';
 import {
@@ -29,7 +20,7 @@ import { Authenticated, Public } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import { CookieRemoval } from '../http/cookies';
-import { NO_STORE } from '../http/route.interceptor';
+import { NO_STORE } from '../http/route-answer';
 import { AccountIsLocked } from '../lockout/lockout';
 import { Throttled } from '../throttling/limiters';
 import { TooManyFailures } from '../throttling/throttling.errors';
@@ -48,7 +39,6 @@ export interface RouteOptions extends Omit<RouteDeclaration, 'operation'> {
   /** Status of the success. Default: 200 with a body, 204 without one. */
   readonly status?: 200 | 202 | 204;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly interceptors?: readonly Type<NestInterceptor>[];
   /** Whether it ends the calling session. In cookie mode it removes the cookie then. */
   readonly endsSession?: boolean;
 }
@@ -64,7 +54,7 @@ export function Route(
   options: RouteOptions,
 ): MethodDecorator {
   const { done, answer = done && status(done), answers, endsSession, limiter } = options;
-  const wrapping = [...(options.interceptors ?? []), ...(endsSession ? [CookieRemoval] : [])];
+  const steps = [...(options.steps ?? []), ...(endsSession ? [CookieRemoval] : [])];
   return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path }),
     HttpCode(options.status ?? (answer || answers ? 200 : 204)),
@@ -73,8 +63,7 @@ export function Route(
     ...(options.public === 'own-origin' ? [requires(OriginGate)] : []),
     ...(limiter === undefined ? [] : [Throttled(limiter)]),
     ...(options.gates ?? []),
-    ...(wrapping.length ? [UseInterceptors(...wrapping)] : []),
-    Declared({ ...options, operation, answer: answer || undefined }),
+    Declared({ ...options, operation, steps, answer: answer || undefined }),
   );
 }
 

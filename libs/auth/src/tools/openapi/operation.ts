@@ -1,4 +1,4 @@
-import { HEADERS_METADATA, HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants';
+import { HEADERS_METADATA, HTTP_CODE_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Schema } from '../../foundation/platform/schema';
@@ -10,7 +10,7 @@ import { declarationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
 import { CookieRemoval } from '../../request/http/cookies';
-import { NO_SNIFFING, NO_STORE } from '../../request/http/route.interceptor';
+import { NO_SNIFFING, NO_STORE } from '../../request/http/route-answer';
 import { ThrottleGate } from '../../request/throttling/limiters';
 import { type Failures, type HeaderObject, type ResponseObject, header, json, routeFailures } from './failures';
 import { readsRefreshToken, requestBody } from './request-body';
@@ -127,9 +127,9 @@ function headersOf(handler: object, gates: readonly RouteGate[], { cookieMode }:
   const own: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
   const forbidden = own.some(({ name }) => name === 'Cache-Control') ? [] : NO_STORE;
   const fixed = [...own.map(({ name, value }) => [name, value] as const), ...forbidden, NO_SNIFFING];
-  const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
   // Routes with an origin gate deliver tokens, so they set the cookie.
-  const touchesCookie = cookieMode && (gates.includes(OriginGate) || interceptors.includes(CookieRemoval));
+  const touchesCookie =
+    cookieMode && (gates.includes(OriginGate) || declarationOf(handler)?.steps?.includes(CookieRemoval));
   const varying = [
     ...(gates.includes(ThrottleGate) ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining'] : []),
     ...(touchesCookie ? ['Set-Cookie'] : []),

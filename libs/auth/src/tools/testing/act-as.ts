@@ -3,7 +3,7 @@ import { Auth } from '../../auth';
 import { Confirmations } from '../../features/step-up/confirmations';
 import { Realms } from '../../foundation/realm/realm';
 import { unverifiedClaims } from '../../identity/tokens/keyring';
-import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route-answer';
 
 /** Options of {@link actAs}. */
 export interface ActOptions {
