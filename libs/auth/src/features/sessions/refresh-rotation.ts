@@ -6,6 +6,7 @@ import type { RateLimit } from '../../foundation/config/auth-options';
 import type { WithDefaults } from '../../foundation/config/option-table';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
+import { RequestScope } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
@@ -48,6 +49,8 @@ const ATTEMPTS = 10;
 
 /** The abilities and claims that the host adds to the next access token. */
 type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
+
+const NO_ADDITIONS: Additions = { scope: undefined, pinned: false, custom: {} };
 
 /** What one address may send for each request of one session, with `rateLimits.refresh.by: 'session'`. */
 const SESSIONS_OF_ADDRESS = 100;
@@ -117,33 +120,34 @@ export class RefreshRotation {
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
     let isDenied = false;
+    const scope = RequestScope.of(request);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const isFirstTry = attempt === 0;
+      const within = <T>(work: () => Promise<T>): Promise<T> => (isFirstTry ? scope.beside(work) : scope.run(work));
       // The session is read again at each attempt. The denylist is read once: the statement detects a later end.
-      const [session, denied] = await Promise.all([
-        this.sessionOf(presented),
-        attempt === 0 && this.denylist.deniesFamily(familyId),
-      ]);
-      if (attempt === 0 && this.limits.isOn) await this.limits.count(session && familyId, request);
+      const [session, denied] = await within(() =>
+        Promise.all([this.sessionOf(presented), isFirstTry && this.denylist.deniesFamily(familyId)]),
+      );
+      if (isFirstTry && this.limits.isOn) await within(() => this.limits.count(session && familyId, request));
       isDenied ||= denied;
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
       const verdict = refreshVerdict(session && { ...session, now: since! }, generation, this.repetitionTimes);
       if (!session || !isAccepted(verdict)) {
-        const refusal = await this.refusal(session, verdict as keyof typeof REASONS);
+        const refusal = await scope.run(() => this.refusal(session, verdict as keyof typeof REASONS));
         if (refusal) throw refusal;
         since = undefined;
         continue;
       }
       if (isDenied) {
         // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
-        await this.unfinishedEnds.finish(session.userId, familyId);
+        await scope.run(() => this.unfinishedEnds.finish(session.userId, familyId));
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
-      if (!additions) await this.requireGoodStanding(session);
       // Callbacks of the host run before any change: a slow or failing callback holds no lock and consumes nothing.
-      additions ??= await this.additions(session);
-      const isFirstTry = attempt === 0;
-      const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions);
+      additions ??= this.asksNobody(session) ? NO_ADDITIONS : await scope.run(() => this.additions(session));
+      const found = additions;
+      const tokens = await within(() => this.exchange(session, generation, { verdict, isFirstTry }, found));
       if (tokens) return tokens;
     }
     throw new StoreUnavailable('PostgreSQL');
@@ -215,7 +219,15 @@ export class RefreshRotation {
     throw new InvalidRefreshToken().withReason(reason, userId);
   }
 
-  private async additions({ scope, userId, familyId }: FoundSession): Promise<Additions> {
+  /** Whether the statement of the session has told everything: that the user exists, and may sign in. */
+  private asksNobody({ hasUser, scope }: FoundSession): boolean {
+    const { canSignIn, tokenClaims } = this.realm.options.hooks;
+    return hasUser === true && scope === null && !canSignIn && !tokenClaims && !this.realm.abilitiesInUse;
+  }
+
+  private async additions(session: FoundSession): Promise<Additions> {
+    await this.requireGoodStanding(session);
+    const { scope, userId, familyId } = session;
     const granted = await this.abilityResolver.resolve(scope, userId, familyId);
     return { ...granted, custom: await this.tokenClaims.claimsFor(userId, familyId) };
   }

@@ -46,6 +46,7 @@ export class SessionsController {
     refusals: [InvalidRefreshToken],
     presentedAs: 'refresh',
     quiet: true,
+    besideScope: true,
   })
   refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
     return this.rotation.rotate(refreshToken, request);

@@ -54,6 +54,11 @@ export interface RouteDeclaration {
   readonly presentedAs?: keyof Presenter;
   /** Whether its success is not logged: it is too frequent, not relevant to security, or emits its own event. */
   readonly quiet?: boolean;
+  /**
+   * Whether its gates and its handler run beside the request scope. The handler enters the scope itself where it calls code of the
+   * host or waits many times: see `RequestScope.beside`.
+   */
+  readonly besideScope?: boolean;
   /** Why the route has no limiter: see `limitationOf`. The reason completes "No limiter: …" in `docs/routes.md`. */
   readonly unlimited?: string;
 }

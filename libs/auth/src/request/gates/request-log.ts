@@ -155,8 +155,8 @@ export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
   typeof answer === 'object' && answer !== null && 'enrolment_token' in answer;
 
 /** Notes that the gates of a route have admitted a request. */
-export const admit = (handler: object, request: Admissible): void => {
-  request[ADMITTED] = declarationOf(handler);
+export const admit = (route: RouteDeclaration, request: Admissible): void => {
+  request[ADMITTED] = route;
 };
 
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */

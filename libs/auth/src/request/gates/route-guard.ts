@@ -12,6 +12,7 @@ import {
 import { ModulesContainer } from '@nestjs/core';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { RouteDeclaration } from '../../foundation/realm/route';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError, UNSUPPORTED, UnreadableRequest } from '../../foundation/platform/errors';
@@ -69,20 +70,27 @@ export class RouteGuard implements CanActivate {
     // checked once.
     const remaining = passed ? plan.gates.filter((gate) => !passed.has(gate)) : plan.gates;
     if (!remaining.length) return true;
-    if (!plan.isMounted) return this.checkGates(remaining, plan.guard, context);
-    return this.checkMounted(remaining, plan.guard, context);
+    if (!plan.declared) return this.checkGates(remaining, plan.guard, context);
+    return this.checkMounted(remaining, plan.guard, context, plan.declared);
   }
 
   /** Checks the gates of a route of the library. */
-  private async checkMounted(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
+  private async checkMounted(
+    gates: readonly RouteGate[],
+    guard: string | undefined,
+    context: Call,
+    route: RouteDeclaration,
+  ): Promise<true> {
     const request = context.switchToHttp().getRequest<Received>();
     // Before every gate, like a body that a parser refuses.
     if (!context[PASSED] && (await hasUnparsedBody(request))) {
       if (isJson(request.headers)) this.gateRefusalLog.warnOfNoParser();
       throw new UnreadableRequest(UNSUPPORTED);
     }
-    await RequestScope.of(request).run(() => this.checkGates(gates, guard, context));
-    admit(context.getHandler(), request);
+    const scope = RequestScope.of(request);
+    const check = (): Promise<true> => this.checkGates(gates, guard, context);
+    await (route.besideScope ? scope.beside(check) : scope.run(check));
+    admit(route, request);
     return true;
   }
 

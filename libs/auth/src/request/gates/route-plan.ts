@@ -3,7 +3,8 @@ import { GUARDS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError, type AuthException } from '../../foundation/platform/errors';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
-import { PublicRoute } from '../../foundation/realm/route';
+import { PublicRoute, type RouteDeclaration } from '../../foundation/realm/route';
+import { declarationOf } from './request-log';
 
 /** Stores a list that decorators add to a route. The list of a handler extends the list of its controller. */
 export class RouteList<T> {
@@ -126,8 +127,8 @@ export const inOrder = (gates: readonly RouteGate[]): RouteGate[] =>
 export interface RoutePlan {
   readonly gates: readonly RouteGate[];
   readonly isPublic: boolean;
-  /** Whether it is one of the library's own routes: each request to them has a {@link RequestScope}. */
-  readonly isMounted: boolean;
+  /** The declaration of a mounted route of the library: each request to it has a {@link RequestScope}. Undefined for every other route. */
+  readonly declared: RouteDeclaration | undefined;
   /** Name of the route's guard; undefined means the default guard. */
   readonly guard: string | undefined;
 }
@@ -147,7 +148,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
   return {
     gates: isPublic ? publicOf(gates, handler) : gates,
     isPublic,
-    isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
+    declared: Reflect.getMetadata(Mounted.KEY, controller) === true ? declarationOf(handler) : undefined,
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
       string | undefined,
   };
