@@ -1,5 +1,6 @@
 import { Controller, Inject, Req, Res, type Type, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { MetadataScanner } from '@nestjs/core';
 import type { GuardStructure } from '../../foundation/config/auth-options';
 import { trimSlashes } from '../../foundation/config/core-options';
@@ -34,10 +35,12 @@ function handle(mounted: Type<object>, name: string): void {
   const handler = prototype[name]!;
   const route = declarationOf(handler);
   if (!route) return;
-  const ofHandler = argumentsOf(mounted, name).map(([, { index }]) => index + 1);
-  const count = Math.max(0, ...ofHandler);
+  const parameters = argumentsOf(mounted, name);
+  const count = Math.max(0, ...parameters.map(([, { index }]) => index + 1));
+  // Nest writes the answer, unless the handler has the response and writes it itself.
+  const passthrough = !parameters.some(([kind]) => kind.startsWith(`${RouteParamtypes.RESPONSE}:`));
   Req()(prototype, name, count);
-  Res({ passthrough: true })(prototype, name, count + 1);
+  Res({ passthrough })(prototype, name, count + 1);
   const { [name]: handling } = {
     [name](this: Record<symbol, RouteHandlers>, ...args: unknown[]): Promise<unknown> {
       const [request, response] = args.splice(count) as [object, unknown];

@@ -22,6 +22,8 @@ export const NO_STORE = [
 /** The media type of a response is the stated one: no browser guesses another one (Fetch §3.6). */
 export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
+const PROTECTING = [...NO_STORE, NO_SNIFFING];
+
 /**
  * Protects the response to a request of which the path is one of the library's routes, also when another method or an
  * error answers it. It forbids caching and guessing of a media type; a route that may be cached replaces the header. It
@@ -30,7 +32,9 @@ export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
  * @param request Node's request, on Fastify too
  */
 export function protectResponse({ headers }: IncomingMessage, response: ServerResponse): void {
-  for (const [name, value] of [...NO_STORE, NO_SNIFFING]) response.setHeader(name, value);
+  for (const [name, value] of PROTECTING) response.setHeader(name, value);
+  // Express computes no entity tag where there is one.
+  response.setHeader('ETag', '""');
   for (const name of ['if-none-match', 'if-modified-since']) delete headers[name];
   beforeHead(response, (own) => {
     withoutTag(response, own);
@@ -47,7 +51,7 @@ export function protectRefusal(response: ServerResponse): void {
     if (status < 400) return;
     withoutTag(response, own);
     const isSet = cachingOf(response, own) !== undefined;
-    for (const [name, value] of isSet ? [NO_SNIFFING] : [...NO_STORE, NO_SNIFFING]) response.setHeader(name, value);
+    for (const [name, value] of isSet ? [NO_SNIFFING] : PROTECTING) response.setHeader(name, value);
   });
 }
 
@@ -135,8 +139,7 @@ export class TokenDelivery {
 
   /** Forbids caching of a response of the host. Those of the library have {@link protectResponse}. */
   forbidCaching(response: unknown): void {
-    for (const [name, value] of [...NO_STORE, NO_SNIFFING])
-      this.adapterHost.httpAdapter.setHeader(response, name, value);
+    for (const [name, value] of PROTECTING) this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
   /** Returns the response body. In cookie mode, sets the refresh cookie and those of the device on the response. */

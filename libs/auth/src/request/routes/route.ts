@@ -20,7 +20,6 @@ import { Authenticated, Public } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import { CookieRemoval } from '../http/cookies';
-import { NO_STORE } from '../http/route-answer';
 import { AccountIsLocked } from '../lockout/lockout';
 import { Throttled } from '../throttling/limiters';
 import { TooManyFailures } from '../throttling/throttling.errors';
@@ -44,7 +43,7 @@ export interface RouteOptions extends Omit<RouteDeclaration, 'operation'> {
 }
 
 /**
- * Declares a route of the library. Its answer is never cached, and it needs an access token unless it is `public`. A handler
+ * Declares a route of the library. It needs an access token unless it is `public`. A handler
  * that returns a list is answered as `{ data: [...] }`.
  */
 export function Route(
@@ -58,7 +57,7 @@ export function Route(
   return applyDecorators(
     RequestMapping({ method: RequestMethod[method], path }),
     HttpCode(options.status ?? (answer || answers ? 200 : 204)),
-    ...[...Object.entries(options.headers ?? {}), ...NO_STORE].map(([name, value]) => Header(name, value)),
+    ...Object.entries(options.headers ?? {}).map(([name, value]) => Header(name, value)),
     options.public ? Public() : Authenticated(),
     ...(options.public === 'own-origin' ? [requires(OriginGate)] : []),
     ...(limiter === undefined ? [] : [Throttled(limiter)]),
