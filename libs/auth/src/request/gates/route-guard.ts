@@ -83,7 +83,8 @@ export class RouteGuard implements CanActivate {
   ): Promise<true> {
     const request = context.switchToHttp().getRequest<Received>();
     // Before every gate, like a body that a parser refuses.
-    if (!context[PASSED] && (await hasUnparsedBody(request))) {
+    const unparsed = !context[PASSED] && hasUnparsedBody(request);
+    if (typeof unparsed === 'boolean' ? unparsed : await unparsed) {
       if (isJson(request.headers)) this.gateRefusalLog.warnOfNoParser();
       throw new UnreadableRequest(UNSUPPORTED);
     }
@@ -162,7 +163,7 @@ const isJson = (headers: IncomingHttpHeaders): boolean =>
  *
  * A body of unknown length that nothing has read may be empty, so this waits for its first byte.
  */
-export async function hasUnparsedBody(request: Received): Promise<boolean> {
+export function hasUnparsedBody(request: Received): Promise<boolean> | boolean {
   const { method, headers, body } = request;
   // A body has no meaning there (RFC 9110 §9.3.1), and Fastify does not read it.
   if (method === 'GET' || method === 'HEAD') return false;

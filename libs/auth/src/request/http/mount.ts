@@ -44,7 +44,7 @@ function handle(mounted: Type<object>, name: string): void {
   const { [name]: handling } = {
     [name](this: Record<symbol, RouteHandlers>, ...args: unknown[]): Promise<unknown> {
       const [request, response] = args.splice(count) as [object, unknown];
-      return this[HANDLERS]!.answer(route, request, response, async () => handler.apply(this, args));
+      return this[HANDLERS]!.answer(route, request, response, () => handler.apply(this, args));
     },
   };
   for (const key of Reflect.getOwnMetadataKeys(handler))

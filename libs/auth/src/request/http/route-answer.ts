@@ -203,27 +203,23 @@ export class RouteHandlers {
   ) {}
 
   /** The body of the answer to a request. */
-  async answer(
-    route: RouteDeclaration,
-    request: object,
-    response: unknown,
-    handle: () => Promise<unknown>,
-  ): Promise<unknown> {
-    const answer = await this.observer.observe(route, request, () => this.handled(route, request, response, handle));
+  answer(route: RouteDeclaration, request: object, response: unknown, handle: () => unknown): Promise<unknown> {
+    const answer = this.observer.observe(route, request, () => this.handled(route, request, response, handle));
     // The last step, so that the log of the request reads the fields of the library.
-    return this.presentation.isCustom ? this.present(route, request, response, answer) : answer;
+    const { isCustom } = this.presentation;
+    return isCustom ? answer.then((body) => this.present(route, request, response, body)) : answer;
   }
 
   private async handled(
     { statusOf, done, steps = [], besideScope }: RouteDeclaration,
     request: object,
     response: unknown,
-    handle: () => Promise<unknown>,
+    handle: () => unknown,
   ): Promise<unknown> {
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
-      let answer = await (besideScope ? handle() : scope.run(handle));
+      let answer = await (besideScope ? handle() : scope.run(async () => handle()));
       for (const step of steps) answer = this.scope.get(step).apply(answer, request, response);
       if (statusOf) this.adapterHost.httpAdapter.status(response, statusOf(answer as object));
       return this.delivery.of(bodyOf(answer, done), response);

@@ -86,7 +86,12 @@ export class Limiters {
   ) {
     const { rateLimits } = realm.options;
     const stated = statedBy(manifests, ({ limits }) => limits);
-    this.builtIn = new Map([...stated].map(([name, limiterOf]) => [name, limiterOf(rateLimits)]));
+    this.builtIn = new Map(
+      [...stated].map(([name, limiterOf]) => {
+        const limiter = limiterOf(rateLimits);
+        return [name, (request, context) => limiter(request, { ...context, guard: realm.source.key })];
+      }),
+    );
   }
 
   /** Returns the limits of a request: all rules of the named limiters. */
@@ -111,7 +116,7 @@ export class Limiters {
     const [{ rateLimits }, here] = [this.realm.options, this.nameHere(name)];
     if (Object.hasOwn(rateLimits.limiters, here)) return rateLimits.limiters[here]!;
     const builtIn = this.builtIn.get(name);
-    if (builtIn) return (request, context) => builtIn(request, { ...context, guard: this.realm.source.key });
+    if (builtIn) return builtIn;
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
 
