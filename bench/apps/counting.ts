@@ -1,5 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { Client } from 'pg';
+import { type Profiler, Session } from 'node:inspector';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pgText } from './pg-text';
 
@@ -84,8 +85,29 @@ function record(query: Send, args: unknown[], into: Recorded[]): unknown {
   });
 }
 
+let profiling: Session | undefined;
+
+/** Records a CPU profile until {@link profiled}. */
+function startProfile(): void {
+  profiling = new Session();
+  profiling.connect();
+  profiling.post('Profiler.enable');
+  profiling.post('Profiler.start');
+}
+
+/** The profile since its start. */
+function profiled(): Profiler.Profile | undefined {
+  let profile: Profiler.Profile | undefined;
+  // The callbacks of a session in the same thread are synchronous.
+  profiling?.post('Profiler.stop', (_error, result) => (profile = result.profile));
+  profiling?.disconnect();
+  return profile;
+}
+
 /** Answers the questions of the load generator under `/bench-stats`. */
-export function statsOf(question: string): Spent | Recorded[] {
+export function statsOf(question: string): Spent | Recorded[] | Profiler.Profile | undefined {
+  if (question === 'profile') startProfile();
+  if (question === 'profiled') return profiled();
   if (question === 'record') recording = [];
   if (question === 'reset') delay.reset();
   if (question === 'recorded') {
@@ -109,7 +131,7 @@ export function statsOf(question: string): Spent | Recorded[] {
 @Controller('bench-stats')
 export class SpentController {
   @Get()
-  spent(@Query('do') question = ''): Spent | Recorded[] {
+  spent(@Query('do') question = ''): ReturnType<typeof statsOf> {
     return statsOf(question);
   }
 }

@@ -68,6 +68,7 @@ class OurApp {
             secret: SECRET,
             issuer: 'https://bench.test',
             audience: 'https://bench.test',
+            ...(process.env.BENCH_HASHING && { hashing: JSON.parse(process.env.BENCH_HASHING) }),
             cache: (await redisCache(redisUrl)).cache,
             rateLimits: {
               login: { maxAttempts: MOST, ipMaxAttempts: MOST, accountMaxAttempts: MOST },

@@ -19,7 +19,7 @@ export const LOGOUT: Group = {
   },
 };
 
-const logout = (name: string, server: Server): Load => ({
+export const logout = (name: string, server: Server): Load => ({
   name,
   server,
   method: 'POST',
