@@ -11,12 +11,16 @@ declare module 'autocannon' {
       headers?: Record<string, string>;
       body?: string;
       onResponse?(status: number, body: string): void;
+      /** Makes the next request from the last one of the connection. */
+      setupRequest?(request: Request): Request;
     }
 
     interface Options {
       url: string;
       method: string;
       connections: number;
+      /** Requests a second of all connections together. Default: as many as possible. */
+      overallRate?: number;
       /** Seconds. */
       duration?: number;
       /** The total number of requests of all connections, instead of a duration. */

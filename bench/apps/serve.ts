@@ -23,7 +23,10 @@ export interface Tokens {
 /** Serves an application on a free loopback port with the configured adapter, and reports the port to the parent. */
 export async function serve(module: Type | DynamicModule, options: NestApplicationOptions = {}): Promise<void> {
   begin();
-  const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
+  const adapter = httpAdapter({
+    fastify: process.env.BENCH_ADAPTER === 'fastify',
+    behindProxy: process.env.BENCH_PROXY !== undefined,
+  });
   // A benchmark causes refusals intentionally, so they are not logged.
   const logger: LogLevel[] = process.env.BENCH_QUIET ? ['error'] : ['error', 'warn'];
   const app = await NestFactory.create(module, adapter, { logger, ...options });
