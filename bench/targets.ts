@@ -53,6 +53,13 @@ export const TARGETS: readonly Target[] = [
   rate('login', 'ours.fastify', 'hasher', 0.92),
   { group: 'login', of: 'ours.express', field: 'loopP99', most: 10 },
   { group: 'login', of: 'ours.fastify', field: 'loopP99', most: 10 },
+  ...['refresh', 'guarded'].flatMap((kind) =>
+    ['default', 'many'].map((set) => ({
+      ...rate('features', `${kind}.${set}`, `${kind}.none`),
+      field: 'cpuMicros' as const,
+      most: 1.03,
+    })),
+  ),
   { group: 'revoke', of: 'fifty', to: 'one', field: 'p50', most: 3 },
   rate('guarded', 'ours.fastify', 'same.fastify'),
   rate('guarded', 'ours.express', 'bare.pipelined'),

@@ -1,11 +1,13 @@
 import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
+import { Auth, AuthModule, type AuthModuleOptions, Authenticated, authEntities } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/hosts/user-entities';
 import { SpentController } from './counting';
 import { prune } from './prune';
 import { ANSWER, PEOPLE, SECRET, type Tokens, serve } from './serve';
+
+type FeatureOptions = NonNullable<AuthModuleOptions['features']>;
 
 @Controller()
 class Routes {
@@ -47,6 +49,15 @@ class Routes {
 /** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const MOST = 1e9;
 
+const flags = (isOn: boolean, names: readonly (keyof FeatureOptions)[]): FeatureOptions =>
+  Object.fromEntries(names.map((name) => [name, isOn]));
+
+/** The features of BENCH_FEATURES, except those that a refresh and a guarded request use. */
+const FEATURES: Readonly<Record<string, FeatureOptions>> = {
+  none: flags(false, ['logoutAll', 'gateAuthRoutes', 'changePassword', 'accountDeletion']),
+  many: flags(true, ['lockout', 'passkeys', 'conditionalCreate', 'passwordReset', 'emailCode', 'knownDevices']),
+};
+
 const BENCHES_MAILS = process.env.BENCH_CODES !== undefined;
 
 @Module({})
@@ -63,7 +74,11 @@ class OurApp {
         }),
         AuthModule.forRootAsync({
           users: { entity: Person },
-          features: { emailCode: BENCHES_MAILS, passwordReset: BENCHES_MAILS },
+          features: {
+            emailCode: BENCHES_MAILS,
+            passwordReset: BENCHES_MAILS,
+            ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
+          },
           useFactory: async () => ({
             secret: SECRET,
             issuer: 'https://bench.test',
@@ -76,6 +91,11 @@ class OurApp {
               emailCode: { maxAttempts: MOST },
               passwordReset: { maxAttempts: MOST },
             },
+            ...(process.env.BENCH_FEATURES === 'many' && {
+              passkeys: { rpId: 'bench.test', origins: ['https://bench.test'] },
+              encryption: { key: `encryption, ${SECRET}` },
+              knownDevices: { frontendUrl: 'https://bench.test/devices' },
+            }),
             passwordReset: { frontendUrl: 'https://bench.test/reset' },
             mail: { mailer: { send: async () => undefined } },
           }),

@@ -1,3 +1,4 @@
+import { FEATURES } from './features';
 import type { Group } from './group';
 import { GUARDED } from './guarded';
 import { LOGIN } from './login';
@@ -12,4 +13,5 @@ export const GROUPS: Readonly<Record<string, Group>> = {
   login: LOGIN,
   logout: LOGOUT,
   revoke: REVOKE,
+  features: FEATURES,
 };
