@@ -156,10 +156,10 @@ describe('the source tree', () => {
 
   it('holds no test that writes a constant over the end of a token, which can be the end that it had', () => {
     const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /\.ts$/.test(file),
+      file.endsWith('.ts'),
     );
     const byChance = /slice\(0, -\d+\)\}A+`/;
-    expect(byChance.test('`${token.slice(0, -2)}' + 'AA`')).toBe(true);
+    expect(byChance.test(['`${token.slice(0, -2)}', 'AA`'].join(''))).toBe(true);
     expect(tests.filter((file) => byChance.test(readFileSync(join(ROOT, 'test', file), 'utf8')))).toEqual([]);
   });
 });

@@ -145,9 +145,11 @@ export class RefreshRotation {
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
       // Callbacks of the host run before any change: a slow or failing callback holds no lock and consumes nothing.
-      additions ??= this.asksNobody(session) ? NO_ADDITIONS : await scope.run(() => this.additions(session));
-      const found = additions;
-      const tokens = await within(() => this.exchange(session, generation, { verdict, isFirstTry }, found));
+      const isPlain = isFirstTry && this.asksNobody(session);
+      const granted: Additions = additions ?? (isPlain ? NO_ADDITIONS : await scope.run(() => this.additions(session)));
+      additions = granted;
+      const exchange = () => this.exchange(session, generation, { verdict, isFirstTry }, granted);
+      const tokens = await (isPlain ? scope.beside(exchange) : scope.run(exchange));
       if (tokens) return tokens;
     }
     throw new StoreUnavailable('PostgreSQL');

@@ -119,20 +119,26 @@ function decoded(segment: string): string {
   }
 }
 
+/** The pattern of a path with parameters, such as `:tenant/auth`. */
+const partOf = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)))
+    .join('/');
+
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** Matches a path or a request target at or below one of `paths`. */
 export const belowAny = (paths: readonly string[], prefix: string): RegExp =>
-  new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
+  new RegExp(`^/${prefix && `(?:${partOf(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
 
-/** A request target that is a path without an encoded character. */
-export const isWithoutEncoding = /^\/[^%]*$/;
+/** A request target that is a path without an encoded character and without a fragment. */
+export const isWithoutEncoding = /^\/[^%#]*$/;
 
 /**
  * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router
  * itself cannot be asked, because it runs after the parsers.
  */
 function patternOf(path: string, prefix: string): RegExp {
-  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
-  return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
+  return new RegExp(`^/${prefix && `(?:${partOf(prefix)}/)?`}${partOf(path)}/?$`, 'i');
 }

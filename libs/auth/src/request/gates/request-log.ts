@@ -67,7 +67,7 @@ type Work = () => Promise<unknown>;
 
 const ADMITTED = Symbol('svc.admitted');
 
-/** A request that has passed the gates of a route, and whose handler has not begun. */
+/** A request that all guards have admitted to a route, and whose handler has not begun. */
 type Admissible = object & { [ADMITTED]?: RouteDeclaration };
 
 declare module '../../foundation/realm/feature' {
@@ -104,7 +104,7 @@ export class RequestObserver {
     return telemetry.span(`svc.auth.${route.operation}`, this.attributes(route.operation), observed, this.reasons);
   }
 
-  /** Reports the failure of an admitted request whose handler has not begun: of its parameters. Every other one is reported already. */
+  /** Reports the failure of a parameter: of an admitted request whose handler has not begun. */
   failed(request: Admissible, error: unknown): void {
     const { [ADMITTED]: route } = request;
     if (route) void this.observe(route, request, () => Promise.reject(error)).catch(() => undefined);
@@ -154,10 +154,15 @@ export const isChallenge = (answer: unknown): answer is LoginChallenge =>
 export const isEnrolment = (answer: unknown): answer is EnrolmentChallenge =>
   typeof answer === 'object' && answer !== null && 'enrolment_token' in answer;
 
-/** Notes that the gates of a route have admitted a request. */
-export const admit = (route: RouteDeclaration, request: Admissible): void => {
-  request[ADMITTED] = route;
-};
+/**
+ * The request of a parameter of a route of the library. Parameters are read when all guards have admitted a request, and their
+ * pipes may refuse it: see {@link RequestObserver.failed}.
+ */
+export function requestOfParameter<R extends object>(context: ExecutionContext): R {
+  const request = context.switchToHttp().getRequest<R & Admissible>();
+  request[ADMITTED] = declarationOf(context.getHandler());
+  return request;
+}
 
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */
 @Injectable()

@@ -18,7 +18,7 @@ import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError, UNSUPPORTED, UnreadableRequest } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
-import { GateRefusalLog, admit } from './request-log';
+import { GateRefusalLog } from './request-log';
 import { DetailedGate, Gates, type RouteGate, type RoutePlan, gatesOf, routePlan } from './route-plan';
 import { TransportErrors } from './transport-errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
@@ -90,9 +90,7 @@ export class RouteGuard implements CanActivate {
     }
     const scope = RequestScope.of(request);
     const check = (): Promise<true> => this.checkGates(gates, guard, context);
-    await (route.besideScope ? scope.beside(check) : scope.run(check));
-    admit(route, request);
-    return true;
+    return route.besideScope ? scope.beside(check) : scope.run(check);
   }
 
   private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {

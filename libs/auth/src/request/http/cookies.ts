@@ -6,6 +6,7 @@ import { canonicalId } from '../../foundation/platform/database';
 import { fieldText } from '../../foundation/platform/http-text';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
+import { requestOfParameter } from '../gates/request-log';
 import type { AnswerStep } from '../../foundation/realm/route';
 import { parseRefreshToken } from '../../identity/tokens/refresh-tokens';
 
@@ -105,9 +106,7 @@ export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
 /** A value that is not a string counts as absent. It is never converted to a string. */
 const textOf = (sent: unknown): string => (typeof sent === 'string' ? sent.trim() : '');
 
-const RequestItself = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest(),
-);
+const RequestItself = createParamDecorator((_: unknown, context: ExecutionContext) => requestOfParameter(context));
 
 /** Injects the refresh token of a request; the empty string when there is none. */
 export const PresentedRefreshToken = (): ParameterDecorator => RequestItself(RefreshTokenPipe);

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Optional, 
 import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, Realms } from '../../foundation/realm/realm';
 import { RequestObserver } from '../gates/request-log';
+import { protectLate } from './route-answer';
 import { isForeign, nameLanguage, refusalOf } from '../gates/transport-errors';
 
 /**
@@ -27,9 +28,11 @@ export class AuthExceptionFilter implements ExceptionFilter {
     // For other transports, the guard makes the error.
     if (host.getType() !== 'http') throw error;
     const http = host.switchToHttp();
-    const request = http.getRequest<object>();
+    const [request, response] = [http.getRequest<object>(), http.getResponse<unknown>()];
     this.observer?.failed(request, error);
-    this.write(error, request, http.getResponse());
+    // Below a controller of the host, the response is the host's.
+    if (this.own) protectLate(request, response);
+    this.write(error, request, response);
   }
 
   protected write(error: unknown, request: object, response: unknown): void {

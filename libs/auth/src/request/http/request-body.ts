@@ -14,6 +14,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import type { CoreMessageKey, Text } from '../../foundation/platform/messages';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
+import { requestOfParameter } from '../gates/request-log';
 import { canonicalEmail, hasAsciiDomain } from '../../identity/users/identifiers';
 
 /** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
@@ -309,7 +310,7 @@ export const bodyClassOf = (controller: Type, name: string): Type<object> | unde
   argumentsOf(controller, name).flatMap(([, { pipes = [] }]) => pipes.flatMap(({ request }) => request ?? []))[0];
 
 const RawBody = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest().body,
+  (_: unknown, context: ExecutionContext) => requestOfParameter<{ body?: unknown }>(context).body,
 );
 
 /**

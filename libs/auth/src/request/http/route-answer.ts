@@ -24,6 +24,25 @@ export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
 const PROTECTING = [...NO_STORE, NO_SNIFFING];
 
+const PROTECTED = Symbol('svc.protected');
+
+type Protected = ServerResponse & { [PROTECTED]?: boolean };
+
+/** A request or a response of an adapter: on Fastify, Node's is a property. */
+type Adapted<T> = T & { readonly raw?: T };
+
+/**
+ * Protects the answer of a route of the library of which {@link ResponseProtection} did not recognize the path: below another
+ * application, or after a middleware of the host that has changed it. A route that may be cached has set its header.
+ */
+export function protectLate(request: unknown, response: unknown): void {
+  const { raw = response as Protected } = response as Adapted<Protected>;
+  if (raw[PROTECTED] || typeof raw.writeHead !== 'function' || raw.headersSent || raw.hasHeader('Cache-Control'))
+    return;
+  const { raw: received = request as IncomingMessage } = request as Adapted<IncomingMessage>;
+  protectResponse(received, raw);
+}
+
 /**
  * Protects the response to a request of which the path is one of the library's routes, also when another method or an
  * error answers it. It forbids caching and guessing of a media type; a route that may be cached replaces the header. It
@@ -31,7 +50,8 @@ const PROTECTING = [...NO_STORE, NO_SNIFFING];
  *
  * @param request Node's request, on Fastify too
  */
-export function protectResponse({ headers }: IncomingMessage, response: ServerResponse): void {
+export function protectResponse({ headers }: IncomingMessage, response: Protected): void {
+  response[PROTECTED] = true;
   for (const [name, value] of PROTECTING) response.setHeader(name, value);
   // Express computes no entity tag where there is one.
   response.setHeader('ETag', '""');
@@ -204,6 +224,7 @@ export class RouteHandlers {
 
   /** The body of the answer to a request. */
   answer(route: RouteDeclaration, request: object, response: unknown, handle: () => unknown): Promise<unknown> {
+    protectLate(request, response);
     const answer = this.observer.observe(route, request, () => this.handled(route, request, response, handle));
     // The last step, so that the log of the request reads the fields of the library.
     const { isCustom } = this.presentation;
