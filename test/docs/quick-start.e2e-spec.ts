@@ -1,13 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { once } from 'node:events';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthConsoleModule } from '@svc/auth/console';
-import * as ts from 'typescript';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { runInProcess } from '../console/in-process';
 import { createEmptyDatabase } from '../support/stores/database';
@@ -15,10 +13,8 @@ import { send } from '../support/hosts/processes';
 import { describeWithOwnRedis } from '../support/stores/with-redis';
 import { RedisServer } from '../support/stores/redis';
 import { ROOT, blocksOf, fileOf } from './blocks';
+import { LOADER, built, generated } from './built';
 import { unformatted } from './formatted';
-
-/** A file that `nest new` generates (`@nestjs/schematics` 12.0.6). */
-const generated = (file: string): string => readFileSync(join(__dirname, 'nest-new', `${file}.txt`), 'utf8');
 
 const page = blocksOf('docs/quick-start.md');
 const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, text: block.text }] : []));
@@ -60,22 +56,9 @@ function written({ file, text }: { file: string; text: string }): string[] {
   });
 }
 
-/** Compiles the page's files and the generated ones with the generated settings. */
-function build(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-hello-'));
-  const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', generated('tsconfig.json')).config;
-  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, folder);
-  const main = { file: 'src/main.ts', text: generated('src/main.ts') };
-  for (const { file, text } of [...files, main, CONSOLE, LEAKY_CONSOLE]) {
-    const target = join(folder, file.replace(/^src/, 'dist').replace(/ts$/, 'js'));
-    mkdirSync(dirname(target), { recursive: true });
-    // The generated application is CommonJS, because its package.json sets no type.
-    const compilation = { ...options, module: ts.ModuleKind.CommonJS, moduleResolution: undefined };
-    writeFileSync(target, ts.transpileModule(text, { compilerOptions: compilation, fileName: file }).outputText);
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  return folder;
-}
+/** Compiles the page's files and the generated ones. */
+const build = (): string =>
+  built([...files, { file: 'src/main.ts', text: generated('src/main.ts') }, CONSOLE, LEAKY_CONSOLE]);
 
 describe('the quick start', () => {
   it('adds less than forty lines to those that `nest new` generates, including imports', () => {
@@ -110,9 +93,6 @@ describe('the files that a page shows for a new application', () => {
     expect(changed.filter((file) => file.startsWith(`${name}/`))).toEqual([]);
   });
 });
-
-/** The package name resolves to the source of the library. */
-const LOADER = join(ROOT, 'test/support/runtime/register-ts.cjs');
 
 describeWithOwnRedis('the application of the quick start', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
