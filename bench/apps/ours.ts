@@ -1,11 +1,11 @@
 import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
+import { Auth, AuthModule, type AuthModuleOptions, Authenticated, authEntities } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/hosts/user-entities';
 import { SpentController } from './counting';
 import { prune } from './prune';
-import { ANSWER, PEOPLE, SECRET, type Tokens, serve } from './serve';
+import { ANSWER, CHEAPEST, CHURN_ACCESS_TTL, PEOPLE, SECRET, type Tokens, serve } from './serve';
 
 @Controller()
 class Routes {
@@ -47,7 +47,11 @@ class Routes {
 /** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const MOST = 1e9;
 
-const BENCHES_MAILS = process.env.BENCH_CODES !== undefined;
+/** A day in minutes: the cheapest hash, and access tokens that expire within the run, as all of a day's do. */
+const CHURNS = process.env.BENCH_CHURN !== undefined;
+const CHURN: Partial<AuthModuleOptions> = { accessTtl: CHURN_ACCESS_TTL, hashing: CHEAPEST };
+
+const BENCHES_MAILS = CHURNS || process.env.BENCH_CODES !== undefined;
 
 @Module({})
 class OurApp {
@@ -63,7 +67,12 @@ class OurApp {
         }),
         AuthModule.forRootAsync({
           users: { entity: Person },
-          features: { emailCode: BENCHES_MAILS, passwordReset: BENCHES_MAILS },
+          features: {
+            emailCode: BENCHES_MAILS,
+            passwordReset: BENCHES_MAILS,
+            lockout: CHURNS,
+            knownDevices: CHURNS,
+          },
           useFactory: async () => ({
             secret: SECRET,
             issuer: 'https://bench.test',
@@ -77,6 +86,8 @@ class OurApp {
             },
             passwordReset: { frontendUrl: 'https://bench.test/reset' },
             mail: { mailer: { send: async () => undefined } },
+            knownDevices: { frontendUrl: 'https://bench.test/report' },
+            ...(CHURNS && CHURN),
           }),
         }),
       ],

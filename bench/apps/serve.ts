@@ -14,6 +14,12 @@ export const ANSWER = { ok: true };
 /** The number of rows in the user table. */
 export const PEOPLE = 1000;
 
+/** The cheapest password hash that the library accepts: a day of logins then takes minutes. */
+export const CHEAPEST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** Seconds that an access token is valid during the churn. */
+export const CHURN_ACCESS_TTL = 5;
+
 /** Tokens of one session in the format of every application. */
 export interface Tokens {
   access_token: string;
@@ -23,7 +29,10 @@ export interface Tokens {
 /** Serves an application on a free loopback port with the configured adapter, and reports the port to the parent. */
 export async function serve(module: Type | DynamicModule, options: NestApplicationOptions = {}): Promise<void> {
   begin();
-  const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
+  const adapter = httpAdapter({
+    fastify: process.env.BENCH_ADAPTER === 'fastify',
+    behindProxy: process.env.BENCH_CHURN !== undefined,
+  });
   // A benchmark causes refusals intentionally, so they are not logged.
   const logger: LogLevel[] = process.env.BENCH_QUIET ? ['error'] : ['error', 'warn'];
   const app = await NestFactory.create(module, adapter, { logger, ...options });

@@ -137,7 +137,10 @@ async function main(): Promise<void> {
   const token = library
     ? (await app.get(library.Auth).startSession(process.env.MEMBER!)).accessToken
     : process.env.TOKEN_LIKE!;
-  process.on('message', () => void memory().then((now) => process.send!(now)));
+  process.on('message', (question) => {
+    if (question === 'memory') void memory().then((now) => process.send!(now));
+    else process.send!(process.memoryUsage());
+  });
   process.send!({ ...started, token } satisfies Started);
 }
 
