@@ -4,12 +4,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { dataSourceOf } from '../test/support/stores/database';
 import { Cleanup } from './cleanup';
 import { build } from './footprint/build';
 import type { Memory, Started } from './footprint/host';
-import { type FootprintSample, IDLE_SECONDS, VARIANTS, type Variant, report } from './footprint/report';
+import { type FootprintSample, VARIANTS, type Variant, report } from './footprint/report';
 import { Client } from './growth/client';
 import { publish } from './page';
 import { flagsOf, messageOf } from './server';
@@ -20,9 +19,6 @@ const REQUESTS = 1000;
 const CONNECTIONS = 10;
 const MB = 1e6;
 
-/** The values of one start; the idle time is measured in another process. */
-type StartSample = Omit<FootprintSample, 'rssIdle'>;
-
 async function main(cleanup: Cleanup): Promise<void> {
   const { rounds } = readSettings({ BENCH_ROUNDS: '7', ...process.env });
   cleanup.deadline(300 + 60 * rounds);
@@ -32,24 +28,17 @@ async function main(cleanup: Cleanup): Promise<void> {
   const stores = await startStores(cleanup);
   const member = await addMember(stores);
   const hosts = new Hosts(built.file, stores, member, cleanup);
-  const start = async (variant: Variant): Promise<StartSample> => {
+  const start = async (variant: Variant): Promise<FootprintSample> => {
     const { token, ...sample } = await hosts.sampled(variant);
     return { ...sample, coldMs: await hosts.coldStart(variant, token) };
   };
 
   // Fills the file cache of the system before the first measured start.
   for (const variant of VARIANTS) await start(variant);
-  const started: Record<Variant, StartSample[]> = { without: [], default: [], all: [] };
+  const prints: Record<Variant, FootprintSample[]> = { without: [], default: [], all: [] };
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
-    for (const variant of round % 2 ? VARIANTS.toReversed() : VARIANTS) started[variant].push(await start(variant));
-  }
-  const prints: Record<Variant, FootprintSample[]> = { without: [], default: [], all: [] };
-  for (const variant of VARIANTS) {
-    process.stderr.write(`idle: ${variant}\n`);
-    // Idle processes do not affect each other, so that all wait at the same time.
-    const idle = await Promise.all(started[variant].map(() => hosts.idle(variant)));
-    prints[variant] = started[variant].map((sample, i) => ({ ...sample, rssIdle: idle[i]! }));
+    for (const variant of round % 2 ? VARIANTS.toReversed() : VARIANTS) prints[variant].push(await start(variant));
   }
   await publish('footprint', report(prints, REQUESTS, built));
 }
@@ -85,7 +74,7 @@ class Hosts {
     return ms;
   }
 
-  async sampled(variant: Variant): Promise<Omit<StartSample, 'coldMs'> & { token: string }> {
+  async sampled(variant: Variant): Promise<Omit<FootprintSample, 'coldMs'> & { token: string }> {
     const child = this.fork(variant);
     const started = await messageOf<Started>(child, variant);
     const client = new Client(`http://127.0.0.1:${started.port}`, CONNECTIONS);
@@ -101,17 +90,6 @@ class Hosts {
     const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
     const { startMs, cpuMs, token } = started;
     return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB, token };
-  }
-
-  /** Resident memory in MB of a process that has been idle since its start, without a forced garbage collection. */
-  async idle(variant: Variant): Promise<number> {
-    const child = this.fork(variant);
-    await messageOf<Started>(child, variant);
-    await sleep(IDLE_SECONDS * 1000);
-    child.send('idle memory');
-    const { rss } = await messageOf<Memory>(child, variant);
-    await end(child);
-    return rss / MB;
   }
 
   private fork(variant: Variant, more: NodeJS.ProcessEnv = {}): ChildProcess {

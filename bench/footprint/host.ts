@@ -137,10 +137,7 @@ async function main(): Promise<void> {
   const token = library
     ? (await app.get(library.Auth).startSession(process.env.MEMBER!)).accessToken
     : process.env.TOKEN_LIKE!;
-  process.on('message', (question) => {
-    if (question === 'memory') void memory().then((now) => process.send!(now));
-    else process.send!(process.memoryUsage());
-  });
+  process.on('message', () => void memory().then((now) => process.send!(now)));
   process.send!({ ...started, token } satisfies Started);
 }
 

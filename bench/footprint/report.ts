@@ -14,14 +14,9 @@ export interface FootprintSample {
   /** Values after the requests. */
   rssLater: number;
   heapLater: number;
-  /** Resident memory of another process that has been idle for {@link IDLE_SECONDS} since its start. */
-  rssIdle: number;
   /** From the start of the process to its first answer to a guarded request. */
   coldMs: number;
 }
-
-/** V8 notices after about ten seconds that a process is idle, and returns the memory of its young generation. */
-export const IDLE_SECONDS = 20;
 
 const kB = (bytes: number): string => Math.round(bytes / 1000).toLocaleString('en');
 
@@ -43,22 +38,14 @@ export function report(
   const all = (variant: Variant, field: keyof FootprintSample): number[] =>
     prints[variant].map((print) => print[field]);
   const rows = VARIANTS.map((variant) => {
-    const memory = (['rss', 'heap', 'rssIdle', 'rssLater', 'heapLater'] as const).map((field) =>
-      spread(all(variant, field), 1),
-    );
+    const memory = (['rss', 'heap', 'rssLater', 'heapLater'] as const).map((field) => spread(all(variant, field), 1));
     return [
       NAMES[variant],
       ...(['startMs', 'cpuMs', 'coldMs'] as const).map((field) => spread(all(variant, field), 0)),
       ...memory,
     ];
   });
-  const memory = [
-    'RSS',
-    'heap',
-    `RSS after ${IDLE_SECONDS} s idle`,
-    `RSS after ${requests} requests`,
-    'heap after them',
-  ].map((name) => `${name}, MB`);
+  const memory = ['RSS', 'heap', `RSS after ${requests} requests`, 'heap after them'].map((name) => `${name}, MB`);
   const times = ['start ms', 'CPU of the start, ms', 'cold start ms'];
   const over = (['default', 'all'] as const).map((variant) => {
     const more = (field: keyof FootprintSample): number => median(all(variant, field)) - median(all('without', field));
@@ -69,10 +56,10 @@ export function report(
       if (Math.max(...alone) - Math.min(...alone) > most) return `≤ ${most} ${unit}: undecided, the machine is busy`;
       return atMost(most, more(field), ` ${unit}`);
     };
-    const rss = (field: 'rss' | 'rssIdle' | 'rssLater'): string => `${mb(field)} (${verdict(field, MOST_MB, 'MB')})`;
+    const rss = (field: 'rss' | 'rssLater'): string => `${mb(field)} (${verdict(field, MOST_MB, 'MB')})`;
     const time = `${more('startMs').toFixed(0)} (${verdict('startMs', MOST_MS, 'ms')})`;
     const [cpu, cold] = [more('cpuMs').toFixed(0), more('coldMs').toFixed(0)];
-    return [NAMES[variant], time, cpu, cold, rss('rss'), mb('heap'), rss('rssIdle'), rss('rssLater'), mb('heapLater')];
+    return [NAMES[variant], time, cpu, cold, rss('rss'), mb('heap'), rss('rssLater'), mb('heapLater')];
   });
   return `${machine()}, \`NODE_ENV=production\`, Nest on Express, TypeORM and a cache in Redis. The library is packed as published, in plain JavaScript: nothing is compiled at the start. ${prints.without.length} processes of each kind, started alternately; medians with minimum and maximum. Memory is measured after garbage collection, time from the import of the library to the end of \`app.listen\`. A cold start is the time from the start of a process to its first answer to a guarded request, as of a serverless function. The package has ${kB(packed)} kB, and ${kB(installed)} kB when it is installed, without its dependencies.
 
