@@ -14,7 +14,7 @@ const MB = 1e6;
 /** A list that keeps one small object for each sign-in grows by more: a string of 32 characters in a `Map` takes about 90 bytes. */
 const MOST_BYTES = 50;
 
-/** With fewer sign-ins, the slope of single rows that vary by 0.3 MB exceeds the bar. */
+/** Single rows vary by up to 1.5 MB. With fewer sign-ins, the slope of this noise exceeds the bar several times. */
 const LEAST_SIGN_INS = 20_000;
 
 /** The least-squares slope of `values` over the sign-ins, per sign-in. */
