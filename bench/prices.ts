@@ -1,7 +1,5 @@
 // Lists what the processor time of a refresh, a login without its hash, a logout and a list of sessions is spent on.
-import { hash } from 'argon2';
 import type { Profiler } from 'node:inspector';
-import { dataSourceOf } from '../test/support/stores/database';
 import { Cleanup } from './cleanup';
 import { fillTables } from './fill-tables';
 import { guarded, login, refresh } from './groups/group';
@@ -12,7 +10,7 @@ import { type Priced, report } from './prices/report';
 import { sharesOf } from './prices/profile';
 import { ADAPTERS, Server } from './server';
 import { readSettings } from './settings';
-import { ADA, type Stores, startStores } from './stores';
+import { hashCheaply, startStores } from './stores';
 
 const ROUTES: Readonly<Record<string, (server: Server) => Load>> = {
   refresh: (server) => refresh('refresh', server, '', '/auth/refresh'),
@@ -20,9 +18,6 @@ const ROUTES: Readonly<Record<string, (server: Server) => Load>> = {
   logout: (server) => logout('logout', server),
   'list of sessions': (server) => guarded('list', server, '', '/auth/sessions'),
 };
-
-/** The lowest cost that argon2 allows: the hash takes less than a tenth of a millisecond. */
-const LEAST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 async function main(cleanup: Cleanup): Promise<void> {
   const { rounds, seconds, connections } = readSettings({ BENCH_ROUNDS: '3', BENCH_SECONDS: '4', ...process.env });
@@ -37,7 +32,7 @@ async function main(cleanup: Cleanup): Promise<void> {
       // In a new process each time: V8 compiles the same code differently from process to process.
       for (let round = 0; round < rounds; round++) {
         process.stderr.write(`${route}, ${adapter}: run ${round + 1} of ${rounds}\n`);
-        const server = await Server.start('ours', stores, cleanup, { adapter, BENCH_HASHING: JSON.stringify(LEAST) });
+        const server = await Server.start('ours', stores, cleanup, { adapter, BENCH_HASHING: 'cheapest' });
         const load = loadOf(server);
         const { cpuMicros } = await sample(load, seconds, { connections, stores });
         await server.get('/bench-stats?do=profile');
@@ -50,13 +45,6 @@ async function main(cleanup: Cleanup): Promise<void> {
     }
   const [major] = process.versions.node.split('.');
   await publish(`prices on Node ${major}`, report(priced, connections));
-}
-
-/** Replaces the hashes of the users by those of the lowest cost. */
-async function hashCheaply({ databaseUrl }: Stores): Promise<void> {
-  const source = await dataSourceOf(databaseUrl).initialize();
-  await source.query('UPDATE people SET password_hash = $1', [await hash(ADA.password, LEAST)]);
-  await source.destroy();
 }
 
 const cleanup = new Cleanup();

@@ -2,6 +2,9 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { Client } from 'pg';
 import { type Profiler, Session } from 'node:inspector';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pgText } from './pg-text';
 
 /** The work of a server process since its start, and its state. */
@@ -17,6 +20,13 @@ export interface Spent {
   loopP99: number;
   /** Resident memory, in MiB. */
   rss: number;
+}
+
+/** Memory after garbage collection in bytes, and what keeps the event loop alive: timers, connections and requests. */
+export interface Retained {
+  heapUsed: number;
+  rss: number;
+  resources: number;
 }
 
 /** One sent statement with its parameters and its result, in PostgreSQL's text format. */
@@ -127,9 +137,29 @@ export function statsOf(question: string): Spent | Recorded[] | Profiler.Profile
   };
 }
 
+const COLLECTIONS = 5;
+const COLLECTION_PAUSE_MS = 50;
+
+/** Memory after several collections: the first ones run finalizers, which release more. */
+async function retained(): Promise<Retained> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let i = 0; i < COLLECTIONS; i++) {
+    collect();
+    await sleep(COLLECTION_PAUSE_MS);
+  }
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heapUsed, rss, resources: process.getActiveResourcesInfo().length };
+}
+
 /** Reports the work of this process to the load generator. */
 @Controller('bench-stats')
 export class SpentController {
+  @Get('memory')
+  memory(): Promise<Retained> {
+    return retained();
+  }
+
   @Get()
   spent(@Query('do') question = ''): ReturnType<typeof statsOf> {
     return statsOf(question);

@@ -5,7 +5,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/hosts/user-entities';
 import { SpentController } from './counting';
 import { prune } from './prune';
-import { ANSWER, PEOPLE, SECRET, type Tokens, serve } from './serve';
+import { ANSWER, CHEAPEST, CHURN_ACCESS_TTL, PEOPLE, SECRET, type Tokens, serve } from './serve';
 
 type FeatureOptions = NonNullable<AuthModuleOptions['features']>;
 
@@ -58,7 +58,10 @@ const FEATURES: Readonly<Record<string, FeatureOptions>> = {
   many: flags(true, ['lockout', 'passkeys', 'conditionalCreate', 'passwordReset', 'emailCode', 'knownDevices']),
 };
 
-const BENCHES_MAILS = process.env.BENCH_CODES !== undefined;
+/** A day in minutes: access tokens expire within the run, as all of a day's do. */
+const CHURNS = process.env.BENCH_CHURN !== undefined;
+
+const BENCHES_MAILS = CHURNS || process.env.BENCH_CODES !== undefined;
 
 @Module({})
 class OurApp {
@@ -78,12 +81,14 @@ class OurApp {
             emailCode: BENCHES_MAILS,
             passwordReset: BENCHES_MAILS,
             ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
+            lockout: CHURNS,
+            knownDevices: CHURNS,
           },
           useFactory: async () => ({
             secret: SECRET,
             issuer: 'https://bench.test',
             audience: 'https://bench.test',
-            ...(process.env.BENCH_HASHING && { hashing: JSON.parse(process.env.BENCH_HASHING) }),
+            ...(process.env.BENCH_HASHING === 'cheapest' && { hashing: CHEAPEST }),
             cache: (await redisCache(redisUrl)).cache,
             rateLimits: {
               login: { maxAttempts: MOST, ipMaxAttempts: MOST, accountMaxAttempts: MOST },
@@ -94,10 +99,11 @@ class OurApp {
             ...(process.env.BENCH_FEATURES === 'many' && {
               passkeys: { rpId: 'bench.test', origins: ['https://bench.test'] },
               encryption: { key: `encryption, ${SECRET}` },
-              knownDevices: { frontendUrl: 'https://bench.test/devices' },
             }),
             passwordReset: { frontendUrl: 'https://bench.test/reset' },
             mail: { mailer: { send: async () => undefined } },
+            knownDevices: { frontendUrl: 'https://bench.test/report' },
+            ...(CHURNS && { accessTtl: CHURN_ACCESS_TTL }),
           }),
         }),
       ],

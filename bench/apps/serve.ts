@@ -14,6 +14,12 @@ export const ANSWER = { ok: true };
 /** The number of rows in the user table. */
 export const PEOPLE = 1000;
 
+/** The cheapest password hash that the library accepts: a day of logins then takes minutes. */
+export const CHEAPEST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** Seconds that an access token is valid during the churn. */
+export const CHURN_ACCESS_TTL = 5;
+
 /** Tokens of one session in the format of every application. */
 export interface Tokens {
   access_token: string;

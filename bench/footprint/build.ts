@@ -37,7 +37,7 @@ const bytesIn = (folder: string): number =>
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 
 /** The peers that the host and the features need. No other optional peer is installed, as after a plain `npm install`. */
-const NEEDED = ['@nestjs/typeorm', '@simplewebauthn/server', 'nodemailer', 'otplib'];
+const NEEDED = ['@nestjs/typeorm', '@redis/client', '@simplewebauthn/server', 'nodemailer', 'otplib', 'typeorm'];
 
 /** Links the installed packages of this repository. */
 function link(folder: string): void {

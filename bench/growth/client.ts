@@ -10,6 +10,8 @@ export interface Answer {
 interface Sent {
   token?: string;
   body?: object;
+  /** The client address, for a server behind a proxy. */
+  from?: string;
 }
 
 /** Sends requests over a few persistent connections. */
@@ -24,7 +26,7 @@ export class Client {
   }
 
   /** Sends one request and accepts any status. */
-  send(method: string, path: string, { token, body }: Sent = {}): Promise<Answer> {
+  send(method: string, path: string, { token, body, from }: Sent = {}): Promise<Answer> {
     const start = performance.now();
     const payload = body && JSON.stringify(body);
     return new Promise((resolve, reject) => {
@@ -33,6 +35,7 @@ export class Client {
         agent: this.agent,
         headers: {
           ...(token && { authorization: `Bearer ${token}` }),
+          ...(from && { 'x-forwarded-for': from }),
           ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
         },
       });
