@@ -26,7 +26,14 @@ export default async function globalSetup(): Promise<void> {
 }
 
 async function startPostgres(): Promise<string> {
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '300',
+    // Otherwise plans would depend on when the server analyzes a table.
+    autovacuum: 'off',
+  };
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'));
   // If root runs the tests, the server runs as another user and needs access to the directory.
   chmodSync(directory, 0o711);
