@@ -33,7 +33,8 @@ async function main(cleanup: Cleanup): Promise<void> {
   const { version } = await redisInfo(stores.redisUrl);
   const results = { settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings };
   const [major] = process.versions.node.split('.');
-  await publish(`requests on Node ${major}`, report(results));
+  const part = settings.only.length ? ` (${settings.only.join(', ')})` : '';
+  await publish(`requests on Node ${major}${part}`, report(results));
   // The page has one chart: that of the Node.js that most new applications use.
   if (major === CHART_NODE) await publishChart(groups.guarded);
 }
