@@ -80,9 +80,9 @@ class OurApp {
           features: {
             emailCode: BENCHES_MAILS,
             passwordReset: BENCHES_MAILS,
-            ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
             lockout: CHURNS,
             knownDevices: CHURNS,
+            ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
           },
           useFactory: async () => ({
             secret: SECRET,

@@ -146,8 +146,8 @@ export class RefreshRotation {
       }
       // Callbacks of the host run before any change: a slow or failing callback holds no lock and consumes nothing.
       const isPlain = isFirstTry && this.asksNobody(session);
-      const granted: Additions = additions ?? (isPlain ? NO_ADDITIONS : await scope.run(() => this.additions(session)));
-      additions = granted;
+      additions ??= isPlain ? NO_ADDITIONS : await scope.run(() => this.additions(session));
+      const granted = additions;
       const exchange = () => this.exchange(session, generation, { verdict, isFirstTry }, granted);
       const tokens = await (isPlain ? scope.beside(exchange) : scope.run(exchange));
       if (tokens) return tokens;

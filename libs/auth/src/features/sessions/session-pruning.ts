@@ -8,6 +8,7 @@ import { longestLife } from '../../identity/denylist/denylist';
 import { Session } from './session.entity';
 import { SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
+import { epoch } from './session.sql';
 import type { EndedRow } from './session.store';
 
 /** Maximum number of rows that one statement deletes. */
@@ -66,6 +67,6 @@ const statementOn = (sessions: string): string => `
        AND least(expires_at, last_used_at) < statement_timestamp() + $1::interval - $3::float8 * interval '1 second'
      ORDER BY expires_at LIMIT ${PRUNED_BATCH} FOR UPDATE SKIP LOCKED))
   RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent", revoked_at IS NOT NULL AS revoked,
-            idle_timeout AS "idleTimeout", extract(epoch FROM expires_at)::float8 AS "expiresAt",
-            extract(epoch FROM last_used_at)::float8 AS "lastUsedAt",
+            idle_timeout AS "idleTimeout", ${epoch('expires_at')} AS "expiresAt",
+            ${epoch('last_used_at')} AS "lastUsedAt",
             to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline`;

@@ -102,7 +102,7 @@ export class RequestScope {
   }
 
   /** Runs `work`, and everything that it starts, in the scope of this request. */
-  run<T>(work: () => Promise<T>): Promise<T> {
+  run<T>(work: () => Promise<T> | T): Promise<T> {
     return surrounded({ ...storage.getStore(), scope: this }, work);
   }
 
@@ -130,7 +130,7 @@ export class RequestScope {
   }
 }
 
-function surrounded<T>(by: Surroundings, work: () => Promise<T>): Promise<T> {
+function surrounded<T>(by: Surroundings, work: () => Promise<T> | T): Promise<T> {
   running++;
   return storage.run(by, async () => work()).finally(leave);
 }

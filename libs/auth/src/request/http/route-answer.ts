@@ -240,7 +240,7 @@ export class RouteHandlers {
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     try {
-      let answer = await (besideScope ? handle() : scope.run(async () => handle()));
+      let answer = await (besideScope ? handle() : scope.run(handle));
       for (const step of steps) answer = this.scope.get(step).apply(answer, request, response);
       if (statusOf) this.adapterHost.httpAdapter.status(response, statusOf(answer as object));
       return this.delivery.of(bodyOf(answer, done), response);
