@@ -13,7 +13,7 @@ import { eventually } from '../support/runtime/eventually';
 import { tablesContaining } from '../support/views/find-texts';
 import { ORIGIN, PASSKEYS, PasskeyApp } from '../support/flows/passkeys';
 import { PausePoint, whilePaused } from '../support/faults/pause-point';
-import { recordStatements, shareOfIndexRead } from '../support/stores/query-plans';
+import { fillAnew, recordStatements, shareOfIndexRead } from '../support/stores/query-plans';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { codeOf, completeChallenge, startChallenge } from '../support/flows/two-factor';
 import { ADA, PASSWORD } from '../support/hosts/user-entities';
@@ -297,12 +297,12 @@ describe('a trusted device', () => {
     ['a pruning', 'svc_trusted_devices_expiry', () => t.app.get(Pruning).run(), 1],
   ])('is deleted at %s in pages, each of which starts after the one before', async (_, index, remove, remaining) => {
     // The last one has not expired.
-    await t.database.query(`
+    const devices = `
       INSERT INTO svc_trusted_devices (guard, user_id, id, token_hash, binding, created_at, expires_at)
       SELECT 'api', 'u' || n, gen_random_uuid(), '', '', now() - interval '2 days', now() - n * interval '1 s'
         FROM generate_series(1, 3000) n
-      UNION ALL SELECT 'api', 'v', gen_random_uuid(), '', '', now(), now() + interval '1 day'`);
-    await t.database.query('ANALYZE svc_trusted_devices');
+      UNION ALL SELECT 'api', 'v', gen_random_uuid(), '', '', now(), now() + interval '1 day'`;
+    await fillAnew(t.database, 'svc_trusted_devices', () => t.database.query(devices));
     const { statements, stop } = recordStatements();
     await remove();
     stop();

@@ -1,4 +1,5 @@
 import { Client, escapeLiteral } from 'pg';
+import type { DataSource } from 'typeorm';
 
 /** A statement as the process sent it. */
 export interface Statement {
@@ -50,7 +51,17 @@ export async function measureAccesses(client: Client, statement: Statement, kind
 }
 
 /**
- * Runs a statement and rolls it back. It may not sort, so that it uses the index of its order whatever the statistics are.
+ * Fills an empty table for `shareOfIndexRead`, with current statistics. After a DELETE, its indexes would still have the
+ * entries of earlier tests, and a scan reads the row of each of them.
+ */
+export async function fillAnew(database: DataSource, table: string, fill: () => Promise<unknown>): Promise<void> {
+  await database.query(`TRUNCATE ${table} CASCADE`);
+  await fill();
+  await database.query(`VACUUM ANALYZE ${table}`);
+}
+
+/**
+ * Runs a statement and rolls it back. Its table was filled by `fillAnew`. It may not sort, so that it uses the index of its order whatever the statistics are.
  *
  * @returns the blocks that its scans of an index read, as a share of the blocks of the index. Above 1 if they also read rows
  */
