@@ -2,7 +2,7 @@
 const MAX_LENGTH = 60;
 
 /** What names are written with: letters of every script, and their marks, initials and numbers. No `@`, `:`, `/`, `<` or emoji. */
-const WRITTEN = /^\p{L}[\p{L}\p{M}\p{Nd}\u200c\u200d '’ʼ"“”&.,()·・‐-]*$/u;
+const WRITTEN = /^\p{L}(?:[\p{L}\p{M}\p{Nd} '’ʼ"“”&.,()·・‐-]|\u200c|\u200d)*$/u;
 
 /** A mail program makes a link of a host without a scheme, and of a phone number. `J. R. R.` and `J.R.R.` are initials. */
 const LINKED = /\.[^\s.]{2}|(?:\p{Nd}\P{Nd}*){4}/u;
