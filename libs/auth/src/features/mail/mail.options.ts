@@ -53,7 +53,7 @@ export interface SentMailOptions {
 
   /**
    * Name of the user, with which the mails begin: the column of the entity, or the property of the user that your provider returns;
-   * or a function that returns the name, such as `(user) => (user as User).profile.firstName`, and has the time of `language`. A mail
+   * or a function that returns the name, such as `(user) => (user as User).profile.firstName`, and has the time of `mail.language`. A mail
    * has the name only if its address is verified and is that of the user. A text with a link, a phone number or more than 60
    * characters is no name.
    *

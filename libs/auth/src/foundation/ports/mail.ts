@@ -158,7 +158,7 @@ export interface MailText {
 
 /** The texts that several kinds of mail share. */
 export interface SharedMailTexts {
-  /** The first line of a mail with the {@link MailData.name} of the user, which replaces `{name}`. */
+  /** The first line of a mail with the name of the user, which replaces `{name}`. */
   greeting: string;
   /** `{duration}` is the lifetime with its unit: `60 minutes`. */
   linkValidity: string;
