@@ -27,7 +27,7 @@ describe('mail.recipientName with a column', () => {
     [
       'a code to sign in with',
       async () => {
-        await t.http.post('/auth/login/code').send({ email: ADA }).expect(200);
+        await t.http.post('/auth/login/code').send({ email: ADA }).expect(202);
         return mailbox.to(ADA);
       },
     ],
@@ -65,40 +65,33 @@ describe('mail.recipientName with a column', () => {
     await t.call('post', '/auth/email/change', token).set(CONFIRMATION_HEADER, proof).send({ email }).expect(202);
   }
 
-  const register = (name: string, email: string) =>
-    t.http
-      .post('/auth/register')
-      .send({ name, email, password: PASSWORD, password_confirmation: PASSWORD })
-      .expect(({ status }) => expect([200, 201, 202]).toContain(status));
-
   it('names no one to the address of a registration, until a person has proved it', async () => {
-    await register('Ada', ADA);
+    const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
+    await t.http.post('/auth/register').send(form).expect(200);
     const first = await mailbox.to(ADA);
+    const path = linkIn(first).href.replace(API_URL, '');
+    /** Whether a further mail names the user. A reset is mailed once a minute. */
+    const isNamed = async (): Promise<boolean> => {
+      t.clock.advance(61);
+      mailbox.clear();
+      return (await forgotten()).text.includes('Hello Ada,');
+    };
     expect(first.text).not.toContain('Hello');
-    await t.clock.advance(61);
-    mailbox.clear();
-    expect((await forgotten()).text).not.toContain('Hello');
+    expect(await isNamed()).toBe(false);
     // A program that opens the links of mails is no proof of a person.
-    await t.http.get(linkIn(first).href.replace(API_URL, '')).expect(204);
-    t.clock.advance(61);
-    mailbox.clear();
-    expect((await forgotten()).text).not.toContain('Hello');
-    await t.http.get(linkIn(first).href.replace(API_URL, '')).expect(204);
+    await t.http.get(path).set('Accept', 'application/json').expect(204);
+    expect(await isNamed()).toBe(false);
     const { access_token } = await t.session(ADA);
-    await t.call('post', linkIn(first).href.replace(API_URL, ''), access_token).expect(204);
-    t.clock.advance(61);
-    mailbox.clear();
-    expect((await forgotten()).text).toContain('Hello Ada,');
+    await t.call('post', path, access_token).expect(204);
+    expect(await isNamed()).toBe(true);
   });
 
   it('names no one in the mails about a change of the email: they go to another address than that of the account', async () => {
     await member(t, ADA, VERIFIED);
     await changeEmail(NEW, ADA);
     const mail = await mailbox.to(NEW);
-    await t.http
-      .post('/auth/email/change/confirm')
-      .send({ token: linkIn(mail).searchParams.get('token') })
-      .expect(204);
+    const token = linkIn(mail).searchParams.get('token');
+    await t.http.post('/auth/email/change/confirm').send({ token }).expect(200);
     for (const { text, html } of [mail, await mailbox.to(ADA)])
       for (const content of [text, html]) expect(content).not.toMatch(/Hello|Ada\b(?!@)/);
   });
