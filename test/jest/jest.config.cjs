@@ -18,7 +18,7 @@ const base = {
     '^@svc/auth/redis-cluster$': '<rootDir>/libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
     // The client is compiled to ES modules, which name each other with the extension.
-    '^(\\./(?:account|base64url|client|errors|fetch|http|passkeys|session|types|(?:native|server|tabs)\\.testkit))\\.js$':
+    '^(\\./(?:account|base64url|client|errors|fetch|http|passkeys|react|session|state|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
       '$1.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist', '<rootDir>/libs/auth-client/dist'],
