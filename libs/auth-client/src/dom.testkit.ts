@@ -15,6 +15,7 @@ for (const name of [
   'Node',
 ] as const)
   define(name, page[name as never]);
+define('FormData', page.FormData);
 define('window', Object.assign(page, { event: undefined }));
 define('navigator', navigator);
 define('IS_REACT_ACT_ENVIRONMENT', true);

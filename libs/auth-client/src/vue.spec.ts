@@ -1,8 +1,28 @@
 import { emptyPage } from './dom.testkit.js';
-import { type App, createApp, createSSRApp, h } from 'vue';
+import { transformSync } from '@swc/core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type App, type Component, createApp, createSSRApp, h } from 'vue';
+import { compileScript, parse } from 'vue/compiler-sfc';
 import { FakeServer, LOGIN } from './server.testkit.js';
 import type { AuthClient } from './types.js';
 import { authPlugin, useAuth, useSession } from './vue.js';
+
+const PAGE = join(__dirname, '../../../docs/recipes/vue.md');
+
+/** The component of the page, compiled as Vite does it. */
+function componentOfPage(): Component {
+  const [, text] = /```html\n(.*?)```/s.exec(readFileSync(PAGE, 'utf8'))!;
+  const { descriptor } = parse(text!);
+  const { content } = compileScript(descriptor, { id: 'app', inlineTemplate: true });
+  const { code } = transformSync(content, { module: { type: 'commonjs' }, jsc: { target: 'es2022' } });
+  const exports: { default?: Component } = {};
+  const modules: Record<string, unknown> = { vue: require('vue'), '@svc/auth-client/vue': { useAuth, useSession } };
+  // The evaluated code is that of our own documentation.
+  // eslint-disable-next-line no-new-func, typescript/no-implied-eval
+  new Function('exports', 'require', code)(exports, (name: string) => modules[name]);
+  return exports.default!;
+}
 
 /** Shows the session, and the form with a button. */
 const Greeting = {
@@ -38,6 +58,10 @@ describe('the entry for Vue', () => {
   const open = (auth: AuthClient) => {
     app = createApp({ render: () => [h(Greeting), h(Greeting)] }).use(authPlugin(auth));
     app.mount(main);
+  };
+  const eventually = async (isTrue: () => boolean) => {
+    for (let turns = 0; turns < 5000 && !isTrue(); turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect([main.textContent, isTrue()]).toEqual([expect.anything(), true]);
   };
   const shows = async () => {
     await new Promise(setImmediate);
@@ -93,6 +117,28 @@ describe('the entry for Vue', () => {
     expect(await renderToString(createSSRApp(Greeting).use(authPlugin(auth)))).toBe('<button>Loading</button>');
     Object.assign(globalThis, { window: page });
     expect([on.mock.calls, server.count('/auth/refresh')]).toEqual([[], 0]);
+  });
+
+  it('is used by the component of the recipe: loading, a wrong password, a sign-in, a sign-out', async () => {
+    const auth = client();
+    server.answer = ({ path }) => (path === '/auth/login' ? { status: 422, body: { message: 'Wrong.' } } : undefined);
+    app = createApp(componentOfPage()).use(authPlugin(auth));
+    app.mount(main);
+    expect(main.textContent).toBe('Loading…');
+    await auth.restore();
+    expect(await shows()).toBe('Sign in');
+    const [email, password] = main.querySelectorAll('input');
+    [email!.value, password!.value] = [LOGIN.email, LOGIN.password];
+    const send = () => main.querySelector('form')!.dispatchEvent(new window.Event('submit', { cancelable: true }));
+    send();
+    await eventually(() => main.textContent === 'Sign inWrong.');
+    server.answer = () => undefined;
+    send();
+    send();
+    await eventually(() => main.textContent === 'Sign out ada');
+    expect(server.seen.filter(({ path }) => path === '/auth/login').map(({ body }) => body)).toEqual([LOGIN, LOGIN]);
+    main.querySelector('button')!.click();
+    await eventually(() => main.textContent === 'Sign in');
   });
 
   it('names the missing plugin', () => {
