@@ -12,6 +12,7 @@ export default defineConfig({
     host: process.env.HOST ?? 'localhost',
     port: Number(process.env.PORT ?? 5173),
     strictPort: true,
-    proxy: { '/auth': api, '/hello': api },
+    // With a slash: '/auth' would forward the module `auth.ts`, too.
+    proxy: { '/auth/': api, '/hello': api },
   },
 });
