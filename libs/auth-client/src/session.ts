@@ -118,7 +118,13 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
 
   /** In body mode, the tokens by which the server recognizes this browser. They survive a sign-out. */
   const deviceName = `${name}:device`;
-  const deviceTokens = async (): Promise<Device> => JSON.parse((await read(deviceName)) || '{}');
+  const deviceTokens = async (): Promise<Device> => {
+    try {
+      return JSON.parse((await read(deviceName)) as string) ?? {};
+    } catch {
+      return {};
+    }
+  };
   const keepDevice = async ({ device_token, trusted_device_token }: Device) => {
     // `undefined` is not in the JSON, so it replaces nothing.
     const tokens = JSON.stringify({ device_token, trusted_device_token });

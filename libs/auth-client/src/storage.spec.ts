@@ -122,6 +122,13 @@ describe('the client with a storage of the host', () => {
     expect(server.last.body).toEqual({ ...LOGIN, trusted_device_token: 't' });
   });
 
+  it('signs in with tokens of the device that nothing can read, and replaces them', async () => {
+    storage.items.set(`${KEY}:device`, 'not JSON');
+    givesDevice({ device_token: 'd' });
+    expect((await signedIn()).session!.claims.sub).toBe('ada');
+    expect(JSON.parse(storage.items.get(`${KEY}:device`)!)).toEqual({ device_token: 'd' });
+  });
+
   it('gives it to the account: for the device of a list, and for the token of a mailed code', async () => {
     givesDevice({ device_token: 'd' });
     const one = await signedIn();
