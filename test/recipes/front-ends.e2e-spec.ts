@@ -28,7 +28,7 @@ interface Client {
 }
 
 describe('the client in front ends', () => {
-  const t = TestApp.forFile({ options: { features: { knownDevices: true } } });
+  const t = TestApp.forFile({ options: { features: { knownDevices: true }, knownDevices: { mail: false } } });
   const clients: Client[] = [];
   let url: string;
   let requests: { url: string; headers: Headers }[];
