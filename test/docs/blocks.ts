@@ -39,6 +39,8 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
+  ['docs/recipes/nextjs.md', 'examples/nextjs'],
+  ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
@@ -46,7 +48,9 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
 export function codeAt(path: string): string {
   if (path.endsWith('.ts')) return readFileSync(join(ROOT, path), 'utf8');
   return readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|prisma)$/.test(file) && !/node_modules|generated|dist/.test(file))
+    .filter(
+      (file) => /\.(tsx?|svelte|prisma)$/.test(file) && !/node_modules|generated|dist|\.next|\.svelte-kit/.test(file),
+    )
     .map((file) => readFileSync(join(ROOT, path, file), 'utf8'))
     .join('\n');
 }

@@ -29,6 +29,9 @@ const pathsIn = (page: string): string[] =>
 const filesAt = (path: string): string[] =>
   /\.(ts|md)$/.test(path) ? [path] : ['.e2e-spec.ts', '.alone-spec.ts', '.spec.ts'].map((ending) => path + ending);
 
+/** Examples whose page leads from an empty folder to the whole application. */
+const WHOLE = ['examples/prisma', 'examples/drizzle'];
+
 /** The rows of every table of a page as lists of cells, without the header rows. */
 const rowsOf = (page: string): string[][] =>
   page
@@ -123,9 +126,8 @@ describe('the documentation', () => {
     }
   });
 
-  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client. The reader of a
-  // page about a move has the other files.
-  it.each([...SHOWN].filter(([page, source]) => !source.endsWith('.ts') && !page.startsWith('docs/recipes/from-')))(
+  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client.
+  it.each([...SHOWN].filter(([, source]) => WHOLE.includes(source)))(
     'shows in %s all files that its files import',
     (page) => {
       const files = new Map(blocksOf(page).flatMap((block) => (fileOf(block) ? [[fileOf(block)!, block.text]] : [])));
