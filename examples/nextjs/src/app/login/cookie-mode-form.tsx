@@ -16,8 +16,10 @@ export function CookieModeForm({ next, hasEnded }: { next: string; hasEnded: boo
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     try {
-      await auth.login({ email: String(form.get('email')), password: String(form.get('password')) });
-      location.replace(next);
+      const fields = { email: String(form.get('email')), password: String(form.get('password')) };
+      // With a second factor there is a challenge: call `auth.answerChallenge`.
+      if (await auth.login(fields)) setMessage('This account needs a second factor.');
+      else location.replace(next);
     } catch (error) {
       setMessage((error as Error).message);
     }
