@@ -40,6 +40,8 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
+  ['docs/recipes/nextjs.md', 'examples/nextjs'],
+  ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
