@@ -9,7 +9,7 @@ import { AppModule } from './app.module.js';
 import { Database } from './database.js';
 import { PrismaClient } from './generated/client.js';
 import { useNewDatabase } from './test-database.js';
-import { PrismaUsers } from './users.js';
+import { usersOf } from './users.js';
 
 /** An address where no PostgreSQL listens. */
 const NOWHERE = 'postgres://127.0.0.1:1/none';
@@ -35,9 +35,9 @@ void describe('the users on Prisma', () => {
       const data = { email: identifier, passwordHash, name };
       return (await app.get(Database).prisma.user.create({ data })).id;
     },
-    another: () => new PrismaUsers(app.get(Database)),
+    another: () => usersOf(app.get(Database)),
     unreachable: () =>
-      new PrismaUsers({
+      usersOf({
         prisma: new PrismaClient({ adapter: new PrismaPg(NOWHERE) }),
       } as Database),
   });
@@ -51,9 +51,11 @@ void describe('the users on Prisma', () => {
         `CREATE UNIQUE INDEX ON users (name) WHERE name = 'Ada Byron'`,
       );
     const create = (email: string) =>
-      app
-        .get(PrismaUsers)
-        .create({ identifier: email, passwordHash: 'x', name: 'Ada Byron' });
+      usersOf(app.get(Database)).create({
+        identifier: email,
+        passwordHash: 'x',
+        name: 'Ada Byron',
+      });
     await create('ada@example.com');
     assert.equal(await create('ada@example.com'), null);
     await assert.rejects(create('byron@example.com'), { code: 'P2002' });
