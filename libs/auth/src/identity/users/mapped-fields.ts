@@ -38,7 +38,7 @@ export type IdForm = 'uuid' | 'text' | 'integer' | 'bigint';
  * The names of the fields in the model or table of the users. A field that has the name of its member needs no entry; null: the
  * field of that name is not used.
  */
-export interface UserFields<Name extends string = string> {
+export interface UserFieldNames<Name extends string = string> {
   /** Unique. Default: `id`. */
   readonly id?: Name;
   /** What users sign in with, unique: that of the option `username`. Default: the email. */
@@ -69,7 +69,7 @@ export interface UserFields<Name extends string = string> {
 /** The options of the users of a model or table. */
 export interface MappedUsersOptions<
   Row extends object = Record<string, unknown>,
-  Fields extends UserFields<keyof Row & string> = UserFields<keyof Row & string>,
+  Fields extends UserFieldNames<keyof Row & string> = UserFieldNames<keyof Row & string>,
   Select extends readonly (keyof Row & string)[] = readonly (keyof Row & string)[],
 > {
   /** The names of the fields, where they differ from the names of the members. */
@@ -104,7 +104,7 @@ export type MappedUser<Row extends object, Fields, Select extends readonly (keyo
 export type UserOf<Provider> = Provider extends UserProvider<infer User> ? User : never;
 
 /** A UUID as PostgreSQL prints it. */
-export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+export const UUID_TEXT = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 
 /** The bits of a value of PostgreSQL. */
@@ -114,7 +114,7 @@ const BITS = { integer: 32, bigint: 64 };
 export function hasForm(id: unknown, form: IdForm): id is string {
   if (!isStorable(id)) return false;
   if (form === 'text') return true;
-  if (form === 'uuid') return UUID.test(id);
+  if (form === 'uuid') return UUID_TEXT.test(id);
   return INTEGER.test(id) && BigInt.asIntN(BITS[form], BigInt(id)) === BigInt(id);
 }
 
@@ -125,7 +125,7 @@ export interface NamedFields {
 }
 
 /** @throws AuthConfigError for a field that does not exist, or is missing */
-export function namesOf({ label, fields }: NamedFields, given: UserFields): FieldNames {
+export function namesOf({ label, fields }: NamedFields, given: UserFieldNames): FieldNames {
   const names: Optional = {};
   for (const role of Object.keys(DEFAULTS) as FieldRole[]) {
     const own = given[role];

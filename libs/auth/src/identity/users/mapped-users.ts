@@ -17,7 +17,7 @@ import {
   type IdForm,
   type MappedUsersOptions,
   type NamedFields,
-  UUID,
+  UUID_TEXT,
   hasForm,
   namesOf,
   shownOf,
@@ -83,7 +83,7 @@ const isOfOtherType = (error: unknown): boolean =>
   codesOf(error).some((code) => /^(?:22P02|22003|P2007|P2020|P2023|P2033)$/.test(code));
 
 /**
- * Reads and changes the users of a model or table of an ORM, through {@link UserTable}. It has a part of the port if the fields of
+ * Reads and changes the users of a model or table of an ORM, through the statements of its table. It has a part of the port if the fields of
  * the part exist.
  */
 export abstract class MappedUsers<User extends object> extends UserProvider<User> {
@@ -363,7 +363,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
       return await work();
     } catch (error) {
       // Otherwise the id has the form of its column, and the error is that of another value.
-      if (this.idForm !== 'text' || UUID.test(id) || !isOfOtherType(error)) throw error;
+      if (this.idForm !== 'text' || UUID_TEXT.test(id) || !isOfOtherType(error)) throw error;
       this.idForm = 'uuid';
       return null;
     }

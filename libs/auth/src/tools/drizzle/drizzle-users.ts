@@ -11,7 +11,7 @@
 import { type Column, and, eq, getTableColumns, getTableName, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import type { IdForm, MappedUser, MappedUsersOptions, UserFields } from '../../identity/users/mapped-fields';
+import type { IdForm, MappedUser, MappedUsersOptions, UserFieldNames } from '../../identity/users/mapped-fields';
 import {
   type Conditions,
   IS_SET,
@@ -39,7 +39,7 @@ type RowOf<Table extends DrizzleTable> = Table['$inferSelect'];
 
 /**
  * The users of a guard in a table of Drizzle on PostgreSQL. It has a part of the port if the table has its columns; see
- * {@link UserFields}. Accounts are deleted, and emails changed, on the connection and in the transaction of the library.
+ * {@link UserFieldNames}. Accounts are deleted, and emails changed, on the connection and in the transaction of the library.
  *
  * @example
  * export const usersOf = ({ drizzle }: Database) => new DrizzleUsers(drizzle, users);
@@ -50,7 +50,7 @@ type RowOf<Table extends DrizzleTable> = Table['$inferSelect'];
  */
 export class DrizzleUsers<
   Table extends DrizzleTable,
-  const Fields extends UserFields<keyof RowOf<Table> & string> = object,
+  const Fields extends UserFieldNames<keyof RowOf<Table> & string> = object,
   const Select extends readonly (keyof RowOf<Table> & string)[] = readonly (keyof RowOf<Table> & string)[],
 > extends MappedUsers<MappedUser<RowOf<Table>, Fields, Select>> {
   /**
@@ -59,7 +59,7 @@ export class DrizzleUsers<
    * @throws AuthConfigError if the table has no column for the id, the identifier or the hash
    */
   constructor(database: DrizzleDatabase, table: Table, options: MappedUsersOptions<RowOf<Table>, Fields, Select> = {}) {
-    const { createdAt } = (options.fields ?? {}) as UserFields;
+    const { createdAt } = (options.fields ?? {}) as UserFieldNames;
     const rows = new DrizzleRows(database as unknown as AnyDatabase, table as unknown as PgTable);
     super(rows, options as unknown as MappedUsersOptions);
     if (createdAt) rows.requireZone(createdAt);
@@ -188,4 +188,4 @@ class DrizzleRows implements UserTable {
   }
 }
 
-export type { IdForm, MappedUsersOptions, UserFields, UserOf } from '../../identity/users/mapped-fields';
+export type { IdForm, MappedUsersOptions, UserFieldNames, UserOf } from '../../identity/users/mapped-fields';

@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { quoted } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import type { IdForm, MappedUser, MappedUsersOptions, UserFields } from '../../identity/users/mapped-fields';
+import type { IdForm, MappedUser, MappedUsersOptions, UserFieldNames } from '../../identity/users/mapped-fields';
 import {
   type Conditions,
   IS_SET,
@@ -42,7 +42,9 @@ type RowOf<Model> = Model extends { [K: symbol]: { types: { payload: { scalars: 
 export interface PrismaUsersOptions<
   Client extends object = object,
   Model extends ModelsOf<Client> = ModelsOf<Client>,
-  Fields extends UserFields<keyof RowOf<Client[Model]> & string> = UserFields<keyof RowOf<Client[Model]> & string>,
+  Fields extends UserFieldNames<keyof RowOf<Client[Model]> & string> = UserFieldNames<
+    keyof RowOf<Client[Model]> & string
+  >,
   Select extends readonly (keyof RowOf<Client[Model]> & string)[] = readonly (keyof RowOf<Client[Model]> & string)[],
 > extends MappedUsersOptions<RowOf<Client[Model]>, Fields, Select> {
   /** The model, as the client names it: `user` of `prisma.user`. Default: `user`. */
@@ -58,7 +60,7 @@ export interface PrismaUsersOptions<
 
 /**
  * The users of a guard in a model of Prisma on PostgreSQL. It has a part of the port if the model has its fields; see
- * {@link UserFields}. Accounts are deleted, and emails changed, on the connection and in the transaction of the library.
+ * {@link UserFieldNames}. Accounts are deleted, and emails changed, on the connection and in the transaction of the library.
  *
  * @example
  * export const usersOf = ({ prisma }: Database) => new PrismaUsers(prisma);
@@ -70,7 +72,7 @@ export interface PrismaUsersOptions<
 export class PrismaUsers<
   Client extends object,
   const Model extends ModelsOf<Client> = 'user' & ModelsOf<Client>,
-  const Fields extends UserFields<keyof RowOf<Client[Model]> & string> = object,
+  const Fields extends UserFieldNames<keyof RowOf<Client[Model]> & string> = object,
   const Select extends readonly (keyof RowOf<Client[Model]> & string)[] = readonly (keyof RowOf<Client[Model]> &
     string)[],
 > extends MappedUsers<MappedUser<RowOf<Client[Model]>, Fields, Select>> {
@@ -88,7 +90,7 @@ type Row = Record<string, unknown>;
 
 interface PlainOptions {
   readonly model?: string;
-  readonly fields?: UserFields;
+  readonly fields?: UserFieldNames;
   readonly newId?: () => string;
   readonly updatedAt?: string;
 }
@@ -254,4 +256,4 @@ const conditions = (where: Conditions): object =>
 /** Prisma stores times in UTC, also in columns without a time zone, for which node-postgres would write the local time. */
 const bound = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);
 
-export type { IdForm, MappedUsersOptions, UserFields, UserOf } from '../../identity/users/mapped-fields';
+export type { IdForm, MappedUsersOptions, UserFieldNames, UserOf } from '../../identity/users/mapped-fields';
