@@ -71,6 +71,7 @@ export interface MappedUsersOptions<
   Row extends object = Record<string, unknown>,
   Fields extends UserFieldNames<keyof Row & string> = UserFieldNames<keyof Row & string>,
   Select extends readonly (keyof Row & string)[] = readonly (keyof Row & string)[],
+  NewUser extends Partial<Row> = Partial<Row>,
 > {
   /** The names of the fields, where they differ from the names of the members. */
   readonly fields?: Fields;
@@ -80,7 +81,7 @@ export interface MappedUsersOptions<
    */
   readonly select?: Select;
   /** Further values of a new account, such as a required role. */
-  readonly newUser?: (account: NewAccount) => Partial<Row>;
+  readonly newUser?: (account: NewAccount) => NewUser;
   /** The form of the ids. Default: by the type of the field. */
   readonly ids?: IdForm;
 }

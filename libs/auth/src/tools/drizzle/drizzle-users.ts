@@ -52,13 +52,18 @@ export class DrizzleUsers<
   Table extends DrizzleTable,
   const Fields extends UserFieldNames<keyof RowOf<Table> & string> = object,
   const Select extends readonly (keyof RowOf<Table> & string)[] = readonly (keyof RowOf<Table> & string)[],
+  const NewUser extends Partial<RowOf<Table>> = Partial<RowOf<Table>>,
 > extends MappedUsers<MappedUser<RowOf<Table>, Fields, Select>> {
   /**
    * @param database the database, with any driver of PostgreSQL
    * @param table the table of the users
    * @throws AuthConfigError if the table has no column for the id, the identifier or the hash
    */
-  constructor(database: DrizzleDatabase, table: Table, options: MappedUsersOptions<RowOf<Table>, Fields, Select> = {}) {
+  constructor(
+    database: DrizzleDatabase,
+    table: Table,
+    options: MappedUsersOptions<RowOf<Table>, Fields, Select, NewUser> = {},
+  ) {
     const { createdAt } = (options.fields ?? {}) as UserFieldNames;
     const rows = new DrizzleRows(database as unknown as AnyDatabase, table as unknown as PgTable);
     super(rows, options as unknown as MappedUsersOptions);

@@ -46,7 +46,8 @@ export interface PrismaUsersOptions<
     keyof RowOf<Client[Model]> & string
   >,
   Select extends readonly (keyof RowOf<Client[Model]> & string)[] = readonly (keyof RowOf<Client[Model]> & string)[],
-> extends MappedUsersOptions<RowOf<Client[Model]>, Fields, Select> {
+  NewUser extends Partial<RowOf<Client[Model]>> = Partial<RowOf<Client[Model]>>,
+> extends MappedUsersOptions<RowOf<Client[Model]>, Fields, Select, NewUser> {
   /** The model, as the client names it: `user` of `prisma.user`. Default: `user`. */
   readonly model?: Model;
   /**
@@ -75,12 +76,13 @@ export class PrismaUsers<
   const Fields extends UserFieldNames<keyof RowOf<Client[Model]> & string> = object,
   const Select extends readonly (keyof RowOf<Client[Model]> & string)[] = readonly (keyof RowOf<Client[Model]> &
     string)[],
+  const NewUser extends Partial<RowOf<Client[Model]>> = Partial<RowOf<Client[Model]>>,
 > extends MappedUsers<MappedUser<RowOf<Client[Model]>, Fields, Select>> {
   /**
    * @param client the generated client, also one with extensions
    * @throws AuthConfigError if the client has no such model, or the model no field for the id, the identifier or the hash
    */
-  constructor(client: Client, options: PrismaUsersOptions<Client, Model, Fields, Select> = {}) {
+  constructor(client: Client, options: PrismaUsersOptions<Client, Model, Fields, Select, NewUser> = {}) {
     const rows = new PrismaRows(client as unknown as PrismaClient, options as PlainOptions);
     super(rows, options as unknown as MappedUsersOptions);
   }
