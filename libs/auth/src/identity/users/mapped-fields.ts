@@ -111,9 +111,12 @@ const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/;
 /** The bits of a value of PostgreSQL. */
 const BITS = { integer: 32, bigint: 64 };
 
+/** Whether a value is a text that UTF-8 can express, without NUL. Prisma 6 throws for a half of a surrogate pair. */
+export const isText = (value: unknown): value is string => isStorable(value) && !/\p{Surrogate}/u.test(value);
+
 /** Whether a text has the form of an id. PostgreSQL reads other texts as the same id, and throws for most. */
 export function hasForm(id: unknown, form: IdForm): id is string {
-  if (!isStorable(id)) return false;
+  if (!isText(id)) return false;
   if (form === 'text') return true;
   if (form === 'uuid') return UUID_TEXT.test(id);
   return INTEGER.test(id) && BigInt.asIntN(BITS[form], BigInt(id)) === BigInt(id);

@@ -9,7 +9,6 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
-import { isStorable } from './columns';
 import {
   FACTOR,
   type FieldNames,
@@ -19,6 +18,7 @@ import {
   type NamedFields,
   UUID_TEXT,
   hasForm,
+  isText,
   namesOf,
   shownOf,
 } from './mapped-fields';
@@ -109,7 +109,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
-    if (!isStorable(identifier)) return null;
+    if (!isText(identifier)) return null;
     const { identifier: field, email } = this.names;
     // The library passes emails in the form in which they are stored.
     const text = field === email ? identifier.trim().toLowerCase() : identifier;
@@ -123,12 +123,12 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
   }
 
   override async findByEmails(emails: readonly string[]): Promise<StoredCredentials<User>[]> {
-    const texts = emails.filter(isStorable);
+    const texts = emails.filter(isText);
     return texts.length && this.names.email ? this.credentials(this.names.email, texts) : [];
   }
 
   override async findByEmail(email: string): Promise<User | null> {
-    if (!isStorable(email)) return null;
+    if (!isText(email)) return null;
     const [found] = await this.findByEmails([email.trim().toLowerCase()]);
     return found?.user ?? null;
   }
@@ -170,7 +170,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
 
   override async markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     const { email: field, emailVerifiedAt } = this.names;
-    if (!isStorable(email)) return false;
+    if (!isText(email)) return false;
     return (await this.update(id, { [field!]: email, [emailVerifiedAt!]: null }, { [emailVerifiedAt!]: at })) === 1;
   }
 
@@ -252,7 +252,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     { from, to }: Replacing,
     write: UserTable['update'],
   ): Promise<ReplacementResult> {
-    if (!hasForm(id, this.idForm) || !isStorable(to) || (from !== null && !isStorable(from))) return 'stale';
+    if (!hasForm(id, this.idForm) || !isText(to) || (from !== null && !isText(from))) return 'stale';
     try {
       return (await write({ ...this.living(id), [field]: from }, { [field]: to })) === 1 ? 'changed' : 'stale';
     } catch (error) {

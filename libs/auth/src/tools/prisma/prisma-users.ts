@@ -156,7 +156,7 @@ class PrismaRows implements UserTable {
     const data = client._runtimeDataModel?.models[name];
     if (!data)
       throw new AuthConfigError(
-        'This version of Prisma does not give the names of its tables. Use Prisma 6 or 7, or a UserProvider of your own.',
+        'This version of Prisma does not give the names of its tables. Use Prisma 6.19 or 7, or a UserProvider of your own.',
       );
     this.path = [data.schema, data.dbName ?? name].flatMap((part) => (part ? quoted(part) : [])).join('.');
     this.columns = new Map(data.fields.map((field) => [field.name, quoted(field.dbName ?? field.name)]));
