@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Auth } from '@svc/auth';
 import { userProviderContract } from '@svc/auth/testing';
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
@@ -59,5 +60,31 @@ void describe('the users on Prisma', () => {
     await create('ada@example.com');
     assert.equal(await create('ada@example.com'), null);
     await assert.rejects(create('byron@example.com'), { code: 'P2002' });
+  });
+
+  void it('create uses the transaction that stores a passkey, and a taken email does not end it', async () => {
+    const users = usersOf(app.get(Database));
+    const account = (email: string) => ({
+      identifier: email,
+      passwordHash: null,
+      name: 'Grace',
+    });
+    const undo = new Error('undo');
+    let id: string | undefined;
+    await app.get(Auth).transaction(async (manager) => {
+      const user = await users.create(account('grace@example.com'), manager);
+      assert.equal(
+        await users.create(account('grace@example.com'), manager),
+        null,
+      );
+      id = user?.id;
+    });
+    assert.equal((await users.findById(id!))?.email, 'grace@example.com');
+    const undone = app.get(Auth).transaction(async (manager) => {
+      await users.create(account('hopper@example.com'), manager);
+      throw undo;
+    });
+    await assert.rejects(undone, undo);
+    assert.equal(await users.findByIdentifier('hopper@example.com'), null);
   });
 });
