@@ -4,7 +4,7 @@ import { Auth, AuthModule, UserProvider, migrateAuth } from '@svc/auth';
 import { DrizzleUsers, type UserOf } from '@svc/auth/drizzle';
 import { userProviderContract } from '@svc/auth/testing';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { bigserial, integer, pgTable, serial, text, timestamp, uuid, varchar } from 'drizzle-orm/pg-core';
+import { bigserial, integer, pgTable, primaryKey, serial, text, timestamp, uuid, varchar } from 'drizzle-orm/pg-core';
 import { Pool } from 'pg';
 import { hostOptions } from '../support/hosts/host.module';
 import { createEmptyDatabase } from '../support/stores/database';
@@ -215,6 +215,12 @@ describe('users in a table of Drizzle', () => {
 
   it('refuses a table and options that do not fit, and names the correction', () => {
     const loose = pgTable('loose', { id: integer(), email: text(), passwordHash: text(), createdAt: timestamp() });
+    const [id, tenant] = [uuid().notNull(), text().notNull()];
+    const shared = { tenant, email: text(), passwordHash: text() };
+    const inKey = pgTable('in_key', { id, ...shared }, (t) => [primaryKey({ columns: [t.tenant, t.id] })]);
+    const unique = pgTable('own_id', { id: uuid().notNull().unique(), ...shared }, (t) => [
+      primaryKey({ columns: [t.tenant, t.id] }),
+    ]);
     const refusal = (make: () => unknown): string => {
       try {
         make();
@@ -235,6 +241,10 @@ describe('users in a table of Drizzle', () => {
     expect(refusal(() => new DrizzleUsers(database, people, { fields: { twoFactorSecret: null } }))).toMatch(
       /The table people has a part of the second factor only\. Add twoFactorSecret\.$/,
     );
+    expect(refusal(() => new DrizzleUsers(database, inKey))).toMatch(
+      /The table in_key has id in a primary key of several columns\. Declare it \.unique\(\)\.$/,
+    );
+    expect(refusal(() => new DrizzleUsers(database, unique))).toBe('');
     expect(refusal(() => new DrizzleUsers(database, loose, { fields: { createdAt: 'createdAt' } }))).toMatch(
       /The table loose has createdAt without a time zone\. Set withTimezone: true\.$/,
     );

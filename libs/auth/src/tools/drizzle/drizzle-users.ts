@@ -9,7 +9,7 @@
  */
 
 import { type Column, and, eq, getTableColumns, getTableName, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
-import type { PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core';
+import { type PgDatabase, type PgQueryResultHKT, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { IdForm, MappedUser, MappedUsersOptions, UserFieldNames } from '../../identity/users/mapped-fields';
 import {
@@ -64,9 +64,10 @@ export class DrizzleUsers<
     table: Table,
     options: MappedUsersOptions<RowOf<Table>, Fields, Select, NewUser> = {},
   ) {
-    const { createdAt } = (options.fields ?? {}) as UserFieldNames;
+    const { id = 'id', createdAt } = (options.fields ?? {}) as UserFieldNames;
     const rows = new DrizzleRows(database as unknown as AnyDatabase, table as unknown as PgTable);
     super(rows, options as unknown as MappedUsersOptions);
+    rows.requireUnique(id);
     if (createdAt) rows.requireZone(createdAt);
   }
 }
@@ -112,6 +113,25 @@ class DrizzleRows implements UserTable {
 
   idForm(field: string): IdForm {
     return FORMS[this.columns[field]!.getSQLType()] ?? 'text';
+  }
+
+  /** A part of a primary key can name several users: Drizzle would read one of them, and change all. */
+  requireUnique(field: string): void {
+    const column = this.columns[field]!;
+    const { primaryKeys, uniqueConstraints, indexes } = getTableConfig(this.table);
+    const isOnly = (columns: readonly unknown[]): boolean =>
+      columns.length === 1 && (columns[0] as { name?: unknown }).name === column.name;
+    const isUnique =
+      column.isUnique ||
+      uniqueConstraints.some(({ columns }) => isOnly(columns)) ||
+      indexes.some(({ config }) => config.unique && isOnly(config.columns));
+    const isPart = primaryKeys.some(
+      ({ columns }) => columns.length > 1 && columns.some(({ name }) => name === column.name),
+    );
+    if (isPart && !isUnique)
+      throw new AuthConfigError(
+        `${this.label} has ${field} in a primary key of several columns. Declare it .unique().`,
+      );
   }
 
   /** Without a time zone, the time would depend on the zone of the connection. */
