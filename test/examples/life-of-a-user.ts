@@ -140,11 +140,9 @@ export function describeUsersOn(name: string): void {
         REDIS_URL: '',
       };
       const env = { ...process.env, NO_COLOR: '1', ...variables };
-      const { stdout } = spawnSync('npx', ['svc-auth', 'doctor', 'dist/app.module.js', '--export', 'AppModule'], {
-        cwd: folder,
-        env,
-        encoding: 'utf8',
-      });
+      const main = 'node_modules/@svc/auth/dist/tools/cli/main.js';
+      const args = [main, 'doctor', 'dist/app.module.js', '--export', 'AppModule'];
+      const { stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
       expect(stdout).toMatch(/^ok +start +\S+ starts\.$/m);
       expect(stdout).toMatch(/^ok +tables +The tables svc_sessions, .* have all columns\.$/m);
       expect(stdout).toMatch(/^Errors: 0\./m);
