@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
+import * as drizzle from '@svc/auth/drizzle';
+import * as prisma from '@svc/auth/prisma';
 import * as cluster from '@svc/auth/redis-cluster';
 import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
@@ -362,8 +364,10 @@ describe('the public exports of the package', () => {
   });
 
   it.each([
+    ['drizzle', drizzle, ['DrizzleUsers']],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
+    ['prisma', prisma, ['PrismaUsers']],
     ['redis-cluster', cluster, ['RedisClusterStore', 'clusterStore']],
   ])('of @svc/auth/%s are exactly these names', (_, entry, names) => {
     expect(Object.keys(entry).toSorted()).toEqual(names);
