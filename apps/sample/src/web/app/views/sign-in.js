@@ -51,11 +51,11 @@ export function signIn(left) {
     hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice()), { class: 'wide' }),
     h(
       'ul',
-      { class: 'links' },
+      { class: 'links ways' },
+      features.passwordReset && link('#/forgot-password', t`Forgot your password?`),
       features.emailCode && link('#/sign-in-code', t`Email me a code`),
       features.registration && link('#/register', t`Create an account`),
-      features.passwordReset && link('#/forgot-password', t`Forgot your password?`),
-      link('#/staff', t`Staff: sign in with a user name`),
+      link('#/staff', t`Use a user name`),
     ),
   ];
 }

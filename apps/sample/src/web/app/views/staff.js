@@ -39,8 +39,9 @@ function signedOut(again) {
     await again();
   };
   return [
-    form([HANDLE, PASSWORD], { label: t`Sign in`, work: enter, isWhole: true, isSecond: !!demo }),
     demo && button(t`Use the demo user: ${demo.handle}`, () => enter(demo), { class: 'wide primary' }),
+    demo && h('p', { class: 'or muted' }, t`or with another user name`),
+    form([HANDLE, PASSWORD], { label: t`Sign in`, work: enter, isWhole: true, isSecond: !!demo }),
   ];
 }
 
