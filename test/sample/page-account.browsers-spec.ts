@@ -292,7 +292,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(await rows.count()).toBe(3);
       expect(await rows.first().innerText()).toContain('This device');
       await tab
-        .button(/^End the session of/)
+        .button(/^Sign out of (?!this)/)
         .first()
         .click();
       await tab.hears('The session has ended.');
@@ -339,6 +339,17 @@ describeWithBrowser('the page of the sample', () => {
       await tab.fills({ 'New password': THIRD });
       await tab.presses('Set new password');
       await tab.hears('Your password is changed.');
+
+      // Each link works once.
+      const again = await visit.tab(tab.page.context(), link);
+      await again.fills({ 'New password': THIRD });
+      await again.presses('Set new password');
+      await again.sees('This link no longer works');
+      expect(await findingsIn(again.page)).toEqual([]);
+      await again.presses('Send a new link');
+      await again.sees('Check your email');
+      expect(await visit.mailed(ADA, '/reset-password', 2)).not.toBe(link);
+      await again.page.close();
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
     });
@@ -364,7 +375,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.button('Download data').focus();
       await tab.page.keyboard.press('Enter');
       await tab.dialog().waitFor();
-      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Confirm', 'Cancel']);
+      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Cancel', 'Confirm']);
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
       await tab.hasFocus(tab.button('Download data'));

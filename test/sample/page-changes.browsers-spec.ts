@@ -68,10 +68,10 @@ describeWithBrowser('changes on the page of the sample', () => {
       await isAccessible(second);
       await second.page.getByRole('link', { name: 'Continue' }).click();
       await second.sees('Overview');
-      await second.page.getByText(NEW_ADDRESS).waitFor();
+      await second.page.locator('main').getByText(NEW_ADDRESS).waitFor();
       await tab.comesToFront();
       await tab.goes('Overview');
-      await tab.page.getByText(NEW_ADDRESS).waitFor();
+      await tab.page.locator('main').getByText(NEW_ADDRESS).waitFor();
       await elsewhere.comesToFront();
       await elsewhere.link('Sessions').click();
       await elsewhere.sees('Sign in');
@@ -117,7 +117,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.sees('Overview');
       await asks('demo@example.com');
       await tab.goes('Overview');
-      await tab.page.getByText(ada.email).waitFor();
+      await tab.page.locator('main').getByText(ada.email).waitFor();
     });
 
     it.each([
@@ -127,7 +127,12 @@ describeWithBrowser('changes on the page of the sample', () => {
     ])('refuses a link that is not valid, and explains a missing token: %s', async (path, label) => {
       await tab.page.goto(`${visit.url}${path}?token=invalid`);
       await tab.presses(label);
-      await tab.isRefused('This link');
+      await tab.sees('This link no longer works');
+      await tab.page
+        .locator('main')
+        .getByText(/^This link is not valid any more/)
+        .waitFor();
+      await tab.page.getByRole('link', { name: 'Continue' }).waitFor();
       await isAccessible();
       await tab.page.goto(`${visit.url}${path}`);
       await tab.page.getByText('Open the link in your email again.').waitFor();

@@ -44,7 +44,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('signs in with the code of the mail, after a wrong one was refused', async () => {
       await asks();
       const mailed = await code();
-      await tab.hasFocus(tab.page.getByRole('heading', { name: 'Enter your code' }));
+      await tab.hasFocus(tab.field('Code from the email'));
       await tab.fills({ 'Code from the email': mailed.replace(/\d/, (digit) => String((Number(digit) + 1) % 10)) });
       await tab.presses('Sign in');
       await tab.isRefused('This code is not correct, or not valid any more.');
@@ -135,7 +135,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
     /** When the session in the list ends, in hours. */
     const sessionHours = async () => {
       await tab.goes('Sessions');
-      const end = tab.page.getByText(/ends/).locator('time').last();
+      const card = tab.page.getByRole('listitem').filter({ hasText: 'This device' });
+      const end = card.locator('dl > div', { hasText: 'Ends' }).locator('time');
       return Math.round((Date.parse((await end.getAttribute('datetime'))!) - Date.now()) / 3_600_000);
     };
 
@@ -190,6 +191,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('needs the second factor once, if the user trusts the device', async () => {
       await ada.signsIn(tab);
       await tab.sees('One more step');
+      // The code is first, and has the focus. The choice is below it.
+      await tab.hasFocus(tab.field('Code from your authenticator app'));
+      await tab.page.keyboard.press('Tab');
+      await tab.hasFocus(tab.field('Trust this device for 30 days'));
       await tab.field('Trust this device for 30 days').check();
       await isAccessible(tab);
       await tab.fills({ 'Code from your authenticator app': await ada.code() });

@@ -337,7 +337,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Order cake');
       await tab.hears('Ordered: cake.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake', 'tea']);
-      await tab.presses('Cancel tea');
+      await tab.presses('Cancel order: tea');
       await tab.confirms();
       await tab.hears('The order is cancelled.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
@@ -356,7 +356,7 @@ describeWithBrowser('the page of the sample', () => {
       await refused('This needs the ability orders.write.');
       await tab.page.getByText('will never have another ability than orders.read').waitFor();
       await tab.goes('Sessions');
-      await tab.presses('End the session of Read-only device');
+      await tab.presses('Sign out of Read-only device');
       await tab.hears('The session has ended.');
       await tab.goes('Orders');
       await tab.presses('Try as a read-only device');

@@ -151,10 +151,10 @@ describeWithBrowser('the page of the sample', () => {
       it('has recovery codes to copy and to download', async () => {
         codes = await shownCodes();
         expect(codes).toHaveLength(8);
-        await tab.presses('Copy');
+        await tab.presses('Copy codes');
         await tab.hears('Copied.');
         expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
-        const { name, text } = await savedDuring(tab.page, () => tab.presses('Download'));
+        const { name, text } = await savedDuring(tab.page, () => tab.presses('Download codes'));
         expect([name, text]).toEqual(['recovery-codes.txt', expect.stringContaining(`${codes.join('\n')}\n`)]);
       });
 

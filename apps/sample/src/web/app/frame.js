@@ -23,7 +23,7 @@ function menu(groups) {
   const link = ([path, title]) => h('a', { href: `#${path}`, 'aria-current': path === address() && 'page' }, title);
   const views = h(
     'div',
-    { id: 'views' },
+    { id: 'views', onkeydown: (event) => close(event) },
     groups.map((entries) => h('div', {}, entries.map(link))),
   );
   const toggle = (isOpen) => {
@@ -33,11 +33,11 @@ function menu(groups) {
   const isOpen = () => element('nav').classList.contains('open');
   const opener = h(
     'button',
-    { type: 'button', class: 'menu', 'aria-controls': 'views', onclick: () => toggle(!isOpen()) },
+    { type: 'button', class: 'menu', 'aria-controls': 'views', onclick: () => toggle(!isOpen()), onkeydown: close },
     t`Menu`,
   );
   element('nav').setAttribute('aria-label', t`Account`);
-  element('nav').onkeydown = ({ key }) => {
+  const close = ({ key }) => {
     if (key !== 'Escape' || !isOpen()) return;
     toggle(false);
     opener.focus();

@@ -36,10 +36,9 @@ export function choose(tag) {
 const texts =
   language === 'en'
     ? {}
-    : await import(`./languages/${language}.js`).then(
-        (file) => file.default,
-        () => ({}),
-      );
+    : await fetch(`/web/languages/${language}.json`)
+        .then((file) => file.json())
+        .catch(() => ({}));
 
 const textOf = (parts) => {
   const english = parts.reduce((text, part, i) => `${text}{${i - 1}}${part}`);
