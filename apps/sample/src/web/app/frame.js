@@ -21,9 +21,14 @@ export function drawFrame(groups) {
 /** The links to the views. On a narrow screen, a button shows and hides them. */
 function menu(groups) {
   const link = ([path, title]) => h('a', { href: `#${path}`, 'aria-current': path === address() && 'page' }, title);
+  const close = ({ key }) => {
+    if (key !== 'Escape' || !isOpen()) return;
+    toggle(false);
+    opener.focus();
+  };
   const views = h(
     'div',
-    { id: 'views', onkeydown: (event) => close(event) },
+    { id: 'views', onkeydown: close },
     groups.map((entries) => h('div', {}, entries.map(link))),
   );
   const toggle = (isOpen) => {
@@ -37,11 +42,6 @@ function menu(groups) {
     t`Menu`,
   );
   element('nav').setAttribute('aria-label', t`Account`);
-  const close = ({ key }) => {
-    if (key !== 'Escape' || !isOpen()) return;
-    toggle(false);
-    opener.focus();
-  };
   toggle(false);
   return [opener, views];
 }

@@ -32,6 +32,14 @@ export function choose(tag) {
   location.reload();
 }
 
+// The server writes its messages in the language of the page, also where the browser prefers another one.
+const { fetch: send } = globalThis;
+globalThis.fetch = async (input, init) => {
+  const request = new Request(input, init);
+  request.headers.set('Accept-Language', language);
+  return send(request);
+};
+
 /** Translations by the English text. Without the file of the language, the page is English. */
 const texts =
   language === 'en'
@@ -55,11 +63,3 @@ export const nodes = (parts, ...values) =>
     .map((part, i) => (i % 2 ? values[part] : part));
 
 document.documentElement.lang = language;
-
-// The server writes its messages in the language of the page, also where the browser prefers another one.
-const { fetch } = globalThis;
-globalThis.fetch = async (input, init) => {
-  const request = new Request(input, init);
-  request.headers.set('Accept-Language', language);
-  return fetch(request);
-};
