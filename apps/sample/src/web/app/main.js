@@ -14,17 +14,13 @@ import { t } from './language.js';
 import { address, forgetAddress, present, register, show } from './router.js';
 import { emailCode } from './views/email-code.js';
 import { forgotPassword } from './views/forgot-password.js';
-import { confirmEmail, undoEmail, unknownSignIn } from './views/mailed-links.js';
 import { passkeyRegistration, registration } from './views/registration.js';
-import { resetPassword } from './views/reset-password.js';
 import { signIn } from './views/sign-in.js';
-import { lastSession } from './views/token.js';
-import { verified } from './views/verified.js';
 
 const { features } = config;
 const element = (id) => document.getElementById(id);
 
-/** A view for signed-in users. The first of them loads all, so that the sign-in loads none. */
+/** A view that the first visit does not need. The first one for signed-in users loads all of them. */
 const later =
   (name, file = './views/signed-in.js') =>
   async (left) => {
@@ -58,11 +54,11 @@ register([
   ['/register', t`Create your account`, 'out', registration],
   ['/register-passkey', t`Create your account with a passkey`, 'out', passkeyRegistration],
   ['/forgot-password', t`Forgot your password?`, 'out', forgotPassword],
-  ['/reset-password', t`Choose a new password`, 'any', resetPassword],
-  ['/verified', t`Your email is confirmed`, 'any', verified],
-  ['/confirm-email', t`Confirm your new email`, 'any', confirmEmail],
-  ['/undo-email', t`Restore your email`, 'any', undoEmail],
-  ['/unknown-sign-in', t`Was this you?`, 'any', unknownSignIn],
+  ['/reset-password', t`Choose a new password`, 'any', later('resetPassword', './views/reset-password.js')],
+  ['/verified', t`Your email is confirmed`, 'any', later('verified', './views/verified.js')],
+  ['/confirm-email', t`Confirm your new email`, 'any', later('confirmEmail', './views/mailed-links.js')],
+  ['/undo-email', t`Restore your email`, 'any', later('undoEmail', './views/mailed-links.js')],
+  ['/unknown-sign-in', t`Was this you?`, 'any', later('unknownSignIn', './views/mailed-links.js')],
   ['/staff', t`Staff sign-in`, 'out', later('staff', './views/staff.js')],
 ]);
 
@@ -72,9 +68,13 @@ let drawn = new AbortController();
 function drawIntro() {
   const isShown = address() === '/sign-in';
   drawn.abort();
-  drawn = new AbortController();
+  const { signal } = (drawn = new AbortController());
   element('intro').hidden = !isShown;
-  if (isShown) element('intro').replaceChildren(...(life().ended ? lastSession(drawn.signal) : intro()), ...trials());
+  const fill = (nodes) => element('intro').replaceChildren(...nodes, ...trials());
+  if (isShown && !life().ended) fill(intro());
+  else if (isShown)
+    // It was loaded with the views of the session.
+    import('./views/token.js').then(({ lastSession }) => signal.aborted || fill(lastSession(signal)), complain);
   document.body.classList.toggle('arriving', isShown);
   document.body.classList.toggle('new', isShown && !life().ended);
   // On a narrow screen, an end that the user did not expect is explained before the form.
