@@ -111,8 +111,8 @@ describeWithBrowser('around the views of the sample', () => {
     const [left, right] = [await boxOf(keep!), await boxOf(destroy!)];
     expect([left.y, left.width, left.height]).toEqual([right.y, right.width, right.height]);
     expect(left.x + left.width).toBeLessThan(right.x);
-    const filling = (button: Locator) =>
-      button.evaluate(`(element) => getComputedStyle(element).backgroundColor`.replace(/^/, '')) as Promise<string>;
+    const filling = async (button: Locator) =>
+      (await button.evaluate('(element) => getComputedStyle(element).backgroundColor')) as string;
     expect(await filling(destroy!)).not.toBe(await filling(keep!));
     await tab.answers('Cancel');
   });
