@@ -18,6 +18,11 @@ const COVERED = `(() => {
   return { height: bottom - top, isInView: bottom <= innerHeight && top >= 0, found: [...found] };
 })()`;
 
+/** Of a page. The tests are compiled without the types of a browser. */
+interface Styles {
+  getComputedStyle(element: unknown): { backgroundColor: string };
+}
+
 const boxOf = async (element: Locator) => (await element.boundingBox())!;
 
 describeWithBrowser('around the views of the sample', () => {
@@ -111,8 +116,8 @@ describeWithBrowser('around the views of the sample', () => {
     const [left, right] = [await boxOf(keep!), await boxOf(destroy!)];
     expect([left.y, left.width, left.height]).toEqual([right.y, right.width, right.height]);
     expect(left.x + left.width).toBeLessThan(right.x);
-    const filling = async (button: Locator) =>
-      (await button.evaluate('(element) => getComputedStyle(element).backgroundColor')) as string;
+    const filling = (button: Locator) =>
+      button.evaluate((element) => (globalThis as unknown as Styles).getComputedStyle(element).backgroundColor);
     expect(await filling(destroy!)).not.toBe(await filling(keep!));
     await tab.answers('Cancel');
   });
