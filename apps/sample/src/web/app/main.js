@@ -65,8 +65,7 @@ register([
 let drawn = new AbortController();
 
 /** Beside the sign-in: what happened to the session that has ended, or what this page is; and what to try. */
-function drawIntro() {
-  const isShown = address() === '/sign-in';
+function drawIntro(isShown) {
   drawn.abort();
   const { signal } = (drawn = new AbortController());
   element('intro').hidden = !isShown;
@@ -78,13 +77,15 @@ function drawIntro() {
   document.body.classList.toggle('arriving', isShown);
   document.body.classList.toggle('new', isShown && !life().ended);
   // On a narrow screen, an end that the user did not expect is explained before the form.
-  document.body.classList.toggle('surprised', life().events.at(-1)?.reason === 'ended');
+  document.body.classList.toggle('surprised', isShown && life().events.at(-1)?.reason === 'ended');
 }
 
 // Without storage, the choice would be lost with the page.
 drawFoot(canStore);
 document.addEventListener('moved', () => drawFrame(groups));
-document.addEventListener('moved', drawIntro);
+document.addEventListener('moved', () => drawIntro(address() === '/sign-in'));
+// A step of the sign-in stands alone.
+document.addEventListener('step', () => drawIntro(false));
 
 /** The id of the signed-in user. */
 let shownUser = null;

@@ -46,7 +46,7 @@ export function show() {
   }
   if (auth.session) forgetAddress();
   document.dispatchEvent(new CustomEvent('moved'));
-  return route ? present(route.title, route.view) : present(t`Page not found`, notFound);
+  return route ? draw(route.title, route.view) : draw(t`Page not found`, notFound);
 }
 
 const notFound = () => [
@@ -58,8 +58,14 @@ const notFound = () => [
   ),
 ];
 
+/** Shows a step that has no address, such as the second one of a sign-in. */
+export function present(title, view) {
+  document.dispatchEvent(new CustomEvent('step'));
+  return draw(title, view);
+}
+
 /** Replaces the current view, and moves the focus to the first field if the view wants that, otherwise to the new heading. */
-export async function present(title, view) {
+async function draw(title, view) {
   left.abort();
   const mine = (left = new AbortController());
   const isFirst = main.querySelector('h1') === null;
