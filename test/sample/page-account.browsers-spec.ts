@@ -38,7 +38,7 @@ describeWithBrowser('the page of the sample', () => {
           await tab.isRefused('These credentials do not match our records.');
         },
       ],
-      ['Create an account', () => at('/#/register', 'Create an account')],
+      ['Create your account', () => at('/#/register', 'Create your account')],
       ['Create your account with a passkey', () => at('/#/register-passkey', 'Create your account with a passkey')],
       ['Sign in with a code', () => at('/#/sign-in-code', 'Sign in with a code')],
       ['Confirm your new email', () => at('/confirm-email?token=t', 'Confirm your new email')],
@@ -46,7 +46,7 @@ describeWithBrowser('the page of the sample', () => {
       ['Was this you?', () => at('/unknown-sign-in?token=t', 'Was this you?')],
       ['Forgot your password?', () => at('/#/forgot-password', 'Forgot your password?')],
       [
-        'Check your mail',
+        'Check your email',
         async () => {
           await tab.fills({ Email: 'demo@example.com' });
           await tab.presses('Send link');
@@ -161,7 +161,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
       const hint = (label: string) => tab.field(label).getAttribute('autocomplete');
       expect([await hint('Email'), await hint('Password')]).toEqual(['username webauthn', 'current-password']);
-      await at('/#/register', 'Create an account');
+      await at('/#/register', 'Create your account');
       expect([await hint('Name'), await hint('Email'), await hint('Password')]).toEqual([
         'name',
         'username',

@@ -4,8 +4,9 @@ import { type Sample, SampleHost } from '../support/sample/sample';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
+const host = SampleHost.forFile();
+
 describe('what the sample serves around its page', () => {
-  const host = SampleHost.forFile();
   let database: TestDatabase;
   let s: Sample;
 

@@ -236,7 +236,7 @@ describeWithBrowser('the page of the sample', () => {
       const others = await visit.sample.login(DEMO.user);
       await tab.goes('Sessions');
       await visit.sample.call('DELETE', '/auth/sessions/others', undefined, others.body.access_token);
-      await tab.link('Orders').click();
+      await tab.chooses('Orders');
       await tab.sees('Sign in');
       await tab.signsIn();
       await tab.sees('Orders');
@@ -255,21 +255,6 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Use the demo account');
       await tab.page.getByRole('alert').getByText('Restart the sample to get the demo account again.').waitFor();
       await tab.page.context().close();
-    });
-  });
-
-  describe('a message on a phone', () => {
-    visit.forTests();
-
-    it('covers nothing at the top of the page', async () => {
-      const tab = await visit.tab(await visit.person({ viewport: PHONE }));
-      await tab.signsIn();
-      await tab.sees('Overview');
-      await tab.signsOut();
-      const [message, content] = await Promise.all(
-        ['#status', '.frame'].map((part) => tab.page.locator(part).boundingBox()),
-      );
-      expect(message!.y + message!.height).toBeLessThanOrEqual(content!.y);
     });
   });
 

@@ -83,6 +83,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         username: 'handle',
         users: { entity: StaffMember },
         features: { knownDevices: false, twoFactor: false, ...staff.features },
+        twoFactor: { required: false, ...staff.twoFactor },
       },
     },
     imports: [CacheModule.forRedis(redisUrl)],

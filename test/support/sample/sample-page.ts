@@ -167,10 +167,14 @@ export class Tab {
   readonly link = (view: string): Locator => this.page.getByRole('navigation').getByRole('link', { name: view });
 
   /** With the menu, where the screen is narrow. */
-  async goes(view: string): Promise<void> {
+  async chooses(view: string): Promise<void> {
     const menu = this.page.getByRole('navigation').getByRole('button', { name: 'Menu', expanded: false });
     if (await menu.isVisible()) await menu.click();
     await this.link(view).click();
+  }
+
+  async goes(view: string): Promise<void> {
+    await this.chooses(view);
     await this.sees(view);
   }
 
