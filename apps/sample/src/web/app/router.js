@@ -46,7 +46,7 @@ export function show() {
   }
   if (auth.session) forgetAddress();
   document.dispatchEvent(new CustomEvent('moved'));
-  return route ? draw(route.title, route.view) : draw(t`Page not found`, notFound);
+  return route ? replaceView(route.title, route.view) : replaceView(t`Page not found`, notFound);
 }
 
 const notFound = () => [
@@ -61,11 +61,11 @@ const notFound = () => [
 /** Shows a step that has no address, such as the second one of a sign-in. */
 export function present(title, view) {
   document.dispatchEvent(new CustomEvent('step'));
-  return draw(title, view);
+  return replaceView(title, view);
 }
 
 /** Replaces the current view, and moves the focus to the first field if the view wants that, otherwise to the new heading. */
-async function draw(title, view) {
+async function replaceView(title, view) {
   left.abort();
   const mine = (left = new AbortController());
   const isFirst = main.querySelector('h1') === null;
