@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packed } from '../support/packages/example-process';
 import { ROOT, manifestOf, run } from '../support/packages/package';
+import { complaintsOfNpm, sourcesOfDeclarations } from './installed';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
 
@@ -38,7 +39,7 @@ describe('the package of the browser client', () => {
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
   });
 
-  it('contains modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
+  it('contains sources, modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
     const modules = [
       'account',
       'base64url',
@@ -52,7 +53,10 @@ describe('the package of the browser client', () => {
       'types',
     ];
     const expected = [
-      ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      ...modules.flatMap((name) => [
+        ...['.js', '.d.ts', '.d.ts.map'].map((end) => `dist/${name}${end}`),
+        `src/${name}.ts`,
+      ]),
       'dist/auth-account.min.js',
       'dist/auth-client.min.js',
       'package.json',
@@ -61,6 +65,17 @@ describe('the package of the browser client', () => {
     ].map((file) => `package/${file}`);
     expect(run('tar', ['-tzf', tarball], folder).trim().split('\n').toSorted()).toEqual(expected.toSorted());
     expect(Object.keys(manifestOf(CLIENT)).filter((name) => /ependencies/.test(name))).toEqual([]);
+  });
+
+  it('has declarations that lead to their sources', () => {
+    const declarations = Object.entries(sourcesOfDeclarations(join(folder, 'node_modules/@svc/auth-client')));
+    expect(declarations).toContainEqual(['dist/index.d.ts', 'src/index.ts']);
+    expect(declarations.filter(([, source]) => source === null)).toEqual([]);
+  });
+
+  it('is published without a complaint of npm, for everyone', () => {
+    expect(complaintsOfNpm(tarball)).toEqual([]);
+    expect(manifestOf(CLIENT).publishConfig).toEqual({ access: 'public' });
   });
 
   it('resolves with types', () => {
