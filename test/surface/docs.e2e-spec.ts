@@ -8,7 +8,7 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { EXAMPLE_PAGES, PAGES, SHOWN, blocksOf, codeAt, fileOf } from '../docs/blocks';
+import { EXAMPLE_PAGES, PAGES, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, fileOf, filesOf } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -121,6 +121,12 @@ describe('the documentation', () => {
       if (label) expect(block.slice(label.length)).toBe(read(`${source}/${file}`));
       else expect(plain(codeAt(source))).toContain(plain(block));
     }
+  });
+
+  it.each([...SHOWN_IN_TABS])('shows in the tab %s of the quick start the code of %s', (tab, source) => {
+    const shown = filesOf('docs/quick-start.md', tab).filter(({ file }) => file !== 'src/app.controller.ts');
+    expect(shown.length).toBeGreaterThan(1);
+    for (const { file, text } of shown) expect(text.replace(`// ${file}\n`, '')).toBe(read(`${source}/${file}`));
   });
 
   // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client. The reader of a

@@ -51,8 +51,11 @@ const RECORD_FOCUS = `(() => {
     const { outlineStyle, outlineWidth, boxShadow, backgroundColor, borderColor, color, textDecorationLine } = getComputedStyle(element);
     return [outlineStyle, outlineStyle !== 'none' && outlineWidth, boxShadow, backgroundColor, borderColor, color, textDecorationLine].join();
   };
+  // Tab reaches the chosen one of radio buttons; the arrow keys reach the others.
+  const isLeftToArrows = ({ type, name, checked }) =>
+    type === 'radio' && !checked && [...document.getElementsByName(name)].some((other) => other.checked);
   const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')].filter(
-    (element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]'),
+    (element) => element.tabIndex >= 0 && !element.disabled && !isLeftToArrows(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]'),
   );
   const before = new Map(controls.map((element) => [element, look(element)]));
   const unreached = new Set(controls);
