@@ -250,7 +250,7 @@ describe('the built site', () => {
     });
 
     it.each([
-      ['in each group of the page', true, 3],
+      ['in each group of the page', true, 5],
       ['in its own group without scripts', false, 1],
     ])('shows the code of a tab that a reader chooses, %s', async (_, javaScriptEnabled, count) => {
       const page = await open('/quick-start.html', { javaScriptEnabled });
