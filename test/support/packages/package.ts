@@ -14,7 +14,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '../../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
