@@ -3,7 +3,7 @@ import { Cleanup } from './cleanup';
 import { fillTables } from './fill-tables';
 import { guarded, login, refresh } from './groups/group';
 import { type Load, sample } from './load';
-import { type Paced, paced, wrongLogins } from './mixed/paced';
+import { type Paced, guardedRequests, logins, paced, refreshes, wrongLogins } from './mixed/paced';
 import { type Mixed, report } from './mixed/report';
 import { publish } from './page';
 import { ADAPTERS, type Adapter, Server } from './server';
@@ -40,12 +40,11 @@ async function measured(adapter: Adapter, settings: Settings, stores: Stores, cl
     const { perSecond } = await sample(load, seconds, { connections, stores });
     rates[kind] = Math.round(perSecond * PARTS[kind]);
   }
-  const at = (kind: Kind): Paced => ({ load: loads[kind], rate: rates[kind], connections: 20 });
-  const flood = wrongLogins(server, FLOOD_A_SECOND);
+  const own = guardedRequests(rates.guarded);
   const settingsOf = {
-    alone: [at('guarded')],
-    mixed: [at('guarded'), at('refresh'), at('login')],
-    flooded: [at('guarded'), flood],
+    alone: [own],
+    mixed: [own, refreshes(rates.refresh), logins(rates.login)],
+    flooded: [own, wrongLogins(FLOOD_A_SECOND)],
   };
   const result: Mixed = { adapter, rates, alone: [], mixed: [], flooded: [] };
   for (let round = 0; round < rounds; round++) {

@@ -18,10 +18,11 @@ const WARM_UP_SECONDS = 2;
 
 async function main(cleanup: Cleanup): Promise<void> {
   const { rounds, seconds, connections } = readSettings({ BENCH_SECONDS: '3', ...process.env });
-  cleanup.deadline(300 + 12 * (rounds + 1) * (seconds + 5));
+  cleanup.deadline(300 + 15 * (rounds + 1) * (seconds + 5));
   const stores = await startStores(cleanup);
   const start = (before: Stores): Promise<Server> => Server.start('ours', before, cleanup, { BENCH_QUIET: '1' });
   const servers = [await start(stores), await start(stores), await start(stores), await start(stores)];
+  const behindOnePort = await Server.start('cluster', stores, cleanup, { BENCH_QUIET: '1' });
   const own = await ownStores(stores, cleanup);
   const stranger = await start(own);
   const [one, other] = servers.slice(0, 2).map(({ url }) => new Client(url, 1)) as [Client, Client];
@@ -35,6 +36,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const behind: Record<Setting, Server[]> = {
     one: servers.slice(0, 1),
     two: servers.slice(0, 2),
+    cluster: [behindOnePort],
     four: servers,
     apart: [servers[0]!, stranger],
   };
@@ -44,7 +46,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const scaled: Scaled[] = [];
   for (const [name, to] of kinds) {
     const alone = await spreadLoad([to(servers[0]!)], { connections: 1, seconds, stores: [stores] });
-    scaled.push({ name, alone, one: [], two: [], four: [], apart: [] });
+    scaled.push({ name, alone, one: [], two: [], cluster: [], four: [], apart: [] });
   }
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);

@@ -49,6 +49,10 @@ export class Server {
     return new Server(`http://127.0.0.1:${port}`, child);
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   stop(): Promise<void> {
     return stopped(this.child);
   }

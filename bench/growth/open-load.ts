@@ -17,6 +17,9 @@ export interface Pace {
   seconds: number;
 }
 
+/** The milliseconds to the next of `rate` requests a second that do not depend on each other. */
+export const gapMs = (rate: number): number => (-Math.log(1 - Math.random()) * 1000) / rate;
+
 /**
  * Sends requests at given times, independent of responses: slow responses cause more concurrent requests, not fewer.
  * The gaps are exponentially distributed. @throws if a request fails
@@ -33,7 +36,7 @@ export async function openLoad(
   const failures: unknown[] = [];
   const sent: Promise<unknown>[] = [];
   const start = performance.now();
-  for (let startAt = 0; startAt < seconds * 1000; startAt += (-Math.log(1 - Math.random()) * 1000) / rate) {
+  for (let startAt = 0; startAt < seconds * 1000; startAt += gapMs(rate)) {
     const early = start + startAt - performance.now();
     if (early > 0) await sleep(early);
     const keep = ({ milliseconds }: Answer): unknown => latencies.push(milliseconds);

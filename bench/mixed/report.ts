@@ -43,7 +43,7 @@ export function report(all: readonly Mixed[], { rounds, seconds }: Settings, flo
     return `- ${adapter}: beside it ${rates.refresh} refreshes and ${rates.login} logins a second. The ${flood} wrong passwords a second were answered ${answered.join(', ')}.`;
   });
   return `${machine()}, ${rounds} rounds, interleaved, ${seconds} s per sample. Medians of the rounds, with the range. The requests of
-each kind have a fixed rate: 40 % of what the server answers of guarded requests alone, 20 % of refreshes, 10 % of logins.
+each kind come independently of each other, at a fixed rate: 40 % of what the server answers of guarded requests alone, 20 % of refreshes, 10 % of logins.
 
 ${table(['guarded requests', 'adapter, rate', 'p50 ms', 'p99 ms', 'p99 over that alone', 'bar', 'event loop p99 ms'], rows)}
 

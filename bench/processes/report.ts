@@ -4,8 +4,8 @@ import { median } from '../statistics';
 import type { CrossProcessResult } from './cross-process';
 import type { SpreadSample } from './spread-load';
 
-/** One process, two and four that share their stores, and two that share only the machine. */
-export const SETTINGS = ['one', 'two', 'four', 'apart'] as const;
+/** One process, two and four that share their stores, two behind one port, and two that share only the machine. */
+export const SETTINGS = ['one', 'two', 'cluster', 'four', 'apart'] as const;
 export type Setting = (typeof SETTINGS)[number];
 
 /** The samples of one kind of request. */
@@ -20,7 +20,13 @@ export interface Processes {
   crossed: CrossProcessResult;
 }
 
-const NAMES: Record<Setting, string> = { one: '1', two: '2', four: '4', apart: '2, nothing shared' };
+const NAMES: Record<Setting, string> = {
+  one: '1',
+  two: '2',
+  cluster: '2 in a cluster, behind one port',
+  four: '4',
+  apart: '2, nothing shared',
+};
 
 const LEAST = 1.8;
 /** Two servers, PostgreSQL with as much work, Redis and the load generator: with fewer cores they compete. */
@@ -32,7 +38,7 @@ export const report = (processes: Processes): string =>
   [heading(processes), costs(processes), calls(processes), ratios(processes), crossing(processes)].join('\n\n');
 
 const heading = ({ connections, seconds, version, scaled }: Processes): string =>
-  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process is compared with two and four on one PostgreSQL and one Redis, and with two that have a database and a Redis each and share only the machine; ${connections} connections in total, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s per sample, medians with minimum and maximum. Everything runs on this machine, including the load generator.`;
+  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process is compared with two, two in a cluster and four on one PostgreSQL and one Redis, and with two that have a database and a Redis each and share only the machine; ${connections} connections in total, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s per sample, medians with minimum and maximum. Everything runs on this machine, including the load generator.`;
 
 const figures = (samples: SpreadSample[], field: keyof SpreadSample): number[] =>
   samples.map((sample) => sample[field]);
@@ -53,7 +59,12 @@ function costs({ scaled }: Processes): string {
 function calls({ scaled }: Processes): string {
   const rows = scaled.flatMap(({ name, alone, ...settings }) => [
     [name, '1, one request at a time', ...callsOf([alone])],
-    ...SETTINGS.map((setting) => [name, NAMES[setting], ...callsOf(settings[setting])]),
+    // A worker of a cluster counts its own statements only.
+    ...SETTINGS.filter((setting) => setting !== 'cluster').map((setting) => [
+      name,
+      NAMES[setting],
+      ...callsOf(settings[setting]),
+    ]),
   ]);
   return `Requests that arrive in the same turn of the event loop of one process share a statement. The same connections over more processes share less:
 
@@ -69,9 +80,11 @@ const busy = (samples: SpreadSample[]): number =>
   median(samples.map(({ total, perSecond }) => (total * perSecond) / 1e6));
 
 function ratios({ scaled }: Processes): string {
-  const rows = scaled.flatMap(({ name, one, two, four, apart }) => {
+  const rows = scaled.flatMap(({ name, one, two, cluster, four, apart }) => {
     const pairs = [
       ['2 over 1', two, one],
+      ['2 in a cluster over 1', cluster, one],
+      ['2 in a cluster over 2', cluster, two],
       ['4 over 1', four, one],
       ['2 over 2 that share nothing', two, apart],
     ] as const;

@@ -1,5 +1,6 @@
 import autocannon from 'autocannon';
 import { type Load, prepare, storesSpent } from '../load';
+import { processTreeMicros } from '../processor-time';
 import { redisInfo } from '../redis-info';
 import type { Stores } from '../stores';
 
@@ -43,7 +44,7 @@ async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
   const spent = await Promise.all(stores.map(storesSpent));
   const redis = spent.reduce((sum, { redisMicros }) => sum + redisMicros, 0);
   const { user, system } = process.cpuUsage();
-  const servers = rested.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
+  const servers = loads.reduce((sum, { server }) => sum + (processTreeMicros(server.pid) ?? NaN), 0);
   const statements = rested.reduce((sum, one) => sum + one.statements, 0);
   const trips = (await Promise.all(stores.map(tripsTo))).reduce((sum, of) => sum + of, 0);
   return { servers, postgres: spent[0]!.postgresMicros ?? NaN, redis, generator: user + system, statements, trips };
