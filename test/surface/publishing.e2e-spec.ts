@@ -265,11 +265,28 @@ describe('the repository', () => {
       bugs: `${repository()}/issues`,
       repository: { directory: 'libs/auth' },
     });
+    expect(read(LIBRARY, 'src/foundation/platform/errors.ts')).toContain(`\`${repository()}/blob/main/docs/\${page}\``);
     const files = ['ISSUE_TEMPLATE/config.yml', 'ISSUE_TEMPLATE/bug.yml', 'PULL_REQUEST_TEMPLATE.md'];
     const texts = files.map((file) => read(ROOT, '.github', file));
     const [owner, name] = repository().split('/').slice(-2);
     const named = texts.flatMap((text) => text.match(/github\.com\/[\w-]+\/[\w-]+/g) ?? []);
     expect(named.filter((address) => address !== `github.com/${owner}/${name}`)).toEqual([]);
     expect(named.length).toBeGreaterThan(0);
+  });
+
+  it('is where the messages of the library send a reader: to a heading of a page, and to no file that the package has not', () => {
+    const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?<!spec)\.ts$/.test(file))
+      .map((file) => read(LIBRARY, 'src', file).replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, ''));
+    const pages = sources.flatMap((text) => [...text.matchAll(/pageUrl\('([^']+)'\)/g)].map(([, page]) => page!));
+    expect(pages.length).toBeGreaterThan(2);
+    for (const page of pages) {
+      const [file, heading] = page.split('#');
+      const text = read(ROOT, 'docs', file!);
+      const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(' ', '-'));
+      if (heading !== undefined) expect(headings).toContain(heading);
+    }
+    const local = sources.flatMap((text) => text.match(/.*\bdocs\/[\w$].*/g) ?? []);
+    expect(local).toEqual([expect.stringContaining('blob/main/docs/${page}')]);
   });
 });

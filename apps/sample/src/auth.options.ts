@@ -84,7 +84,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         deleteUser,
       },
       // Mails about changes need a mailer, too.
-      mail: { mailer, notices: mailer !== undefined },
+      mail: { mailer, notices: mailer !== undefined, recipientName: 'name' },
       languages: true,
       rateLimits: { ...values.rateLimits, limiters: { export: sixPerMinute } },
     }),
