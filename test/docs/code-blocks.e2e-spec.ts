@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/stores/database';
-import { type Block, PAGES, ROOT, SHOWN, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
+import { type Block, PAGES, ROOT, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';
 import { sampleRoutes } from './known-names';
@@ -197,7 +197,7 @@ const mistakesOfComponents = (components: readonly Block[]): string[] =>
   });
 
 const blocks = PAGES.flatMap((page) => blocksOf(page)).filter(
-  ({ page, language }) => !(language === 'ts' && SHOWN.has(page)),
+  ({ page, language, tab }) => !(language === 'ts' && (SHOWN.has(page) || SHOWN_IN_TABS.has(tab))),
 );
 
 /** The checks of each language, applied to the documentation and to intentionally broken blocks. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packed } from '../support/packages/example-process';
 import { ROOT, manifestOf, run } from '../support/packages/package';
+import { complaintsOfNpm, sourcesOfDeclarations } from './installed';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
 
@@ -46,7 +47,7 @@ describe('the package of the browser client', () => {
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
   });
 
-  it('contains modules, types, the minified modules, its manifest, license and README, and no dependency but optional peers', () => {
+  it('contains sources, modules, types, the minified modules, its manifest, license and README, and no dependency but optional peers', () => {
     const modules = [
       'account',
       'base64url',
@@ -63,7 +64,10 @@ describe('the package of the browser client', () => {
       'vue',
     ];
     const expected = [
-      ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      ...modules.flatMap((name) => [
+        ...['.js', '.d.ts', '.d.ts.map'].map((end) => `dist/${name}${end}`),
+        `src/${name}.ts`,
+      ]),
       'dist/auth-account.min.js',
       'dist/auth-client.min.js',
       'package.json',
@@ -79,7 +83,22 @@ describe('the package of the browser client', () => {
     expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
   });
 
+  it('has declarations that lead to their sources', () => {
+    const declarations = Object.entries(sourcesOfDeclarations(join(folder, 'node_modules/@svc/auth-client')));
+    expect(declarations).toContainEqual(['dist/index.d.ts', 'src/index.ts']);
+    expect(declarations.filter(([, source]) => source === null)).toEqual([]);
+  });
+
+  it('is published without a complaint of npm, for everyone', () => {
+    expect(complaintsOfNpm(tarball)).toEqual([]);
+    expect(manifestOf(CLIENT).publishConfig).toEqual({ access: 'public' });
+  });
+
+  // The minified modules are for pages, which have no types.
   it('resolves with types', () => {
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const flags = ['--profile', 'esm-only', '--exclude-entrypoints', 'auth-client.min.js', 'auth-account.min.js'];
+    run(process.execPath, [attw, tarball, ...flags], ROOT);
     const publint = join(ROOT, 'node_modules/publint/src/cli.js');
     expect(run(process.execPath, [publint, 'run', tarball, '--strict'], ROOT)).toContain('All good!');
   });

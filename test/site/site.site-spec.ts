@@ -251,6 +251,22 @@ describe('the built site', () => {
       await page.context().close();
     });
 
+    it.each([
+      ['in each group of the page', true, 5],
+      ['in its own group without scripts', false, 1],
+    ])('shows the code of a tab that a reader chooses, %s', async (_, javaScriptEnabled, count) => {
+      const page = await open('/quick-start.html', { javaScriptEnabled });
+      const shown = page
+        .locator('.vp-code-group', { hasText: 'Drizzle' })
+        .locator('pre:visible', { hasText: /drizzle/i });
+      expect(await shown.count()).toBe(0);
+      await page.locator('.vp-code-group label', { hasText: 'Drizzle' }).first().click();
+      await eventually(async () => (await shown.count()) >= count);
+      expect(await shown.count()).toBe(count);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
     it('is readable without scripts', async () => {
       const page = await open('/quick-start.html', { javaScriptEnabled: false });
       expect(await page.locator('h1').textContent()).toContain('Quick start');
