@@ -219,10 +219,20 @@ describe('the documentation', () => {
     expect(listed.filter((code) => code !== 'Code')).toEqual([...new Set(expected.flat())].toSorted());
   });
 
-  it('has every page in its index', () => {
+  it('has every page in its index, or in that of the decisions', () => {
+    const unlisted = (folder: string, pages: readonly string[]): string[] => {
+      const index = read(`${folder}/README.md`);
+      return pages.filter((page) => !index.includes(`(${page.slice(folder.length + 1)})`));
+    };
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
-    const index = read('docs/README.md');
-    expect(pages.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
+    const isDecision = (page: string): boolean => /\/decisions\/(?!README)/.test(page);
+    expect(
+      unlisted(
+        'docs',
+        pages.filter((page) => !isDecision(page)),
+      ),
+    ).toEqual([]);
+    expect(unlisted('docs/decisions', pages.filter(isDecision))).toEqual([]);
   });
 });
 
