@@ -46,9 +46,16 @@ export function withOpenGroup(html: string, path: string): string {
 
 const CLOSED = ' collapsible collapsed';
 
-/** The groups of the sidebar: the sections of the index. The first is open. */
+/**
+ * The groups of the sidebar: the sections of the index. The first is open. Each links to its section: a group without a link is
+ * a button that contains another one.
+ */
 export const sidebar = (): DefaultTheme.SidebarItem[] =>
   read(INDEX)
     .split(/^## /m)
     .slice(1)
-    .map((section, i) => ({ text: section.split('\n')[0]!, collapsed: i > 0, items: linksIn(section) }));
+    .map((section, i) => {
+      const text = section.split('\n')[0]!;
+      const link = `/contents#${text.toLowerCase().replaceAll(' ', '-')}`;
+      return { text, link, collapsed: i > 0, items: linksIn(section) };
+    });

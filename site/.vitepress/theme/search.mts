@@ -17,7 +17,7 @@ const WITHOUT_MEANING = new Set(
 /** Other words for words of the pages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   log: ['sign'],
-  logout: ['sign-out'],
+  logout: ['log', 'out'],
   signin: ['login'],
   oauth: ['social'],
   mfa: ['two-factor'],
