@@ -135,24 +135,22 @@ describe('one mailbox in several spellings', () => {
     const lookUp = async (email: string): Promise<string[]> => {
       statements.mockClear();
       await t.login(email, 'wrong').expect(422);
-      return statements.mock.calls.map(([text]) => text).filter((text) => text.includes('"u"."email" ='));
+      return statements.mock.calls.map(([text]) => text).filter((text) => text.includes('"email" = ANY'));
     };
     const [known, unknown] = [await lookUp(U_LABEL), await lookUp('eve@m\u00fcller.example')];
     expect(known).toHaveLength(1);
     expect(unknown).toEqual(known);
-    const plain = await lookUp('eve@example.com');
-    expect(plain[0]!.match(/\$\d/g)).toEqual(['$1']);
   });
 
   it('is found by the index of the table, for one spelling and for all of them', async () => {
     await t.database.query(
       `INSERT INTO members (name, email) SELECT 'x', n || '@example.com' FROM generate_series(1, 20000) n; ANALYZE members`,
     );
-    const { statements, stop } = recordStatements(/"u"\."email" =/);
+    const { statements, stop } = recordStatements(/"email" = ANY/);
     for (const email of ['7@example.com', ' J\u00fcrgen@M\u00dcLLER.Example'])
       await t.login(email, 'wrong').expect(422);
     stop();
-    expect(statements.map(({ values }) => values.length)).toEqual([1, 7]);
+    expect(statements.map(({ values }) => (values[0] as string[]).length)).toEqual([1, 7]);
     const client = new Client({ connectionString: t.databaseUrl });
     await client.connect();
     const plans: Awaited<ReturnType<typeof plannedAccesses>>[] = [];

@@ -61,7 +61,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   readCaller: { text: /AS svc_ended/, rows: 'members by id, svc_sessions by id' },
   readUser: { text: /AS svc_key FROM "members" WHERE "id" = ANY\(\$1\)/, rows: 'members by id' },
   readCredentials: {
-    text: /^SELECT .*"u"\."password_hash" .* FROM "members" "u" WHERE/,
+    text: /^SELECT .*"password_hash" FROM "members" WHERE/,
     rows: 'members by email and by id',
   },
   readSecondFactor: { text: /^SELECT "two_factor_secret"::text AS secret/, rows: 'members by id' },

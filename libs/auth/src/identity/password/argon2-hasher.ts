@@ -141,7 +141,7 @@ export const isAffordable = ({ memoryCost, timeCost, parallelism }: Argon2Parame
 /** Hashes and verifies passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class Argon2Hasher extends PasswordHasher {
   /** Hash of a random password at the configured cost. A login without a user is checked against it. */
-  private readonly decoy: Promise<StoredHash>;
+  private readonly decoy: Promise<string>;
 
   /** How a new password is prepared. */
   private readonly preparation: readonly PasswordPreparation[];
@@ -153,7 +153,7 @@ export class Argon2Hasher extends PasswordHasher {
   ) {
     super();
     this.preparation = normalizationOf(options);
-    this.decoy = this.hash(newSecret()).then((digest) => storedHash(digest)!);
+    this.decoy = this.hash(newSecret());
     // A failure is reported when the decoy is awaited, not as an unhandled rejection.
     this.decoy.catch(() => undefined);
   }
@@ -166,11 +166,13 @@ export class Argon2Hasher extends PasswordHasher {
   }
 
   async verify(digest: string | null, password: string): Promise<boolean> {
-    const stored = digest === null ? undefined : storedHash(digest);
+    const decoy = await this.decoy;
+    // The decoy is parsed as well, so that a check without a digest has the same steps.
+    const stored = storedHash(digest ?? decoy);
     const usable = stored !== undefined && isAffordable(stored.cost);
-    const checked = usable ? stored : await this.decoy;
+    const checked = usable ? stored : storedHash(decoy)!;
     const matches = await this.queue.run(() => this.verified(checked, password));
-    return usable && matches;
+    return digest !== null && usable && matches;
   }
 
   /** Verifies the decoy if the library cannot parse the digest, so that every check takes the same time. */
@@ -179,7 +181,7 @@ export class Argon2Hasher extends PasswordHasher {
     try {
       return await this.library.verify(phc, text);
     } catch {
-      await this.library.verify((await this.decoy).phc, text);
+      await this.library.verify(storedHash(await this.decoy)!.phc, text);
       return false;
     }
   }

@@ -108,9 +108,12 @@ export function storedAs(
 /** Types whose values are texts. */
 export const TEXT_TYPES: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
-/** Whether the database has the text of a value: not an encrypted one, for example. */
-export const storesText = ({ type, transformer }: ColumnMetadata): boolean =>
-  TEXT_TYPES.has(type) && (transformer === undefined || transformer === canonical);
+/** Whether the database compares a value with a given one as it is: not with an encrypted one, for example. */
+export const comparesAsStored = ({ transformer }: ColumnMetadata): boolean =>
+  transformer === undefined || transformer === canonical;
+
+/** Whether the database has the text of a value. */
+export const storesText = (column: ColumnMetadata): boolean => TEXT_TYPES.has(column.type) && comparesAsStored(column);
 
 /** The second factors in the table of an entity's users. */
 export interface SecondFactorTable {

@@ -53,14 +53,18 @@ describe('a user read by a prepared statement', () => {
   const isPrepared = (entity: Entity, on = source): boolean =>
     rowReader(new Database(on, 5000), on.getRepository(entity).metadata) !== undefined;
 
-  /** Reads by the provider and by the repository. Both entities must have equal properties. */
+  /** Reads by the provider, by id and by email, and by the repository. All entities must have equal properties. */
   async function readBoth(entity: Entity, id: unknown, on = source): Promise<ObjectLiteral> {
-    const read = await new TypeormUserProvider(new Database(on, 5000), entity, 'email').findById(String(id));
+    const users = new TypeormUserProvider(new Database(on, 5000), entity, 'email');
     const expected = await on.getRepository(entity).findOneBy({ id });
     expect(expected).not.toBeNull();
-    expect(read).toStrictEqual(expected);
-    expect(Object.getPrototypeOf(read)).toBe(Object.getPrototypeOf(expected));
-    expect(Object.keys(read!)).toEqual(Object.keys(expected!));
+    const read = await users.findById(String(id));
+    const found = await users.findByIdentifier(expected!.email);
+    for (const user of [read, found!.user]) {
+      expect(user).toStrictEqual(expected);
+      expect(Object.getPrototypeOf(user)).toBe(Object.getPrototypeOf(expected));
+      expect(Object.keys(user!)).toEqual(Object.keys(expected!));
+    }
     return read!;
   }
 
@@ -212,6 +216,22 @@ describe('a user read by a prepared statement', () => {
       expect('loaded' in (await readBoth(ByInt, id, own))).toBe(!prepared);
       await own.destroy();
     }
+  });
+
+  it('is found by an identifier with the same steps as an unknown one is not found, so that the duration does not differ', async () => {
+    await source.getRepository(ByInt).save({ email: 'steps@example.com' });
+    const users = new TypeormUserProvider(new Database(source, 5000), ByInt, 'email');
+    const builds = jest.spyOn(source.getMetadata(ByInt), 'create');
+    const steps: [boolean, number][] = [];
+    for (const email of ['steps@example.com', 'nobody@example.com']) {
+      builds.mockClear();
+      steps.push([(await users.findByIdentifier(email)) !== null, builds.mock.calls.length]);
+    }
+    builds.mockRestore();
+    expect(steps).toEqual([
+      [true, 1],
+      [false, 1],
+    ]);
   });
 
   it('is found also when the table was altered between two reads', async () => {

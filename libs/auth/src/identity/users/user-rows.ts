@@ -14,7 +14,7 @@ import { Raw } from '../../foundation/platform/entity';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';
-import { idColumnOf, storedAs } from './columns';
+import { comparesAsStored, idColumnOf, storedAs } from './columns';
 import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
@@ -212,12 +212,28 @@ const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   !source.subscribers.some((subscriber) => subscriber.afterLoad) &&
   !metadata.columns.some((column) => column.isVirtualProperty || column.query || SPATIAL.has(String(column.type)));
 
+/** Where no user is found, an entity is built from it and discarded, so that the look-up has the same steps. */
+const NO_ROW: Row = {};
+
 /** Reads users of one entity, also with their password hashes. Queries go to the primary and bypass caches. */
 export class CredentialRows<User extends ObjectLiteral> {
+  private readonly isPlain: boolean;
+  private readonly hash: ColumnMetadata;
+  /** Without the password hash, so that neither host code nor a serializer can read it. */
+  private readonly columns: ColumnMetadata[];
+  /** A transformer of the host may not expect the absent value of {@link NO_ROW}. */
+  private readonly untransformed: ColumnMetadata[];
+
   constructor(
     private readonly repository: Repository<User>,
     private readonly database: Database,
-  ) {}
+  ) {
+    const { metadata } = repository;
+    this.isPlain = isPlain(database.source, metadata);
+    this.hash = metadata.findColumnWithPropertyName('passwordHash')!;
+    this.columns = ownColumns(metadata).filter((column) => column !== this.hash);
+    this.untransformed = this.columns.filter(({ transformer }) => !transformer);
+  }
 
   /** The users that meet one of the conditions, without their password hashes. */
   entities(where: FindOptionsWhere<User>[]): Promise<User[]> {
@@ -225,13 +241,44 @@ export class CredentialRows<User extends ObjectLiteral> {
   }
 
   /** The users whose `property` has one of these values. Several of them are not empty. */
-  async by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
-    // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
-    const none = Raw((column) => `${column} = :none`, { none: null });
+  by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
     const column = this.repository.metadata.findColumnWithPropertyName(property)!;
-    const where = (values[0] === '' ? [{ [property]: none }] : storedAs(column, values)) as FindOptionsWhere<User>[];
+    return this.isPlain && comparesAsStored(column)
+      ? this.byStatement(column, values)
+      : this.byRepository(column, values);
+  }
+
+  /**
+   * One prepared statement and few steps: TypeORM builds a query for every call, and takes longer for a row that exists, so the
+   * duration of a login would show whether the user does.
+   */
+  private async byStatement(column: ColumnMetadata, values: readonly string[]): Promise<StoredCredentials<User>[]> {
+    const { source } = this.database;
+    const { metadata } = this.repository;
+    const rows = await this.database.queryHost<Row>(this.statement(column), [values.map((value) => value || null)]);
+    if (!rows.length) hydrate(source, metadata, this.untransformed, NO_ROW);
+    return rows.map((row) => ({
+      user: hydrate(source, metadata, this.columns, row) as User,
+      passwordHash: source.driver.prepareHydratedValue(row[this.hash.databaseName] ?? null, this.hash) as string | null,
+    }));
+  }
+
+  private statement(column: ColumnMetadata): string {
+    const { metadata } = this.repository;
+    const selected = [...this.columns, this.hash].map(({ databaseName }) => quoted(databaseName)).join(', ');
+    const where = `${quoted(column.databaseName)} = ANY($1)${isLive(metadata)}`;
+    return `SELECT ${selected} FROM ${quotedPath(metadata.tablePath)} WHERE ${where}`;
+  }
+
+  private async byRepository(column: ColumnMetadata, values: readonly string[]): Promise<StoredCredentials<User>[]> {
+    // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
+    const none = Raw((alias) => `${alias} = :none`, { none: null });
+    const where = values[0] === '' ? [{ [column.propertyName]: none }] : storedAs(column, values);
     const users = await this.database.withManager(
-      (manager) => this.selection(manager, where).addSelect('u.passwordHash').getMany(),
+      (manager) =>
+        this.selection(manager, where as FindOptionsWhere<User>[])
+          .addSelect('u.passwordHash')
+          .getMany(),
       this.callsHost,
     );
     return users.map((user) => {
