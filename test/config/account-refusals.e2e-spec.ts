@@ -320,6 +320,33 @@ describe('the module refuses to start', () => {
       { ...members, mail: { ...mail, accentColor: 'red' } },
       /^mail\.accentColor is "red"\. Set it to a color of the form #1f4fd8\.$/,
     ],
+    ...[
+      'http://example.com/logo.png',
+      '/logo.png',
+      'data:image/png;base64,AA',
+      'https://user:password@example.com/logo.png',
+      'https://example.com/my logo.png',
+      '',
+    ].map((logo): [string, Partial<AuthModuleOptions>, RegExp] => [
+      `with the logo "${logo}"`,
+      { ...members, mail: { ...mail, logo } },
+      /^mail\.logo is no https URL of a picture\. Set it to one such as https:\/\/example\.com\/logo\.png, without a user name\.$/,
+    ]),
+    [
+      'with a name of users that they do not have',
+      { ...members, mail: { ...mail, recipientName: 'nmae' } },
+      /^mail\.recipientName is "nmae", and the users have no such column that is selected\. Name one, or set a function\.$/,
+    ],
+    [
+      'with a name of users that is not selected',
+      { ...members, mail: { ...mail, recipientName: 'passwordHash' } },
+      /^mail\.recipientName is "passwordHash"/,
+    ],
+    [
+      'with a name for users whose verification is not known',
+      { mail: { ...mail, recipientName: () => 'Ada' } },
+      /^mail\.recipientName has no effect: .* Add the column emailVerifiedAt, or implement isEmailVerified/,
+    ],
     [
       'with texts in an unknown language',
       { ...members, mail: { ...mail, texts: { it: {} } as object } },
@@ -333,7 +360,7 @@ describe('the module refuses to start', () => {
     [
       'with an unknown text',
       { ...members, mail: { ...mail, texts: { de: { passwordReset: { heading: 'x' } } } as object } },
-      /^mail\.texts\.de\.passwordReset\.heading must be a text\. Texts: subject, title, body, link, note\.$/,
+      /^mail\.texts\.de\.passwordReset\.heading must be a text\. Texts: preheader, note, subject, title, body, link\.$/,
     ],
     [
       'with a language of messages without texts',
@@ -433,6 +460,14 @@ describe('the module refuses to start', () => {
       `an address that is unique: ${entity.name}`,
       { ...reset, users: { entity }, features: { registration: true, passwordReset: true } },
     ]),
+    [
+      'a name that is a column, for users that have it; another guard inherits the option',
+      {
+        ...members,
+        mail: { ...mail, recipientName: 'name', logo: 'https://example.com/logo.png?v=2' },
+        guards: { admin: {} },
+      },
+    ],
     ['a duplicate address without registration', { users: { entity: DuplicateEmails } }],
   ])('unless the configuration is valid: %s', async (_, options) => {
     await start(options);

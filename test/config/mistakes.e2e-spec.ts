@@ -1,7 +1,7 @@
 import { Controller, type DynamicModule, Get, type ModuleMetadata, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { createClient } from '@redis/client';
 import {
   Abilities,
@@ -14,6 +14,7 @@ import {
   authOptionsFromEnv,
 } from '@svc/auth';
 import { type KeyPairKeyObjectResult, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { setImmediate as tick } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/stores/database';
 import { HostModule, SECRET, hostOptions } from '../support/hosts/host.module';
@@ -125,6 +126,8 @@ const second = (admin: object): Options => ({ guards: { admin } });
 const MISTAKES: readonly Mistake[] = [
   // Secrets and keys
   ['no secret', options({ secret: undefined }), 'secret (SVC_SECRET) is missing', 'npx svc-auth secret --show'],
+  ['no key in a service that only verifies', options({ verifyOnly: true, routes: false, secret: undefined }), 'keys has no key to verify tokens with', 'Let the issuer sign with ES256: npx svc-auth keygen'],
+  ['no public key in a service that only verifies', options({ verifyOnly: true, routes: false, algorithm: 'ES256', keys: { active: 'k1' } }), 'keys has no key to verify tokens with', 'SVC_JWKS_URL to the key set of the issuer'],
   ['a short secret', options({ secret: 'x'.repeat(31) }), 'secret (SVC_SECRET) has 248 bits', 'npx svc-auth secret --show'],
   ['a short former secret', options({ previousSecrets: ['short'] }), 'previousSecrets (SVC_PREVIOUS_SECRETS) has 40 bits', 'npx svc-auth secret'],
   ['a word as secret', options({ secret: 'secret'.repeat(8) }), 'secret (SVC_SECRET) repeats a pattern', 'npx svc-auth secret'],
@@ -243,6 +246,8 @@ const MISTAKES: readonly Mistake[] = [
   ['a test of one controller without AuthModule', () => Test.createTestingModule({ controllers: [route(Authenticated())] }).compile(), 'AuthModule is not imported', 'useMocker'],
   ['no data source', imports(() => [AuthModule.forRoot(hostOptions({}))]), 'No TypeORM DataSource of PostgreSQL', 'Import TypeOrmModule.forRoot()'],
   ['a data source of MySQL', imports(() => [mysql(), AuthModule.forRoot(hostOptions({}))]), 'type "mysql", and @svc/auth needs PostgreSQL', "type: 'postgres'"],
+  ['a data source of MySQL that is not connected', imports(() => [TypeOrmModule.forRoot(away('mysql')), AuthModule.forRoot(hostOptions({}))]), 'type "mysql", and @svc/auth needs PostgreSQL', "Set type: 'postgres'"],
+  ['a data source of SQLite from a factory', imports(() => [TypeOrmModule.forRootAsync({ useFactory: async () => (await tick(), away('better-sqlite3')) }), AuthModule.forRoot(hostOptions({}))]), 'type "better-sqlite3", and @svc/auth needs PostgreSQL', 'add a second data source'],
   ['a data source without the user entity', imports(() => [orm([...authEntities]), AuthModule.forRoot(hostOptions({}))]), 'Operator is not an entity of this data source', 'Add it to the entities of TypeOrmModule.forRoot()'],
   ['a data source without authEntities', imports(() => [orm([Person, Operator]), AuthModule.forRoot(hostOptions({}))]), 'The data source has no entities Session', 'Add ...authEntities to its entities'],
   ['a class that is no entity', options({ users: { entity: class Customer {} } }), 'Customer is not an entity of this data source', 'Its class needs @Entity()'],
@@ -251,6 +256,10 @@ const MISTAKES: readonly Mistake[] = [
   ['a limiter that is not declared', options({}, [route(Throttled('exports'))]), '"exports"', 'rateLimits.limiters'],
   ['a gate for a state that is not known', options({}, [route(RequireVerifiedEmail(), Authenticated())]), 'OrdersController.list', 'emailVerifiedAt'],
 ];
+
+/** Options of a data source that cannot be connected: TypeORM tries it again a second later. */
+const away = (type: 'mysql' | 'better-sqlite3') =>
+  ({ type, database: 'none', autoLoadEntities: true, retryAttempts: 2, retryDelay: 1000 }) as TypeOrmModuleOptions;
 
 /** A module with a data source that is not PostgreSQL. */
 function mysql(): DynamicModule {

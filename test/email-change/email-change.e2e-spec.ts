@@ -174,7 +174,7 @@ describe('POST /email/change/confirm', () => {
   it('mails the former address the masked new one, and a link that undoes the change', async () => {
     const token = await app.changed();
     const mail = await app.mailTo(ADA);
-    expect(mail.subject).toBe('Your email address at api.example.com was changed');
+    expect(mail.subject).toBe('Your api.example.com email address was changed');
     for (const content of [mail.text, mail.html]) {
       expect(content).toContain('a…@new.example');
       expect(content).not.toContain(NEW);

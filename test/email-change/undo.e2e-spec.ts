@@ -49,7 +49,7 @@ describe('POST /email/change/undo', () => {
   it('mails a reset link to the former address, with which the owner signs in', async () => {
     const changed = t.recorded(PasswordReset);
     await app.undo(await app.changed()).expect(200);
-    expect((await app.mailTo(ADA, 2)).subject).toBe('Reset your password at api.example.com');
+    expect((await app.mailTo(ADA, 2)).subject).toBe('Reset your api.example.com password');
     expect((await app.reset(2, NEXT)).status).toBe(200);
     expect(changed).toHaveLength(1);
     await t.login(ADA, NEXT).expect(200);

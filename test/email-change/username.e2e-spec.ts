@@ -87,7 +87,7 @@ describe('with a username and an email', () => {
       await login('ada').expect(422);
       await t.get('/private', token).expect(200);
       const mail = await mailbox.to('ada@example.com');
-      expect(mail.subject).toBe('Your user name at api.example.com was changed');
+      expect(mail.subject).toBe('Your api.example.com user name was changed');
       expect(mail.text).not.toContain('http');
       expect(mail.html).toContain('Your user name was changed');
     });

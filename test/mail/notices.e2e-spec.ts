@@ -131,12 +131,12 @@ const GERMAN: Readonly<Partial<Record<MailKind, string>>> = {
   passwordChanged: 'Ihr Passwort bei Acme wurde geändert',
   // Its users have an identifier besides the email: test/email-change/username.
   usernameChanged: 'Ihr Benutzername bei Acme wurde geändert',
-  twoFactorEnabled: 'Zwei-Faktor-Authentifizierung bei Acme aktiviert',
-  twoFactorDisabled: 'Zwei-Faktor-Authentifizierung bei Acme deaktiviert',
-  recoveryCodesReplaced: 'Ihre Wiederherstellungscodes bei Acme wurden ersetzt',
-  passkeyAdded: 'Ihrem Konto bei Acme wurde ein Passkey hinzugefügt',
-  passkeyRemoved: 'Aus Ihrem Konto bei Acme wurde ein Passkey entfernt',
-  deviceTrusted: 'Ein Gerät ist bei Acme jetzt vertrauenswürdig',
+  twoFactorEnabled: 'Zweiter Faktor bei Acme aktiviert',
+  twoFactorDisabled: 'Zweiter Faktor bei Acme deaktiviert',
+  recoveryCodesReplaced: 'Neue Wiederherstellungscodes für Acme',
+  passkeyAdded: 'Neuer Passkey für Ihr Konto bei Acme',
+  passkeyRemoved: 'Passkey aus Ihrem Konto bei Acme entfernt',
+  deviceTrusted: 'Neues vertrauenswürdiges Gerät bei Acme',
   accountLocked: 'Ihr Konto bei Acme wurde gesperrt',
   accountDeleted: 'Ihr Konto bei Acme wurde gelöscht',
 };
@@ -272,10 +272,10 @@ describe('the language of a mail', () => {
   });
 
   it.each([
-    ['a promise', async () => 'ja-JP', 'Acme のパスワードの再設定'],
-    ['a language without texts', () => 'it', 'Reset your password at Acme'],
-    ['null', () => null, 'Reset your password at Acme'],
-    ['undefined', () => undefined, 'Reset your password at Acme'],
+    ['a promise', async () => 'ja-JP', 'Acme のパスワード再設定'],
+    ['a language without texts', () => 'it', 'Reset your Acme password'],
+    ['null', () => null, 'Reset your Acme password'],
+    ['undefined', () => undefined, 'Reset your Acme password'],
   ])('may be %s', async (_, returned, expected) => {
     language = returned;
     expect(await subject()).toBe(expected);
@@ -292,7 +292,7 @@ describe('the language of a mail', () => {
   ])('is English when the function %s, and the log says why', async (_, returned) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     language = returned;
-    expect(await subject()).toBe('Reset your password at Acme');
+    expect(await subject()).toBe('Reset your Acme password');
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^mail\.language failed; the mail is in English: /));
   });
 
@@ -334,7 +334,7 @@ describe('each guard', () => {
     const mail = await staff.nth(1);
     expect(mail).toMatchObject({
       to: 'root@example.com',
-      subject: 'Se ha desactivado la autenticación en dos pasos de Acme',
+      subject: 'Autenticación en dos pasos desactivada en Acme',
     });
     await people.to('bob@example.com');
     expect([staff.mails.length, people.mails.length]).toEqual([1, 1]);

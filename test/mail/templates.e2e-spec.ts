@@ -54,7 +54,7 @@ describe('a template of the host', () => {
       text: 'de',
     });
     const reset = previews.find(({ kind }) => kind === 'passwordReset')!;
-    expect(reset).toMatchObject({ subject: 'Setzen Sie Ihr Passwort bei Acme zurück !' });
+    expect(reset).toMatchObject({ subject: 'Neues Passwort für Acme wählen !' });
     expect(seen.at(-1)![0].user).toEqual({ id: 'example' });
     await t.calm();
     expect(mailbox.mails.filter(({ to }) => to !== ADA)).toEqual([]);

@@ -42,7 +42,7 @@ describe('POST /forgot-password', () => {
     expect(body).toEqual({ status: 'password-reset-link-sent' });
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
     const mail = await mailbox.nth(1);
-    expect(mail).toMatchObject({ to: ADA, subject: 'Reset your password at api.example.com' });
+    expect(mail).toMatchObject({ to: ADA, subject: 'Reset your api.example.com password' });
     expect(mail.text).toContain(`${RESET_URL}?token=`);
     expect(mail.text).toContain('&email=ada%40example.com');
     expect(linkIn(mail).searchParams.get('token')).toMatch(/^[0-9a-f]{64}$/);

@@ -271,7 +271,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         await eventually(async () => {
           const { body } = await s.call('GET', '/mailbox/mails');
           const [mail] = (body as unknown as { data: { to: string; subject: string }[] }).data;
-          return mail?.to === email && mail.subject === 'Your password at Orders was changed';
+          return mail?.to === email && mail.subject === 'Your Orders password was changed';
         });
         const refused = await fetch(`${s.url}/user`, { headers: { 'Accept-Language': 'pt-BR' } });
         expect(await refused.json()).toMatchObject({ message: 'É necessário entrar na conta.' });

@@ -92,8 +92,10 @@ describe('the built site', () => {
     for (const name of [
       'auth',
       'auth/console',
+      'auth/drizzle',
       'auth/languages',
       'auth/openapi',
+      'auth/prisma',
       'auth/redis-cluster',
       'auth/testing',
       'auth-client',
@@ -245,6 +247,22 @@ describe('the built site', () => {
       await page.getByRole('switch').last().click();
       await page.reload();
       expect(await page.evaluate<boolean>("document.documentElement.classList.contains('dark')")).toBe(true);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it.each([
+      ['in each group of the page', true, 5],
+      ['in its own group without scripts', false, 1],
+    ])('shows the code of a tab that a reader chooses, %s', async (_, javaScriptEnabled, count) => {
+      const page = await open('/quick-start.html', { javaScriptEnabled });
+      const shown = page
+        .locator('.vp-code-group', { hasText: 'Drizzle' })
+        .locator('pre:visible', { hasText: /drizzle/i });
+      expect(await shown.count()).toBe(0);
+      await page.locator('.vp-code-group label', { hasText: 'Drizzle' }).first().click();
+      await eventually(async () => (await shown.count()) >= count);
+      expect(await shown.count()).toBe(count);
       expect(complaints).toEqual([]);
       await page.context().close();
     });

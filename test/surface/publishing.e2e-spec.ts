@@ -121,7 +121,7 @@ describe('the workflows', () => {
   it('run on every supported version of Node, PostgreSQL, Nest and TypeORM, and on both adapters', () => {
     const runs = workflowOf('ci.yml').jobs.suite!.strategy!.matrix.include!;
     const of = (name: string) => [...new Set(runs.map((one) => one[name]!))].toSorted();
-    expect(of('node')).toEqual([20, 22, 24]);
+    expect(of('node')).toEqual([20, 22, 24, 26]);
     expect(of('postgres')).toEqual([15, 16, 17, 18]);
     expect(of('adapter')).toEqual(['Express', 'Fastify']);
     expect(of('nest')).toEqual([11, 12]);
@@ -135,6 +135,12 @@ describe('the workflows', () => {
       };
       expect([suite, adapter, nest, typeorm]).toEqual([suite, ...(on[suite as keyof typeof on] ?? ['Express', 12, 1])]);
     }
+  });
+
+  it('run the packed package on every supported version of Node', () => {
+    const runs = workflowOf('ci.yml').jobs.hosts!.strategy!.matrix.include!;
+    const nodes = runs.flatMap(({ suite, node }) => (suite === 'test:package' ? [node] : []));
+    expect(nodes).toEqual([20, 22, 24, 26]);
   });
 
   it('publish after the tests, in a job that runs no script of a package', () => {
@@ -246,6 +252,12 @@ describe('the repository', () => {
     expect(manifestOf(join(ROOT, 'libs/auth-client')).version).toBe(manifestOf(LIBRARY).version);
   });
 
+  // Node 21, and 22 before 22.12, cannot require the ES modules of Nest 12.
+  it('has the same versions of Node in each manifest', () => {
+    const engines = [ROOT, LIBRARY, join(ROOT, 'libs/auth-client')].map((folder) => manifestOf(folder).engines);
+    for (const one of engines) expect(one).toEqual({ node: '^20.19.0 || >=22.12.0' });
+  });
+
   it('is the same in the manifest, the forms and the pages', () => {
     const manifest = manifestOf(LIBRARY) as Record<string, unknown>;
     expect(manifest).toMatchObject({
@@ -253,11 +265,28 @@ describe('the repository', () => {
       bugs: `${repository()}/issues`,
       repository: { directory: 'libs/auth' },
     });
+    expect(read(LIBRARY, 'src/foundation/platform/errors.ts')).toContain(`\`${repository()}/blob/main/docs/\${page}\``);
     const files = ['ISSUE_TEMPLATE/config.yml', 'ISSUE_TEMPLATE/bug.yml', 'PULL_REQUEST_TEMPLATE.md'];
     const texts = files.map((file) => read(ROOT, '.github', file));
     const [owner, name] = repository().split('/').slice(-2);
     const named = texts.flatMap((text) => text.match(/github\.com\/[\w-]+\/[\w-]+/g) ?? []);
     expect(named.filter((address) => address !== `github.com/${owner}/${name}`)).toEqual([]);
     expect(named.length).toBeGreaterThan(0);
+  });
+
+  it('is where the messages of the library send a reader: to a heading of a page, and to no file that the package has not', () => {
+    const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?<!spec)\.ts$/.test(file))
+      .map((file) => read(LIBRARY, 'src', file).replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, ''));
+    const pages = sources.flatMap((text) => [...text.matchAll(/pageUrl\('([^']+)'\)/g)].map(([, page]) => page!));
+    expect(pages.length).toBeGreaterThan(2);
+    for (const page of pages) {
+      const [file, heading] = page.split('#');
+      const text = read(ROOT, 'docs', file!);
+      const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(' ', '-'));
+      if (heading !== undefined) expect(headings).toContain(heading);
+    }
+    const local = sources.flatMap((text) => text.match(/.*\bdocs\/[\w$].*/g) ?? []);
+    expect(local).toEqual([expect.stringContaining('blob/main/docs/${page}')]);
   });
 });

@@ -100,6 +100,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
       mail: {
         mailer,
         notices: mailer !== undefined,
+        recipientName: 'name',
         language: (user, { guard }) => (guard === 'api' ? languageOf(user as User) : null),
       },
       languages: true,

@@ -7,6 +7,7 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
@@ -30,7 +31,13 @@ import { Clock } from './foundation/platform/clock';
 import { Database } from './foundation/platform/database';
 import { Encryption } from './foundation/platform/crypto';
 import { optionalPeer } from './foundation/platform/optional-peer';
-import { POSTGRES_POOL, type PostgresPool, onPostgres, sourceOn } from './foundation/platform/postgres-pool';
+import {
+  POSTGRES_POOL,
+  type PostgresPool,
+  onPostgres,
+  refuseOtherTypes,
+  sourceOn,
+} from './foundation/platform/postgres-pool';
 import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
 import { rowsIn } from './identity/users/user-rows';
@@ -68,7 +75,7 @@ export class AuthCoreModule {
       { provide: MANIFESTS, useValue: FEATURES },
       { provide: Texts, useValue: new Texts(FEATURES) },
       poolProvider(structure.pool),
-      databaseProvider(structure),
+      ...databaseProviders(structure),
       configured(SecurityStore, [Clock, OwnRedis], (config, clock: Clock, redis: OwnRedis) =>
         selectStore(config, clock, isProduction(), redis),
       ),
@@ -168,18 +175,24 @@ function checkedSources(config: AuthConfig, database: Database): ReadonlyMap<str
 }
 
 /** The database is that of the option pool, otherwise of the host's data source. A service that only verifies needs none. */
-function databaseProvider(structure: AuthStructure): Provider {
+function databaseProviders(structure: AuthStructure): Provider[] {
   const { pool, dataSource } = structure;
   if (pool && dataSource !== undefined) {
     throw new AuthConfigError('The options pool and dataSource name two places for the tables. Set one of them.');
   }
   const typeOrm = pool ? undefined : nestTypeOrm();
-  const ofHost = typeOrm ? [{ token: typeOrm.getDataSourceToken(dataSource), optional: true }] : [];
-  const inject = [POSTGRES_POOL, ...ofHost];
-  return configured(Database, inject, async (config, given: PostgresPool | null, source?: DataSource) => {
-    const own = pool ? await sourceOn(given!, ...entitiesOf(structure)) : source;
-    return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
-  });
+  const token = typeOrm?.getDataSourceToken(dataSource) as InjectionToken | undefined;
+  const inject = [POSTGRES_POOL, ...(token ? [{ token, optional: true }] : [])];
+  return [
+    configured(Database, inject, async (config, given: PostgresPool | null, source?: DataSource) => {
+      const own = pool ? await sourceOn(given!, ...entitiesOf(structure)) : source;
+      return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
+    }),
+    // Nothing waits for it: it must not wait for the data source, nor for what waits for that.
+    configured(Symbol('the type of the data source'), [ModulesContainer], (config, modules: ModulesContainer) =>
+      token && needsDatabase(config) ? refuseOtherTypes(modules, token) : undefined,
+    ),
+  ];
 }
 
 const nestTypeOrm = () => optionalPeer<typeof import('@nestjs/typeorm')>('@nestjs/typeorm');

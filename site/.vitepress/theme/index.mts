@@ -1,3 +1,4 @@
+import './shared-choices.mts';
 import { h } from 'vue';
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';

@@ -9,13 +9,15 @@ export const emailChangeLanguages: texts.InEachLanguage<
     mails: {
       emailChange: {
         subject: 'Confirm your new email address for {appName}',
+        preheader: 'Confirm the new address with the link in this mail.',
         title: 'Confirm your new email address',
         body: 'This address was given as the new email address of an account at {appName}. It replaces the former address when you confirm it.',
         link: 'Confirm the new address',
         note: 'If you did not request this, ignore this mail: nothing changes.',
       },
       emailChanged: {
-        subject: 'Your email address at {appName} was changed',
+        subject: 'Your {appName} email address was changed',
+        preheader: 'Was this you? If not, undo the change with the link in this mail.',
         title: 'Your email address was changed',
         body: 'The email address of your account at {appName} was changed.\n\nIf this was not you, open the link. It undoes the change and ends all sessions. Then you choose a new password.',
         bodyWithoutLink:
@@ -37,6 +39,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
     mails: {
       emailChange: {
         subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse für {appName}',
+        preheader: 'Bestätigen Sie die neue Adresse mit dem Link in dieser E-Mail.',
         title: 'Neue E-Mail-Adresse bestätigen',
         body: 'Diese Adresse wurde als neue E-Mail-Adresse eines Kontos bei {appName} angegeben. Sie ersetzt die bisherige Adresse, sobald Sie sie bestätigen.',
         link: 'Neue Adresse bestätigen',
@@ -44,6 +47,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
       },
       emailChanged: {
         subject: 'Ihre E-Mail-Adresse bei {appName} wurde geändert',
+        preheader: 'Waren Sie das? Wenn nicht, machen Sie die Änderung mit dem Link in dieser E-Mail rückgängig.',
         title: 'Ihre E-Mail-Adresse wurde geändert',
         body: 'Die E-Mail-Adresse Ihres Kontos bei {appName} wurde geändert.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er macht die Änderung rückgängig und beendet alle Sitzungen. Danach wählen Sie ein neues Passwort.',
         bodyWithoutLink:
@@ -65,6 +69,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
     mails: {
       emailChange: {
         subject: 'Confirmez votre nouvelle adresse e-mail pour {appName}',
+        preheader: 'Confirmez la nouvelle adresse avec le lien de cet e-mail.',
         title: 'Confirmer votre nouvelle adresse e-mail',
         body: 'Cette adresse a été indiquée comme nouvelle adresse e-mail d’un compte {appName}. Elle remplacera l’adresse précédente lorsque vous l’aurez confirmée.',
         link: 'Confirmer la nouvelle adresse',
@@ -72,6 +77,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
       },
       emailChanged: {
         subject: 'Votre adresse e-mail {appName} a été modifiée',
+        preheader: 'Était-ce vous ? Sinon, annulez la modification avec le lien de cet e-mail.',
         title: 'Votre adresse e-mail a été modifiée',
         body: 'L’adresse e-mail de votre compte {appName} a été modifiée.\n\nSi ce n’était pas vous, ouvrez le lien. Il annule la modification et met fin à toutes les sessions. Vous choisirez ensuite un nouveau mot de passe.',
         bodyWithoutLink:
@@ -92,14 +98,16 @@ export const emailChangeLanguages: texts.InEachLanguage<
     },
     mails: {
       emailChange: {
-        subject: 'Confirme su nueva dirección de correo electrónico para {appName}',
+        subject: 'Confirme su nuevo correo electrónico para {appName}',
+        preheader: 'Confirme la nueva dirección con el enlace de este mensaje.',
         title: 'Confirmar su nueva dirección de correo electrónico',
         body: 'Esta dirección se ha indicado como la nueva dirección de correo electrónico de una cuenta de {appName}. Sustituirá a la anterior cuando usted la confirme.',
         link: 'Confirmar la nueva dirección',
         note: 'Si no lo ha solicitado usted, ignore este mensaje: no cambiará nada.',
       },
       emailChanged: {
-        subject: 'Se ha cambiado su dirección de correo electrónico de {appName}',
+        subject: 'Se ha cambiado su correo electrónico de {appName}',
+        preheader: '¿Ha sido usted? Si no, deshaga el cambio con el enlace de este mensaje.',
         title: 'Se ha cambiado su dirección de correo electrónico',
         body: 'Se ha cambiado la dirección de correo electrónico de su cuenta de {appName}.\n\nSi no ha sido usted, abra el enlace. Con él se deshace el cambio y se cierran todas las sesiones. Después podrá elegir una contraseña nueva.',
         bodyWithoutLink:
@@ -119,14 +127,16 @@ export const emailChangeLanguages: texts.InEachLanguage<
     },
     mails: {
       emailChange: {
-        subject: 'Confirme seu novo endereço de e-mail para {appName}',
+        subject: 'Confirme seu novo e-mail para {appName}',
+        preheader: 'Confirme o novo endereço com o link deste e-mail.',
         title: 'Confirmar seu novo endereço de e-mail',
         body: 'Este endereço foi informado como o novo endereço de e-mail de uma conta em {appName}. Ele substituirá o endereço anterior quando você o confirmar.',
         link: 'Confirmar o novo endereço',
         note: 'Se você não fez essa solicitação, ignore este e-mail: nada mudará.',
       },
       emailChanged: {
-        subject: 'Seu endereço de e-mail em {appName} foi alterado',
+        subject: 'Seu e-mail em {appName} foi alterado',
+        preheader: 'Foi você? Se não, desfaça a alteração com o link deste e-mail.',
         title: 'Seu endereço de e-mail foi alterado',
         body: 'O endereço de e-mail da sua conta em {appName} foi alterado.\n\nSe não foi você, abra o link. Ele desfaz a alteração e encerra todas as sessões. Depois, você escolhe uma nova senha.',
         bodyWithoutLink:
@@ -148,6 +158,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
     mails: {
       emailChange: {
         subject: '{appName} の新しいメールアドレスの確認',
+        preheader: 'このメールのリンクから、新しいメールアドレスの確認を完了してください。',
         title: '新しいメールアドレスの確認',
         body: 'このメールアドレスが {appName} のアカウントの新しいメールアドレスとして指定されました。確認が完了すると、以前のメールアドレスから変更されます。',
         link: '新しいメールアドレスを確認する',
@@ -155,6 +166,7 @@ export const emailChangeLanguages: texts.InEachLanguage<
       },
       emailChanged: {
         subject: '{appName} のメールアドレスが変更されました',
+        preheader: 'お心当たりがない場合は、このメールのリンクから変更を取り消してください。',
         title: 'メールアドレスが変更されました',
         body: '{appName} のアカウントのメールアドレスが変更されました。\n\nお心当たりがない場合は、リンクを開いてください。変更が取り消され、すべてのセッションが終了します。その後、新しいパスワードを設定できます。',
         bodyWithoutLink:

@@ -8,7 +8,8 @@ export const emailCodeLanguages: texts.InEachLanguage<
     messages: EMAIL_CODE_MESSAGES,
     mails: {
       signInCode: {
-        subject: 'Your sign-in code for {appName}',
+        subject: 'Your {appName} sign-in code',
+        preheader: 'Enter the code in this mail where you sign in.',
         title: 'Your sign-in code',
         body: 'Enter this code to sign in to {appName}.',
         link: 'Sign in without the code',
@@ -21,6 +22,7 @@ export const emailCodeLanguages: texts.InEachLanguage<
     mails: {
       signInCode: {
         subject: 'Ihr Anmeldecode für {appName}',
+        preheader: 'Geben Sie den Code aus dieser E-Mail bei der Anmeldung ein.',
         title: 'Ihr Anmeldecode',
         body: 'Geben Sie diesen Code ein, um sich bei {appName} anzumelden.',
         link: 'Ohne Code anmelden',
@@ -33,6 +35,7 @@ export const emailCodeLanguages: texts.InEachLanguage<
     mails: {
       signInCode: {
         subject: 'Votre code de connexion {appName}',
+        preheader: 'Saisissez le code de cet e-mail pour vous connecter.',
         title: 'Votre code de connexion',
         body: 'Saisissez ce code pour vous connecter à {appName}.',
         link: 'Se connecter sans le code',
@@ -45,6 +48,7 @@ export const emailCodeLanguages: texts.InEachLanguage<
     mails: {
       signInCode: {
         subject: 'Su código de inicio de sesión de {appName}',
+        preheader: 'Introduzca el código de este mensaje para iniciar sesión.',
         title: 'Su código de inicio de sesión',
         body: 'Introduzca este código para iniciar sesión en {appName}.',
         link: 'Iniciar sesión sin el código',
@@ -57,6 +61,7 @@ export const emailCodeLanguages: texts.InEachLanguage<
     mails: {
       signInCode: {
         subject: 'Seu código de acesso a {appName}',
+        preheader: 'Digite o código deste e-mail para entrar.',
         title: 'Seu código de acesso',
         body: 'Digite este código para entrar em {appName}.',
         link: 'Entrar sem o código',
@@ -69,6 +74,7 @@ export const emailCodeLanguages: texts.InEachLanguage<
     mails: {
       signInCode: {
         subject: '{appName} のログインコード',
+        preheader: 'ログイン画面に、このメールのコードを入力してください。',
         title: 'ログインコード',
         body: '{appName} にログインするには、このコードを入力してください。',
         link: 'コードを使わずにログインする',

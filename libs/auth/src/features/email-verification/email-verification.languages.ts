@@ -9,6 +9,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     mails: {
       emailVerification: {
         subject: 'Confirm your email address for {appName}',
+        preheader: 'Confirm with the link in this mail that the address is yours.',
         title: 'Confirm your email address',
         body: 'Please confirm that this is your email address.',
         link: 'Confirm the address',
@@ -25,6 +26,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     mails: {
       emailVerification: {
         subject: 'Bestätigen Sie Ihre E-Mail-Adresse für {appName}',
+        preheader: 'Bestätigen Sie mit dem Link in dieser E-Mail, dass die Adresse Ihnen gehört.',
         title: 'E-Mail-Adresse bestätigen',
         body: 'Bitte bestätigen Sie, dass dies Ihre E-Mail-Adresse ist.',
         link: 'Adresse bestätigen',
@@ -41,6 +43,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     mails: {
       emailVerification: {
         subject: 'Confirmez votre adresse e-mail pour {appName}',
+        preheader: 'Confirmez avec le lien de cet e-mail que cette adresse est la vôtre.',
         title: 'Confirmer votre adresse e-mail',
         body: 'Veuillez confirmer qu’il s’agit bien de votre adresse e-mail.',
         link: 'Confirmer l’adresse',
@@ -56,7 +59,8 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     },
     mails: {
       emailVerification: {
-        subject: 'Confirme su dirección de correo electrónico para {appName}',
+        subject: 'Confirme su correo electrónico para {appName}',
+        preheader: 'Confirme con el enlace de este mensaje que la dirección es suya.',
         title: 'Confirmar su dirección de correo electrónico',
         body: 'Confirme que esta es su dirección de correo electrónico.',
         link: 'Confirmar la dirección',
@@ -72,7 +76,8 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     },
     mails: {
       emailVerification: {
-        subject: 'Confirme seu endereço de e-mail para {appName}',
+        subject: 'Confirme seu e-mail para {appName}',
+        preheader: 'Confirme com o link deste e-mail que o endereço é seu.',
         title: 'Confirmar seu endereço de e-mail',
         body: 'Confirme que este é o seu endereço de e-mail.',
         link: 'Confirmar o endereço',
@@ -89,6 +94,7 @@ export const emailVerificationLanguages: texts.InEachLanguage<
     mails: {
       emailVerification: {
         subject: '{appName} のメールアドレスの確認',
+        preheader: 'このメールのリンクから、メールアドレスの確認を完了してください。',
         title: 'メールアドレスの確認',
         body: 'このメールアドレスがお客様のものであることを確認してください。',
         link: 'メールアドレスを確認する',

@@ -8,7 +8,8 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     messages: KNOWN_DEVICE_MESSAGES,
     mails: {
       newSignIn: {
-        subject: 'New sign-in to your account at {appName}',
+        subject: 'New sign-in to your {appName} account',
+        preheader: 'Was this you? If not, end all sessions with the link in this mail.',
         title: 'New sign-in',
         body: 'Your account at {appName} was used to sign in on a new device.\n\nIf this was not you, open the link. It ends all sessions, and you can choose a new password.',
         link: 'This was not me',
@@ -23,7 +24,8 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     },
     mails: {
       newSignIn: {
-        subject: 'Neue Anmeldung mit Ihrem Konto bei {appName}',
+        subject: 'Neue Anmeldung bei {appName}',
+        preheader: 'Waren Sie das? Wenn nicht, beenden Sie mit dem Link in dieser E-Mail alle Sitzungen.',
         title: 'Neue Anmeldung',
         body: 'Mit Ihrem Konto bei {appName} hat sich jemand auf einem neuen Gerät angemeldet.\n\nWenn Sie das nicht waren, öffnen Sie den Link. Er beendet alle Sitzungen, und Sie können ein neues Passwort wählen.',
         link: 'Das war ich nicht',
@@ -39,6 +41,7 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     mails: {
       newSignIn: {
         subject: 'Nouvelle connexion à votre compte {appName}',
+        preheader: 'Était-ce vous ? Sinon, mettez fin à toutes les sessions avec le lien de cet e-mail.',
         title: 'Nouvelle connexion',
         body: 'Une connexion à votre compte {appName} a eu lieu depuis un nouvel appareil.\n\nSi ce n’était pas vous, ouvrez le lien. Il met fin à toutes les sessions et vous permet de choisir un nouveau mot de passe.',
         link: 'Ce n’était pas moi',
@@ -54,6 +57,7 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     mails: {
       newSignIn: {
         subject: 'Nuevo inicio de sesión en su cuenta de {appName}',
+        preheader: '¿Ha sido usted? Si no, cierre todas las sesiones con el enlace de este mensaje.',
         title: 'Nuevo inicio de sesión',
         body: 'Se ha iniciado sesión en su cuenta de {appName} desde un dispositivo nuevo.\n\nSi no ha sido usted, abra el enlace. Con él se cierran todas las sesiones y puede elegir una contraseña nueva.',
         link: 'No he sido yo',
@@ -69,6 +73,7 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     mails: {
       newSignIn: {
         subject: 'Novo acesso à sua conta em {appName}',
+        preheader: 'Foi você? Se não, encerre todas as sessões com o link deste e-mail.',
         title: 'Novo acesso',
         body: 'Sua conta em {appName} foi acessada em um novo dispositivo.\n\nSe não foi você, abra o link. Ele encerra todas as sessões, e você pode escolher uma nova senha.',
         link: 'Não fui eu',
@@ -83,7 +88,8 @@ export const knownDeviceLanguages: texts.InEachLanguage<
     },
     mails: {
       newSignIn: {
-        subject: '{appName} のアカウントへの新しいログイン',
+        subject: '{appName} への新しいログイン',
+        preheader: 'お心当たりがない場合は、このメールのリンクからすべてのセッションを終了してください。',
         title: '新しいログイン',
         body: '{appName} のアカウントに、新しいデバイスからログインがありました。\n\nお心当たりがない場合は、リンクを開いてください。すべてのセッションが終了し、新しいパスワードを設定できます。',
         link: '心当たりがありません',

@@ -8,7 +8,7 @@ export const challengeLanguages: InEachLanguage<
     messages: CHALLENGE_MESSAGES,
     mails: {
       deviceTrusted: {
-        subject: 'A device is now trusted at {appName}',
+        subject: 'New trusted device for your {appName} account',
         title: 'A device is trusted',
         body: 'A device is now trusted for your account at {appName}. Signing in on it no longer requires a second factor, only your password.',
       },
@@ -27,7 +27,7 @@ export const challengeLanguages: InEachLanguage<
     },
     mails: {
       deviceTrusted: {
-        subject: 'Ein Gerät ist bei {appName} jetzt vertrauenswürdig',
+        subject: 'Neues vertrauenswürdiges Gerät bei {appName}',
         title: 'Ein Gerät ist vertrauenswürdig',
         body: 'Für Ihr Konto bei {appName} ist ein Gerät jetzt vertrauenswürdig. Zur Anmeldung auf diesem Gerät genügt das Passwort, ohne zweiten Faktor.',
       },
@@ -44,7 +44,7 @@ export const challengeLanguages: InEachLanguage<
     },
     mails: {
       deviceTrusted: {
-        subject: 'Un appareil est désormais approuvé pour votre compte {appName}',
+        subject: 'Nouvel appareil approuvé pour votre compte {appName}',
         title: 'Un appareil est approuvé',
         body: 'Un appareil est désormais approuvé pour votre compte {appName}. Pour s’y connecter, le mot de passe suffit, sans second facteur.',
       },
@@ -62,7 +62,7 @@ export const challengeLanguages: InEachLanguage<
     },
     mails: {
       deviceTrusted: {
-        subject: 'Un dispositivo es ahora de confianza en su cuenta de {appName}',
+        subject: 'Nuevo dispositivo de confianza en {appName}',
         title: 'Un dispositivo es de confianza',
         body: 'Un dispositivo es ahora de confianza en su cuenta de {appName}. Para iniciar sesión en él basta la contraseña, sin segundo factor.',
       },
@@ -79,7 +79,7 @@ export const challengeLanguages: InEachLanguage<
     },
     mails: {
       deviceTrusted: {
-        subject: 'Um dispositivo agora é confiável na sua conta em {appName}',
+        subject: 'Novo dispositivo confiável em {appName}',
         title: 'Um dispositivo é confiável',
         body: 'Um dispositivo agora é confiável na sua conta em {appName}. Para entrar nele basta a senha, sem segundo fator.',
       },

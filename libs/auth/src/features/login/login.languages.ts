@@ -7,7 +7,7 @@ export const loginLanguages: InEachLanguage<WithMessages<keyof typeof LOGIN_MESS
       messages: LOGIN_MESSAGES,
       mails: {
         passwordChanged: {
-          subject: 'Your password at {appName} was changed',
+          subject: 'Your {appName} password was changed',
           title: 'Your password was changed',
           body: 'The password of your account at {appName} was changed.',
         },

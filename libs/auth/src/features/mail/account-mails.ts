@@ -11,10 +11,13 @@ import {
 } from '../../foundation/ports/mail';
 import { type Feature, MANIFESTS } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
+import { ProvedEmails } from '../../identity/users/proved-emails';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { isEmailAddress } from '../../request/http/request-body';
 import { builtInMail, shortenedEmail } from './built-in-mail';
 import { type Draft, mailsOf } from './mail-gate';
+import { nameInMail } from './mail-name.policy';
+import type { MailLanguage } from './mail.options';
 import { MailQueue } from './mail-queue';
 
 /** The content of a mail with example data. */
@@ -22,7 +25,7 @@ export interface MailPreview extends MailContent {
   readonly kind: MailKind;
 }
 
-/** Writes the mails of a realm, in the language of the user, with the host's texts and templates if there are any. */
+/** Writes the mails of a realm, in the language of the user and with the name, with the host's texts and templates if there are any. */
 @Injectable()
 export class AccountMails {
   private readonly logger = new Logger('Auth');
@@ -31,6 +34,8 @@ export class AccountMails {
 
   constructor(
     private readonly realm: Realm,
+    private readonly users: TimedUserProvider,
+    private readonly provedEmails: ProvedEmails,
     @Inject(MANIFESTS) manifests: readonly Feature[],
   ) {
     this.stated = mailsOf(manifests);
@@ -39,15 +44,27 @@ export class AccountMails {
   /** @throws Error if the stored address is not a valid email address: a mailer might send the mail to another one */
   async write<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>): Promise<Mail> {
     if (!isEmailAddress(data.to)) throw new Error('the stored address is not an email address');
-    const content = await this.contentOf(kind, data, await this.languageOf(data.user));
+    const name = (await this.isOwner(data)) ? await this.nameOf(data.user) : null;
+    const content = await this.contentOf(kind, data, await this.languageOf(data.user), name);
     return { ...content, to: data.to, headers: MAIL_HEADERS };
   }
 
   /** The content of a mail in a language. */
-  async contentOf<Kind extends MailKind>(kind: Kind, data: MailInput<Kind>, language: Language): Promise<MailContent> {
+  private async contentOf<Kind extends MailKind>(
+    kind: Kind,
+    data: MailInput<Kind>,
+    language: Language,
+    name: string | null,
+  ): Promise<MailContent> {
     const { mail, appName } = this.realm.options;
     const { newEmail } = data as { newEmail?: string };
-    const complete = { ...data, ...(newEmail && { newEmail: shortenedEmail(newEmail) }), appName, language };
+    const complete = {
+      ...data,
+      ...(newEmail && { newEmail: shortenedEmail(newEmail) }),
+      appName,
+      language,
+      ...(name && { name }),
+    };
     const builtIn = builtInMail(kind, complete, mail, this.realm.texts);
     const template = mail.templates[kind] as
       ((mail: object, builtIn: MailContent) => MailContent | Promise<MailContent>) | undefined;
@@ -61,28 +78,60 @@ export class AccountMails {
    *
    * @param user the user whom the host's templates get
    */
-  previews(language: Language, user: object): Promise<MailPreview[]> {
+  async previews(language: Language, user: object): Promise<MailPreview[]> {
+    const { recipientName } = this.realm.options.mail;
+    const isExample = recipientName !== undefined && Object.keys(user).length === 0;
+    const name = isExample ? 'Ada' : await this.nameOf(user);
     return Promise.all(
       [...this.stated].map(async ([kind, { example }]) => {
         const data = { user, ...example } as MailInput<typeof kind>;
-        return { kind, ...(await this.contentOf(kind, data, language)) };
+        return { kind, ...(await this.contentOf(kind, data, language, name)) };
       }),
     );
   }
 
-  /** The language of a user's mails. A failure of the host's function must not prevent a mail. */
   private async languageOf(user: object): Promise<Language> {
-    const { guard, options } = this.realm;
-    const { language } = options.mail;
-    if (typeof language === 'string') return languageOfTag(language) ?? DEFAULT_LANGUAGE;
+    const { language } = this.realm.options.mail;
+    const tag = typeof language === 'string' ? language : await this.ofHost('language', language, user, 'in English');
+    return languageOfTag(tag ?? '') ?? DEFAULT_LANGUAGE;
+  }
+
+  /** The name of a user; null without one, and for a text that a mail must not contain. */
+  private async nameOf(user: object): Promise<string | null> {
+    const { recipientName: of } = this.realm.options.mail;
+    if (of === undefined) return null;
+    const isColumn = typeof of === 'string';
+    return nameInMail(
+      isColumn ? (user as Record<string, unknown>)[of] : await this.ofHost('recipientName', of, user, 'without a name'),
+    );
+  }
+
+  /**
+   * Whether a mail goes to the owner of the account, and to no stranger: anyone can register the address of another person, or change
+   * to it, with a name that is a message to this person. Where addresses are not verified, no one is known to be the owner.
+   */
+  private async isOwner({ user, to }: { user: object; to: string }): Promise<boolean> {
+    if (this.realm.options.mail.recipientName === undefined) return false;
+    const isStated = this.users.emailOf(user) === to && this.users.isEmailVerified(user) === true;
+    return isStated && (await this.provedEmails.isProved(user));
+  }
+
+  /** Calls a function of the host. Its failure must not prevent a mail. */
+  private async ofHost(
+    option: string,
+    of: MailLanguage,
+    user: object,
+    otherwise: string,
+  ): Promise<Awaited<ReturnType<MailLanguage>>> {
+    const { guard } = this.realm;
     try {
-      const tag = await callHost('mail.language', () => language(user, { guard }));
-      return languageOfTag(tag ?? '') ?? DEFAULT_LANGUAGE;
+      const text = await callHost(`mail.${option}`, () => of(user, { guard }));
+      if (typeof (text ?? '') !== 'string') throw new TypeError('it has returned no text');
+      return text;
     } catch (error) {
-      this.logger.warn(
-        `mail.language failed; the mail is in English: ${(error as Error | null)?.stack ?? String(error)}`,
-      );
-      return DEFAULT_LANGUAGE;
+      const cause = (error as Error | null)?.stack ?? String(error);
+      this.logger.warn(`mail.${option} failed; the mail is ${otherwise}: ${cause}`);
+      return null;
     }
   }
 }

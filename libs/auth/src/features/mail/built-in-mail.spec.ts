@@ -59,6 +59,11 @@ const visible = (html: string): string =>
     .replaceAll('&amp;', '&')
     .replaceAll('&#39;', "'");
 
+const unescaped = (html: string): string => html.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+
+/** The first element of the body. */
+const PREHEADER = /<body [^>]*>\n<div dir="ltr" class="svc-preheader" style="([^"]*)">([^<]*)<\/div>/;
+
 const cases = [...mailsOf(FEATURES).keys()].flatMap((kind) => LANGUAGES.map((language) => [kind, language] as const));
 
 describe.each(cases)('the mail %s in %s', (kind, language) => {
@@ -68,6 +73,33 @@ describe.each(cases)('the mail %s in %s', (kind, language) => {
     expect(subject).toMatch(/^[^\r\n]{10,90}$/u);
     expect(subject).toContain('Acme');
     expect(subject).not.toContain('493018');
+  });
+
+  it('has a subject of at most 60 characters, also with the name of a host', () => {
+    const { subject: longer } = builtInMail(kind, { ...dataOf(kind, language), appName: 'api.example.com' }, NONE);
+    expect([...longer].length).toBeLessThanOrEqual(60);
+  });
+
+  it('begins its HTML with a hidden preheader of its language, without a secret', () => {
+    const [, style, preheader] = PREHEADER.exec(html)!;
+    expect(style).toMatch(/^display:none;/);
+    expect(preheader).toMatch(/^.{15,140}$/u);
+    expect(preheader).not.toMatch(/493018|https?:|[{}]/);
+    expect(unescaped(preheader!)).toContain(TEXTS.in(language).mails[kind].preheader);
+    // Beside the subject, it says something else.
+    expect(preheader).not.toBe(subject);
+    expect(html.match(/svc-preheader"/g)).toHaveLength(1);
+  });
+
+  it('has the name once in the text and once in the HTML, where it is escaped, and not in the subject', () => {
+    const named = builtInMail(kind, { ...dataOf(kind, language), name: "Ada <b>O'Neil</b>" }, NONE);
+    const [first, greeting] = named.text.split('\n\n');
+    expect(greeting).toContain("Ada <b>O'Neil</b>");
+    expect(named.text.replace(`${greeting}\n\n`, '')).toBe(text);
+    expect(first).toBe(text.split('\n')[0]);
+    expect(named.html!.split('Ada &lt;b&gt;O&#39;Neil&lt;/b&gt;')).toHaveLength(2);
+    expect(named.html).not.toMatch(/<b>|O'Neil/);
+    expect(named.subject).toBe(subject);
   });
 
   it('shows every value in the text and in the HTML, and no placeholder', () => {
@@ -133,12 +165,12 @@ describe('a built-in mail', () => {
       { ...dataOf('passwordReset', 'en'), appName: 'A\r\nBcc: x' },
       NONE,
     );
-    expect(subject).toBe('Reset your password at A Bcc: x');
+    expect(subject).toBe('Reset your A Bcc: x password');
   });
 
   it('does not replace a placeholder that a value contains', () => {
     const { subject } = builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), appName: '{to}' }, NONE);
-    expect(subject).toBe('Reset your password at {to}');
+    expect(subject).toBe('Reset your {to} password');
   });
 
   it('has a code without a link, where there is none', () => {
@@ -189,7 +221,44 @@ describe('a built-in mail', () => {
     expect(german.subject).toBe('Hallo Acme');
     expect(german.text).toMatch(/Passwort zurücksetzen[^]*Ihr Team\n$/);
     const english = builtInMail('passwordReset', dataOf('passwordReset', 'en'), { ...NONE, texts });
-    expect(english.subject).toBe('Reset your password at Acme');
+    expect(english.subject).toBe('Reset your Acme password');
+  });
+
+  it('has the logo in place of the name of the application, which is its alternative text, and loads nothing else', () => {
+    const logo = 'https://cdn.example.com/logo.png?v=2&size=2';
+    const { html, text } = builtInMail('passwordReset', { ...dataOf('passwordReset', 'en'), appName: 'A"c&me' }, NONE);
+    const pictured = builtInMail(
+      'passwordReset',
+      { ...dataOf('passwordReset', 'en'), appName: 'A"c&me' },
+      { ...NONE, logo },
+    );
+    const picture = /<img src="([^"]*)" alt="([^"]*)" height="40" class="svc-logo" [^>]*>/.exec(pictured.html!)!;
+    expect(picture.slice(1)).toEqual([logo.replace('&', '&amp;'), 'A&quot;c&amp;me']);
+    expect(pictured.html!.replace(picture[0], 'A&quot;c&amp;me')).toBe(html);
+    expect(pictured.text).toBe(text);
+  });
+
+  it('says in its preheader what is to do, and how long the link is valid', () => {
+    const preheaderOf = (kind: MailKind, more: object = {}) =>
+      PREHEADER.exec(builtInMail(kind, { ...dataOf(kind, 'en'), ...more }, NONE).html!)![2];
+    expect(preheaderOf('passwordReset')).toBe(
+      'Choose a new password with the link in this mail. The link is valid for 60 minutes.',
+    );
+    expect(preheaderOf('signInCode')).toBe(
+      'Enter the code in this mail where you sign in. The code is valid for 10 minutes.',
+    );
+    expect(preheaderOf('passkeyAdded')).toBe('Was this not you? Reset your password and contact support.');
+    expect(preheaderOf('emailChanged', { url: null })).toBe('If this was not you, please contact support.');
+  });
+
+  it('greets in each language, and isolates a name of the other direction', () => {
+    const greetings = LANGUAGES.map((language) => {
+      const { text } = builtInMail('passkeyAdded', { ...dataOf('passkeyAdded', language), name: 'Ada' }, NONE);
+      return text.split('\n\n')[1];
+    });
+    expect(greetings).toEqual(['Hello Ada,', 'Guten Tag Ada,', 'Bonjour Ada,', 'Hola, Ada:', 'Olá, Ada!', 'Ada 様']);
+    const { text } = builtInMail('passkeyAdded', { ...dataOf('passkeyAdded', 'en'), name: 'עדה {appName}' }, NONE);
+    expect(text).toContain('\n\nHello \u2068עדה {appName}\u2069,\n\n');
   });
 
   it.each([
@@ -223,7 +292,7 @@ describe('a mail with right-to-left writing', () => {
       { ...dataOf('passwordReset', 'en'), appName: HEBREW },
       NONE,
     );
-    expect(subject).toBe(`Reset your password at \u2068${HEBREW}\u2069`);
+    expect(subject).toBe(`Reset your \u2068${HEBREW}\u2069 password`);
     for (const content of [text, html!]) expect(content).toContain(`at \u2068${HEBREW}\u2069`);
     expect(html).toContain(`<p dir="rtl" class="svc-name"`);
     expect(html).toMatch(/<html lang="en" dir="ltr">[^]*<h1 dir="ltr"/);

@@ -23,16 +23,18 @@ interface AnyMailData extends MailData {
 interface Adjustments {
   readonly texts: MailTextReplacements;
   readonly accentColor: string;
+  /** The address of a picture. */
+  readonly logo?: string;
 }
 
 /** Returns the built-in content of a mail: plain text, and the same in HTML. */
 export function builtInMail(
   kind: MailKind,
   data: AnyMailData,
-  { texts, accentColor }: Adjustments,
+  { texts, accentColor, logo }: Adjustments,
   library: Texts,
 ): MailContent {
-  const { language, appName, to, url, code } = data;
+  const { language, appName, to, url, code, name } = data;
   const { mails } = library.in(language);
   const own = texts[language];
   const text = { ...mails[kind], ...own?.[kind] };
@@ -50,19 +52,25 @@ export function builtInMail(
     data.userAgent !== undefined && [shared.device, deviceOf(data.userAgent ?? '') ?? shared.unknown],
     data.ip !== undefined && [shared.ipAddress, isIP(data.ip ?? '') ? data.ip : shared.unknown],
   ];
+  const withoutLink = url === null ? text.bodyWithoutLink : undefined;
+  const body = paragraphs(withoutLink ?? text.body);
+  const validity = code || url ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined;
   const parts: MailParts = {
     language,
     appName,
     accentColor,
+    logo,
+    // The last paragraph without a link says what to do instead.
+    preheader: [withoutLink === undefined ? filled(text.preheader) : body.at(-1), validity].filter(Boolean).join(' '),
     title: filled(text.title),
-    body: paragraphs(url === null ? (text.bodyWithoutLink ?? text.body) : text.body),
+    greeting: name && fill(shared.greeting, { name: isolated(name, directionOf(shared.greeting)) }),
+    body,
     code,
     details: details
       .filter((detail): detail is [string, string] => Boolean(detail))
       .map(([label, value]) => [label, isolated(value, directionOf(label))]),
     link: url ? { url, label: filled(text.link ?? text.title), hint: filled(shared.linkAddress) } : undefined,
-    validity:
-      minutes !== undefined && (code || url) ? filled(code ? shared.codeValidity : shared.linkValidity) : undefined,
+    validity,
     note: paragraphs(text.note),
     footer: filled(shared.footer),
   };

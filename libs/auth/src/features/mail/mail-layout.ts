@@ -6,7 +6,11 @@ export interface MailParts {
   readonly appName: string;
   /** `#rrggbb` */
   readonly accentColor: string;
+  readonly logo: string | undefined;
+  /** What the list of a mail program shows beside the subject. */
+  readonly preheader: string;
   readonly title: string;
+  readonly greeting: string | undefined;
   readonly body: readonly string[];
   readonly code: string | undefined;
   readonly details: readonly (readonly [label: string, value: string])[];
@@ -44,11 +48,13 @@ export function isolated(value: string, around: Direction): string {
 }
 
 /** The plain text of a mail. */
-export function textOf({ language, title, body, code, details, link, validity, note, footer }: MailParts): string {
+export function textOf(parts: MailParts): string {
+  const { language, title, greeting, body, code, details, link, validity, note, footer } = parts;
   // Japanese has a colon of full width, and French a space before it.
   const colon = { ja: '：', fr: '\u00a0: ' }[language as string] ?? ': ';
   const blocks = [
     title,
+    greeting,
     ...body,
     code,
     details.map(([label, value]) => `${label}${colon}${value}`).join('\n'),
@@ -74,11 +80,17 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character
 const FONTS =
   "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Hiragino Sans','Noto Sans CJK JP',Meiryo,sans-serif";
 
+/** The height of the logo in pixels. An attribute, which Outlook for Windows reads, too; the width follows from it. */
+const LOGO_HEIGHT = 40;
+
 /** The styles of the parts in light mode. They are inline, because some mail clients remove style sheets. */
 const STYLES = {
   page: `margin:0;padding:24px 12px;background-color:#f3f4f6;color:#1c2024;font:16px/1.55 ${FONTS}`,
+  preheader:
+    'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;color:#f3f4f6;mso-hide:all',
   frame: 'max-width:560px;margin:0 auto',
   name: 'margin:0 4px 12px;font-weight:600;color:#565d66',
+  logo: 'max-width:100%;border:0;font-size:18px;vertical-align:middle',
   card: 'padding:28px 24px;background-color:#ffffff;border:1px solid #dfe2e6;border-radius:10px',
   title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650;color:#1c2024',
   text: 'margin:0 0 16px;color:#1c2024',
@@ -131,11 +143,11 @@ const element = (tag: string, part: Part, text: string, direction = directionOf(
 const paragraph = (part: Part, text: string): string => element('p', part, text);
 
 /**
- * The HTML of a mail, in light and in dark mode. It has no image, no script and no remote file, so a mail client shows it
- * completely, and opening it sends nothing.
+ * The HTML of a mail, in light and in dark mode. It has no script and no remote file, except the logo of the host: without one, a mail
+ * client shows it completely, and opening it sends nothing.
  */
 export function htmlOf(parts: MailParts): string {
-  const { language, appName, accentColor, title, body, code, details, link, validity, note, footer } = parts;
+  const { language, accentColor, title, greeting, body, code, details, link, validity, note, footer } = parts;
   const color = textColorOn(accentColor);
   const button = styled('button', `;background-color:${accentColor};color:${color}`);
   // Outlook gives its own color to a link, but not to the text of an element in it.
@@ -148,6 +160,7 @@ export function htmlOf(parts: MailParts): string {
   );
   const blocks = [
     element('h1', 'title', title),
+    greeting && paragraph('text', greeting),
     ...body.map((text) => paragraph('text', text)),
     code && element('p', 'code', code, 'ltr'),
     rows.length > 0 && `<dl ${styled('details')}>${rows.join('')}</dl>`,
@@ -169,8 +182,9 @@ export function htmlOf(parts: MailParts): string {
 <style>${SHEET}${outlookSheet(accentColor, color)}</style>
 </head>
 <body ${styled('page')}>
+${element('div', 'preheader', parts.preheader)}
 <main ${styled('frame')}>
-${paragraph('name', appName)}
+${nameOf(parts)}
 <div ${styled('card')}>
 ${blocks.filter(Boolean).join('\n')}
 </div>
@@ -179,6 +193,13 @@ ${paragraph('footer', footer)}
 </body>
 </html>
 `;
+}
+
+/** The name of the application, or its logo. Where pictures are blocked, the name replaces the logo, in the same style. */
+function nameOf({ appName, logo }: MailParts): string {
+  if (!logo) return paragraph('name', appName);
+  const picture = `<img src="${escaped(logo)}" alt="${escaped(appName)}" height="${LOGO_HEIGHT}" ${styled('logo')}>`;
+  return `<p dir="${directionOf(appName)}" ${styled('name')}>${picture}</p>`;
 }
 
 /**

@@ -44,6 +44,24 @@ export interface SentMailOptions {
   templates?: Partial<MailTemplates>;
 
   /**
+   * Address of a picture at the top of the HTML, in place of the name of the application: an https URL, the same in every mail. Its
+   * height is 40 pixels. Without it, a mail loads nothing. The name is its alternative text, for mail programs that block pictures.
+   *
+   * @default none
+   */
+  logo?: string;
+
+  /**
+   * Name of the user, with which the mails begin: the column of the entity, or the property of the user that your provider returns;
+   * or a function that returns the name, such as `(user) => (user as User).profile.firstName`, and has the time of `mail.language`. A mail
+   * has the name only if its address is verified and is that of the user. A text with a link, a phone number or more than 60
+   * characters is no name.
+   *
+   * @default none
+   */
+  recipientName?: string | MailLanguage;
+
+  /**
    * Color of the buttons in HTML, as `#rrggbb`. Their text is black or white, so that it stays legible.
    *
    * @default '#1f4fd8'
@@ -55,7 +73,7 @@ export interface SentMailOptions {
 export interface MailOptions extends SentMailOptions {}
 
 /**
- * Returns the language of a user's mails; null for one without a language.
+ * Returns the language of a user's mails, or the name of the user; null for a user without one.
  *
  * @param user the user. For `accountDeleted`, the user before the deletion
  */
@@ -79,7 +97,7 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly mail: WithDefaults<MailOptions, 'mailer'>;
+    readonly mail: WithDefaults<MailOptions, 'mailer' | 'logo' | 'recipientName'>;
   }
 }
 
@@ -90,6 +108,8 @@ export const MAIL_OPTIONS = {
     language: value({ default: 'en' }),
     texts: value({ default: {} }),
     templates: value({ default: {} }),
+    logo: value(),
+    recipientName: value(),
     accentColor: value({ default: '#1f4fd8' }),
   } satisfies TableOf<SentMailOptions>,
 } satisfies OptionTree;

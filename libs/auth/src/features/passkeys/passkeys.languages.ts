@@ -8,12 +8,12 @@ export const passkeyLanguages: texts.InEachLanguage<
     messages: PASSKEY_MESSAGES,
     mails: {
       passkeyAdded: {
-        subject: 'A passkey was added to your account at {appName}',
+        subject: 'A passkey was added to your {appName} account',
         title: 'A passkey was added',
         body: 'A passkey was added to your account at {appName}. It can be used to sign in.',
       },
       passkeyRemoved: {
-        subject: 'A passkey was removed from your account at {appName}',
+        subject: 'A passkey was removed from your {appName} account',
         title: 'A passkey was removed',
         body: 'A passkey was removed from your account at {appName}. It can no longer be used to sign in.',
       },
@@ -31,12 +31,12 @@ export const passkeyLanguages: texts.InEachLanguage<
     },
     mails: {
       passkeyAdded: {
-        subject: 'Ihrem Konto bei {appName} wurde ein Passkey hinzugefügt',
+        subject: 'Neuer Passkey für Ihr Konto bei {appName}',
         title: 'Ein Passkey wurde hinzugefügt',
         body: 'Ihrem Konto bei {appName} wurde ein Passkey hinzugefügt. Mit ihm kann man sich anmelden.',
       },
       passkeyRemoved: {
-        subject: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt',
+        subject: 'Passkey aus Ihrem Konto bei {appName} entfernt',
         title: 'Ein Passkey wurde entfernt',
         body: 'Aus Ihrem Konto bei {appName} wurde ein Passkey entfernt. Mit ihm kann man sich nicht mehr anmelden.',
       },
@@ -54,12 +54,12 @@ export const passkeyLanguages: texts.InEachLanguage<
     },
     mails: {
       passkeyAdded: {
-        subject: 'Une clé d’accès a été ajoutée à votre compte {appName}',
+        subject: 'Nouvelle clé d’accès pour votre compte {appName}',
         title: 'Une clé d’accès a été ajoutée',
         body: 'Une clé d’accès a été ajoutée à votre compte {appName}. Elle permet de se connecter.',
       },
       passkeyRemoved: {
-        subject: 'Une clé d’accès a été supprimée de votre compte {appName}',
+        subject: 'Clé d’accès supprimée de votre compte {appName}',
         title: 'Une clé d’accès a été supprimée',
         body: 'Une clé d’accès a été supprimée de votre compte {appName}. Elle ne permet plus de se connecter.',
       },
@@ -77,12 +77,12 @@ export const passkeyLanguages: texts.InEachLanguage<
     },
     mails: {
       passkeyAdded: {
-        subject: 'Se ha añadido una llave de acceso a su cuenta de {appName}',
+        subject: 'Nueva llave de acceso en su cuenta de {appName}',
         title: 'Se ha añadido una llave de acceso',
         body: 'Se ha añadido una llave de acceso a su cuenta de {appName}. Con ella se puede iniciar sesión.',
       },
       passkeyRemoved: {
-        subject: 'Se ha eliminado una llave de acceso de su cuenta de {appName}',
+        subject: 'Llave de acceso eliminada de su cuenta de {appName}',
         title: 'Se ha eliminado una llave de acceso',
         body: 'Se ha eliminado una llave de acceso de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
       },
@@ -100,12 +100,12 @@ export const passkeyLanguages: texts.InEachLanguage<
     },
     mails: {
       passkeyAdded: {
-        subject: 'Uma chave de acesso foi adicionada à sua conta em {appName}',
+        subject: 'Nova chave de acesso na sua conta em {appName}',
         title: 'Uma chave de acesso foi adicionada',
         body: 'Uma chave de acesso foi adicionada à sua conta em {appName}. Ela pode ser usada para entrar.',
       },
       passkeyRemoved: {
-        subject: 'Uma chave de acesso foi removida da sua conta em {appName}',
+        subject: 'Chave de acesso removida da sua conta em {appName}',
         title: 'Uma chave de acesso foi removida',
         body: 'Uma chave de acesso foi removida da sua conta em {appName}. Ela não pode mais ser usada para entrar.',
       },

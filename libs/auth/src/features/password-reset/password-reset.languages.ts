@@ -8,7 +8,8 @@ export const passwordResetLanguages: texts.InEachLanguage<
     messages: PASSWORD_RESET_MESSAGES,
     mails: {
       passwordReset: {
-        subject: 'Reset your password at {appName}',
+        subject: 'Reset your {appName} password',
+        preheader: 'Choose a new password with the link in this mail.',
         title: 'Reset your password',
         body: 'A password reset was requested for your account at {appName}.',
         link: 'Choose a new password',
@@ -23,7 +24,8 @@ export const passwordResetLanguages: texts.InEachLanguage<
     },
     mails: {
       passwordReset: {
-        subject: 'Setzen Sie Ihr Passwort bei {appName} zurück',
+        subject: 'Neues Passwort für {appName} wählen',
+        preheader: 'Wählen Sie mit dem Link in dieser E-Mail ein neues Passwort.',
         title: 'Passwort zurücksetzen',
         body: 'Für Ihr Konto bei {appName} wurde angefordert, das Passwort zurückzusetzen.',
         link: 'Neues Passwort wählen',
@@ -39,6 +41,7 @@ export const passwordResetLanguages: texts.InEachLanguage<
     mails: {
       passwordReset: {
         subject: 'Réinitialisez votre mot de passe {appName}',
+        preheader: 'Choisissez un nouveau mot de passe avec le lien de cet e-mail.',
         title: 'Réinitialiser votre mot de passe',
         body: 'La réinitialisation du mot de passe de votre compte {appName} a été demandée.',
         link: 'Choisir un nouveau mot de passe',
@@ -53,6 +56,7 @@ export const passwordResetLanguages: texts.InEachLanguage<
     mails: {
       passwordReset: {
         subject: 'Restablezca su contraseña de {appName}',
+        preheader: 'Elija una contraseña nueva con el enlace de este mensaje.',
         title: 'Restablecer la contraseña',
         body: 'Se ha solicitado restablecer la contraseña de su cuenta de {appName}.',
         link: 'Elegir una contraseña nueva',
@@ -65,6 +69,7 @@ export const passwordResetLanguages: texts.InEachLanguage<
     mails: {
       passwordReset: {
         subject: 'Redefina sua senha em {appName}',
+        preheader: 'Escolha uma nova senha com o link deste e-mail.',
         title: 'Redefinir sua senha',
         body: 'Foi solicitada a redefinição da senha da sua conta em {appName}.',
         link: 'Escolher uma nova senha',
@@ -78,7 +83,8 @@ export const passwordResetLanguages: texts.InEachLanguage<
     },
     mails: {
       passwordReset: {
-        subject: '{appName} のパスワードの再設定',
+        subject: '{appName} のパスワード再設定',
+        preheader: 'このメールのリンクから新しいパスワードを設定してください。',
         title: 'パスワードの再設定',
         body: '{appName} のアカウントについて、パスワードの再設定がリクエストされました。',
         link: '新しいパスワードを設定する',

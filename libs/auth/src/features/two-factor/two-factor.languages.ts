@@ -9,17 +9,17 @@ export const twoFactorLanguages: texts.InEachLanguage<
     messages: TWO_FACTOR_MESSAGES,
     mails: {
       twoFactorEnabled: {
-        subject: 'Two-factor authentication at {appName} was enabled',
+        subject: 'Two-factor authentication is on for {appName}',
         title: 'Two-factor authentication was enabled',
         body: 'Two-factor authentication was enabled for your account at {appName}. Signing in with your password now also requires a code from your authenticator app.',
       },
       twoFactorDisabled: {
-        subject: 'Two-factor authentication at {appName} was disabled',
+        subject: 'Two-factor authentication is off for {appName}',
         title: 'Two-factor authentication was disabled',
         body: 'Two-factor authentication was disabled for your account at {appName}. Signing in no longer requires a code from an authenticator app.',
       },
       recoveryCodesReplaced: {
-        subject: 'Your recovery codes at {appName} were replaced',
+        subject: 'You have new recovery codes for {appName}',
         title: 'Your recovery codes were replaced',
         body: 'New recovery codes were created for your account at {appName}. The former codes are no longer valid.',
       },
@@ -36,17 +36,17 @@ export const twoFactorLanguages: texts.InEachLanguage<
     fields: { 'recovery code': 'Wiederherstellungscode', secret: 'Geheimnis' },
     mails: {
       twoFactorEnabled: {
-        subject: 'Zwei-Faktor-Authentifizierung bei {appName} aktiviert',
+        subject: 'Zweiter Faktor bei {appName} aktiviert',
         title: 'Zwei-Faktor-Authentifizierung aktiviert',
         body: 'Für Ihr Konto bei {appName} wurde die Zwei-Faktor-Authentifizierung aktiviert. Die Anmeldung mit Ihrem Passwort erfordert jetzt zusätzlich einen Code aus Ihrer Authenticator-App.',
       },
       twoFactorDisabled: {
-        subject: 'Zwei-Faktor-Authentifizierung bei {appName} deaktiviert',
+        subject: 'Zweiter Faktor bei {appName} deaktiviert',
         title: 'Zwei-Faktor-Authentifizierung deaktiviert',
         body: 'Für Ihr Konto bei {appName} wurde die Zwei-Faktor-Authentifizierung deaktiviert. Die Anmeldung erfordert keinen Code aus einer Authenticator-App mehr.',
       },
       recoveryCodesReplaced: {
-        subject: 'Ihre Wiederherstellungscodes bei {appName} wurden ersetzt',
+        subject: 'Neue Wiederherstellungscodes für {appName}',
         title: 'Ihre Wiederherstellungscodes wurden ersetzt',
         body: 'Für Ihr Konto bei {appName} wurden neue Wiederherstellungscodes erstellt. Die bisherigen Codes sind nicht mehr gültig.',
       },
@@ -63,17 +63,17 @@ export const twoFactorLanguages: texts.InEachLanguage<
     fields: { 'recovery code': 'code de secours', secret: 'secret' },
     mails: {
       twoFactorEnabled: {
-        subject: 'L’authentification à deux facteurs de {appName} a été activée',
+        subject: 'Second facteur activé sur {appName}',
         title: 'L’authentification à deux facteurs a été activée',
         body: 'L’authentification à deux facteurs a été activée pour votre compte {appName}. La connexion avec votre mot de passe nécessite désormais aussi un code de votre application d’authentification.',
       },
       twoFactorDisabled: {
-        subject: 'L’authentification à deux facteurs de {appName} a été désactivée',
+        subject: 'Second facteur désactivé sur {appName}',
         title: 'L’authentification à deux facteurs a été désactivée',
         body: 'L’authentification à deux facteurs a été désactivée pour votre compte {appName}. La connexion ne nécessite plus de code d’une application d’authentification.',
       },
       recoveryCodesReplaced: {
-        subject: 'Vos codes de secours {appName} ont été remplacés',
+        subject: 'Nouveaux codes de secours pour {appName}',
         title: 'Vos codes de secours ont été remplacés',
         body: 'De nouveaux codes de secours ont été créés pour votre compte {appName}. Les anciens codes ne sont plus valables.',
       },
@@ -90,17 +90,17 @@ export const twoFactorLanguages: texts.InEachLanguage<
     fields: { 'recovery code': 'código de recuperación', secret: 'secreto' },
     mails: {
       twoFactorEnabled: {
-        subject: 'Se ha activado la autenticación en dos pasos de {appName}',
+        subject: 'Autenticación en dos pasos activada en {appName}',
         title: 'Se ha activado la autenticación en dos pasos',
         body: 'Se ha activado la autenticación en dos pasos de su cuenta de {appName}. Para iniciar sesión con su contraseña, ahora también se necesita un código de su aplicación de autenticación.',
       },
       twoFactorDisabled: {
-        subject: 'Se ha desactivado la autenticación en dos pasos de {appName}',
+        subject: 'Autenticación en dos pasos desactivada en {appName}',
         title: 'Se ha desactivado la autenticación en dos pasos',
         body: 'Se ha desactivado la autenticación en dos pasos de su cuenta de {appName}. Para iniciar sesión ya no se necesita un código de una aplicación de autenticación.',
       },
       recoveryCodesReplaced: {
-        subject: 'Se han sustituido sus códigos de recuperación de {appName}',
+        subject: 'Nuevos códigos de recuperación de {appName}',
         title: 'Se han sustituido sus códigos de recuperación',
         body: 'Se han creado nuevos códigos de recuperación para su cuenta de {appName}. Los códigos anteriores ya no son válidos.',
       },
@@ -117,17 +117,17 @@ export const twoFactorLanguages: texts.InEachLanguage<
     fields: { 'recovery code': 'código de recuperação', secret: 'segredo' },
     mails: {
       twoFactorEnabled: {
-        subject: 'A autenticação de dois fatores em {appName} foi ativada',
+        subject: 'Autenticação de dois fatores ativada em {appName}',
         title: 'A autenticação de dois fatores foi ativada',
         body: 'A autenticação de dois fatores foi ativada para sua conta em {appName}. Para entrar com sua senha, agora também é necessário um código do seu aplicativo autenticador.',
       },
       twoFactorDisabled: {
-        subject: 'A autenticação de dois fatores em {appName} foi desativada',
+        subject: 'Autenticação de dois fatores desativada em {appName}',
         title: 'A autenticação de dois fatores foi desativada',
         body: 'A autenticação de dois fatores foi desativada para sua conta em {appName}. Para entrar, não é mais necessário um código de um aplicativo autenticador.',
       },
       recoveryCodesReplaced: {
-        subject: 'Seus códigos de recuperação em {appName} foram substituídos',
+        subject: 'Novos códigos de recuperação em {appName}',
         title: 'Seus códigos de recuperação foram substituídos',
         body: 'Foram criados novos códigos de recuperação para sua conta em {appName}. Os códigos anteriores não são mais válidos.',
       },
@@ -153,7 +153,7 @@ export const twoFactorLanguages: texts.InEachLanguage<
         body: '{appName} のアカウントの二要素認証が無効になりました。ログインに認証アプリのコードは必要なくなりました。',
       },
       recoveryCodesReplaced: {
-        subject: '{appName} のリカバリーコードが変更されました',
+        subject: '{appName} の新しいリカバリーコード',
         title: 'リカバリーコードが変更されました',
         body: '{appName} のアカウントの新しいリカバリーコードが作成されました。以前のコードは使用できません。',
       },

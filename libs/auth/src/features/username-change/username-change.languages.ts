@@ -4,7 +4,7 @@ export const usernameChangeLanguages: texts.InEachLanguage<texts.WithMails<'user
   en: {
     mails: {
       usernameChanged: {
-        subject: 'Your user name at {appName} was changed',
+        subject: 'Your {appName} user name was changed',
         title: 'Your user name was changed',
         body: 'The user name of your account at {appName} was changed.',
       },

@@ -19,7 +19,7 @@ export function guardErrors(
   const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
   return [
     ...duplicates(guardNames).map((name) => `guards.${name} has the name of the default guard. Rename one of them.`),
-    ...guards.flatMap(errorsOfGuard),
+    ...guards.flatMap((guard) => errorsOfGuard(guard, config.verifyOnly)),
     ...encryptionKeys(config, manifests),
     ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
@@ -33,7 +33,7 @@ export function guardErrors(
 /** `token` of RFC 9110 §5.6.2; cookie names use it too (RFC 6265 §4.1.1). */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-function errorsOfGuard(config: GuardConfig): string[] {
+function errorsOfGuard(config: GuardConfig, verifyOnly: boolean): string[] {
   const { guard, isDefault, users, audience, algorithm, cookie, username, nameOf } = config;
   const { tokenIds, refreshTokenFrom } = config;
   return [
@@ -43,7 +43,7 @@ function errorsOfGuard(config: GuardConfig): string[] {
       !users?.provider &&
       `${isDefault ? '' : `guards.${guard}.`}users is missing. Set the guard's own users: users: { entity: YourUser }, or users: { provider: YourUserProvider }.`,
     !audience.length && `${nameOf('audience')} (SVC_AUDIENCE) is empty. Set an audience that no other guard has.`,
-    withoutSecret(config),
+    verifyOnly ? withoutKeys(config) : withoutSecret(config),
     !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
       `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
     !['uuid', 'any'].includes(tokenIds) && `${nameOf('tokenIds')} is "${tokenIds}". Use uuid or any.`,
@@ -98,6 +98,13 @@ export const withoutSecret = ({ algorithm, secret, nameOf }: GuardConfig): strin
   algorithm === 'HS256' && !secret
     ? `${nameOf('secret')} (SVC_SECRET) is missing. Make one with: npx svc-auth secret --show`
     : null;
+
+/** The error of a service that only verifies, without a key. It must not be able to sign, so its issuer needs a key pair. */
+const withoutKeys = ({ algorithm, secret, keys, nameOf }: GuardConfig): string | false =>
+  !(algorithm === 'HS256' ? secret : (keys.jwks ?? Object.keys(keys.public).length)) &&
+  `${nameOf('keys')} has no key to verify tokens with. Let the issuer sign with ES256: npx svc-auth keygen prints its SVC_ALGORITHM, ` +
+    'SVC_ACTIVE_KID, SVC_PRIVATE_KEY and SVC_PUBLIC_KEY. Here, set SVC_ALGORITHM=ES256, and SVC_JWKS_URL to the key set of the issuer; or ' +
+    'SVC_ACTIVE_KID and SVC_PUBLIC_KEY, without the private key.';
 
 /** The error of a feature that needs the key of encryption, without that key. */
 export const withoutKey = ({ flags, needsEncryptionKey }: OptionFacets): string =>

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { pageUrl } from '../platform/errors';
 import { invalidValue, optionWithVariable } from './env';
 import { type OptionSpec, type OptionTree, type KnownOptions, isSpec, namedIn } from './option-table';
 import { nearest, readFlag, readNumber } from './option-values.policy';
@@ -113,7 +114,7 @@ function unknownOption(option: string, named: string, { byName }: KnownOptions):
     return `${named} is not an option of AuthModule.forRoot. Call AuthModule.forRootAsync({ useFactory, inject }) instead.`;
   }
   const closest = nearest(option, [...byName.keys()]);
-  return `${named} is not an option.${closest ? ` The nearest known name is ${closest}.` : ''} All options: docs/options.md.`;
+  return `${named} is not an option.${closest ? ` The nearest known name is ${closest}.` : ''} All options: ${pageUrl('options.md')}`;
 }
 
 const NAMES: readonly (readonly [is: (value: object) => boolean, name: string])[] = [

@@ -14,11 +14,13 @@ export interface Catalogue {
 export interface CoreTexts extends Pick<Catalogue, 'fields'> {
   readonly messages: Readonly<Record<CoreMessageKey, string>>;
   readonly shared: SharedMailTexts;
-  /** The note of a mail that has none of its own: what a recipient does who has not caused the mail. */
-  readonly notYou: string;
+  /** The texts of a mail that has none of its own: what a recipient does who has not caused the mail. */
+  readonly notYou: NotYouTexts;
 }
 
-export type FeatureMailText = Omit<MailText, 'note'> & Partial<Pick<MailText, 'note'>>;
+type NotYouTexts = Pick<MailText, 'preheader' | 'note'>;
+
+export type FeatureMailText = Omit<MailText, keyof NotYouTexts> & Partial<NotYouTexts>;
 
 /** The texts of a feature in one language. */
 export interface FeatureTexts extends Partial<Pick<Catalogue, 'fields'>> {

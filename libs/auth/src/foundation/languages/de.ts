@@ -48,6 +48,7 @@ export const de: CoreTexts = {
     code: 'Code',
   },
   shared: {
+    greeting: 'Guten Tag {name},',
     linkValidity: 'Der Link ist {duration} gültig.',
     codeValidity: 'Der Code ist {duration} gültig.',
     linkAddress: 'Wenn die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
@@ -58,6 +59,8 @@ export const de: CoreTexts = {
     unknown: 'unbekannt',
     footer: '{appName} hat diese E-Mail automatisch an {to} gesendet.',
   },
-  notYou:
-    'Wenn Sie das nicht waren, hat möglicherweise eine andere Person Zugriff auf Ihr Konto. Öffnen Sie {appName} wie gewohnt, setzen Sie Ihr Passwort zurück und wenden Sie sich an den Support.',
+  notYou: {
+    preheader: 'Das waren nicht Sie? Setzen Sie Ihr Passwort zurück und wenden Sie sich an den Support.',
+    note: 'Wenn Sie das nicht waren, hat möglicherweise eine andere Person Zugriff auf Ihr Konto. Öffnen Sie {appName} wie gewohnt, setzen Sie Ihr Passwort zurück und wenden Sie sich an den Support.',
+  },
 };

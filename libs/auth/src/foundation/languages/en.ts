@@ -6,6 +6,7 @@ export const en: CoreTexts = {
   messages: MESSAGES,
   fields: {},
   shared: {
+    greeting: 'Hello {name},',
     linkValidity: 'The link is valid for {duration}.',
     codeValidity: 'The code is valid for {duration}.',
     linkAddress: 'If the button does not work, open this address:',
@@ -16,6 +17,8 @@ export const en: CoreTexts = {
     unknown: 'unknown',
     footer: '{appName} sent this mail automatically to {to}.',
   },
-  notYou:
-    'If this was not you, another person may have access to your account. Open {appName} as usual, reset your password, and contact support.',
+  notYou: {
+    preheader: 'Was this not you? Reset your password and contact support.',
+    note: 'If this was not you, another person may have access to your account. Open {appName} as usual, reset your password, and contact support.',
+  },
 };

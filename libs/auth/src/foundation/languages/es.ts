@@ -49,6 +49,7 @@ export const es: CoreTexts = {
     code: 'código',
   },
   shared: {
+    greeting: 'Hola, {name}:',
     linkValidity: 'El enlace es válido durante {duration}.',
     codeValidity: 'El código es válido durante {duration}.',
     linkAddress: 'Si el botón no funciona, abra esta dirección:',
@@ -59,6 +60,8 @@ export const es: CoreTexts = {
     unknown: 'desconocido',
     footer: '{appName} ha enviado este mensaje automáticamente a {to}.',
   },
-  notYou:
-    'Si no ha sido usted, es posible que otra persona tenga acceso a su cuenta. Abra {appName} como de costumbre, restablezca su contraseña y póngase en contacto con el servicio de asistencia.',
+  notYou: {
+    preheader: '¿No ha sido usted? Restablezca su contraseña y póngase en contacto con el servicio de asistencia.',
+    note: 'Si no ha sido usted, es posible que otra persona tenga acceso a su cuenta. Abra {appName} como de costumbre, restablezca su contraseña y póngase en contacto con el servicio de asistencia.',
+  },
 };

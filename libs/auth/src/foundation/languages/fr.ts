@@ -47,6 +47,7 @@ export const fr: CoreTexts = {
     code: 'code',
   },
   shared: {
+    greeting: 'Bonjour {name},',
     linkValidity: 'Le lien est valable pendant {duration}.',
     codeValidity: 'Le code est valable pendant {duration}.',
     linkAddress: 'Si le bouton ne fonctionne pas, ouvrez cette adresse :',
@@ -57,6 +58,8 @@ export const fr: CoreTexts = {
     unknown: 'inconnu',
     footer: '{appName} a envoyé cet e-mail automatiquement à {to}.',
   },
-  notYou:
-    'Si vous n’êtes pas à l’origine de cette action, une autre personne a peut-être accès à votre compte. Ouvrez {appName} comme d’habitude, réinitialisez votre mot de passe et contactez l’assistance.',
+  notYou: {
+    preheader: 'Ce n’était pas vous ? Réinitialisez votre mot de passe et contactez l’assistance.',
+    note: 'Si vous n’êtes pas à l’origine de cette action, une autre personne a peut-être accès à votre compte. Ouvrez {appName} comme d’habitude, réinitialisez votre mot de passe et contactez l’assistance.',
+  },
 };

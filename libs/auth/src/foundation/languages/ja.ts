@@ -47,6 +47,7 @@ export const ja: CoreTexts = {
     code: 'コード',
   },
   shared: {
+    greeting: '{name} 様',
     linkValidity: 'リンクの有効期間は {duration}です。',
     codeValidity: 'コードの有効期間は {duration}です。',
     linkAddress: 'ボタンが機能しない場合は、次のアドレスを開いてください。',
@@ -57,6 +58,8 @@ export const ja: CoreTexts = {
     unknown: '不明',
     footer: 'このメールは {appName} から {to} 宛てに自動送信されました。',
   },
-  notYou:
-    'お心当たりがない場合は、第三者がお客様のアカウントにアクセスしている可能性があります。いつもの方法で {appName} を開いてパスワードを再設定し、サポートまでお問い合わせください。',
+  notYou: {
+    preheader: 'お心当たりがない場合は、パスワードを再設定し、サポートまでお問い合わせください。',
+    note: 'お心当たりがない場合は、第三者がお客様のアカウントにアクセスしている可能性があります。いつもの方法で {appName} を開いてパスワードを再設定し、サポートまでお問い合わせください。',
+  },
 };

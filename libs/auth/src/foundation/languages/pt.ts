@@ -47,6 +47,7 @@ export const pt: CoreTexts = {
     code: 'código',
   },
   shared: {
+    greeting: 'Olá, {name}!',
     linkValidity: 'O link é válido por {duration}.',
     codeValidity: 'O código é válido por {duration}.',
     linkAddress: 'Se o botão não funcionar, abra este endereço:',
@@ -57,6 +58,8 @@ export const pt: CoreTexts = {
     unknown: 'desconhecido',
     footer: '{appName} enviou este e-mail automaticamente para {to}.',
   },
-  notYou:
-    'Se não foi você, outra pessoa pode ter acesso à sua conta. Abra {appName} como de costume, redefina sua senha e entre em contato com o suporte.',
+  notYou: {
+    preheader: 'Não foi você? Redefina sua senha e entre em contato com o suporte.',
+    note: 'Se não foi você, outra pessoa pode ter acesso à sua conta. Abra {appName} como de costume, redefina sua senha e entre em contato com o suporte.',
+  },
 };

@@ -53,7 +53,7 @@ export class Texts {
     const stated = this.features.flatMap(({ languages }) => languages?.()[language] ?? []);
     const mails = stated
       .flatMap((texts) => Object.entries<FeatureMailText>(texts.mails ?? {}))
-      .map(([kind, text]) => [kind, 'note' in text ? text : { ...text, note: notYou }]);
+      .map(([kind, text]) => [kind, { ...notYou, ...text }]);
     return {
       messages: Object.assign({}, messages, ...stated.map((texts) => texts.messages)) as Catalogue['messages'],
       fields: Object.assign({}, fields, ...stated.map((texts) => texts.fields)) as Catalogue['fields'],

@@ -231,6 +231,9 @@ export class AuthConfigError extends Error {
   override readonly name = 'AuthConfigError';
 }
 
+/** The address of a page of `docs`, for messages: the package does not contain the pages. */
+export const pageUrl = (page: string): string => `https://github.com/svc-auth/svc-auth/blob/main/docs/${page}`;
+
 /** The process has no free place for the work now: 503 with `Retry-After`. */
 export abstract class ServerBusy extends AuthException {
   /** @param seconds after which the client may try again */

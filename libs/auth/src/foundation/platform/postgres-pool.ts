@@ -1,4 +1,6 @@
-import { Logger, type Type } from '@nestjs/common';
+import { type InjectionToken, Logger, type Type } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import { STATIC_CONTEXT } from '@nestjs/core/injector/constants';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { isUnavailable } from './deadline';
@@ -249,16 +251,40 @@ function typeOrmOn(pool: PostgresPool, entities: Type[]): Promise<DataSource> {
  * Returns the data source if it is on PostgreSQL; undefined for another one, which a service that only verifies may have for
  * its own tables.
  *
- * @throws AuthConfigError for another database if one is needed: its SQL and locks are different
+ * @throws AuthConfigError for another database if one is needed
  */
 export function onPostgres(source: DataSource | undefined, isNeeded: boolean): DataSource | undefined {
   const type = source?.options?.type;
   if (!source || type === 'postgres') return source;
   if (!isNeeded) return undefined;
-  throw new AuthConfigError(
-    `The TypeORM data source has the type "${type}", and @svc/auth needs PostgreSQL. Name a data source ` +
-      `with type: 'postgres' in the option dataSource.`,
+  throw otherType(type);
+}
+
+/** The SQL and the locks of another database are different. */
+const otherType = (type: unknown): AuthConfigError =>
+  new AuthConfigError(
+    `The TypeORM data source has the type "${String(type)}", and @svc/auth needs PostgreSQL. Set type: 'postgres'; or add a second ` +
+      'data source, on PostgreSQL, and name it in the option dataSource.',
   );
+
+/** The token of the options of `TypeOrmModule`, which its package does not export. */
+const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
+
+/**
+ * Refuses a database of another type before TypeORM has connected to it. Its own errors, such as that of a missing driver or of a type
+ * of a column, name no correction, and it repeats the attempt for half a minute.
+ *
+ * @param token that of the data source
+ * @throws AuthConfigError
+ */
+export async function refuseOtherTypes(modules: ModulesContainer, token: InjectionToken): Promise<void> {
+  for (const { providers } of modules.values()) {
+    const given = providers.get(token) && providers.get(TYPEORM_OPTIONS);
+    // The factory of the options may wait for other providers. Its own error is reported by Nest.
+    await given?.getInstanceByContextId(STATIC_CONTEXT).donePromise?.catch(() => undefined);
+    const type = (given?.instance as { type?: string } | undefined)?.type;
+    if (type !== undefined && type !== 'postgres') throw otherType(type);
+  }
 }
 
 /**

@@ -45,6 +45,8 @@ export interface MailData {
   appName: string;
   /** The language of the mail: see `mail.language`. */
   language: Language;
+  /** The name of the user, where `mail.recipientName` names it and the address is proved. The user has chosen it: escape it in HTML. */
+  name?: string;
 }
 
 /** The data of a mail that reports a change of the account. It has no link. */
@@ -94,7 +96,10 @@ export interface MailTemplates extends RequestedMails, SecurityMails, ChangeMail
 export type MailKind = keyof MailTemplates;
 
 /** The data of a kind of mail, without what the library adds to every mail. */
-export type MailInput<Kind extends MailKind> = Omit<Parameters<MailTemplates[Kind]>[0], 'appName' | 'language'>;
+export type MailInput<Kind extends MailKind> = Omit<
+  Parameters<MailTemplates[Kind]>[0],
+  'appName' | 'language' | 'name'
+>;
 
 export type ChangeKind = keyof ChangeMails;
 
@@ -137,6 +142,8 @@ export const CHANGE_MAIL: StatedMail<ChangeKind> = { class: 'change', example: E
 export interface MailText {
   /** One line. */
   subject: string;
+  /** What to do, for the list of a mail program, which shows it beside the subject. The HTML has it as a hidden text. */
+  preheader: string;
   /** The heading. */
   title: string;
   /** The paragraphs before the link, the code and the details. */
@@ -151,6 +158,8 @@ export interface MailText {
 
 /** The texts that several kinds of mail share. */
 export interface SharedMailTexts {
+  /** The first line of a mail with the name of the user, which replaces `{name}`. */
+  greeting: string;
   /** `{duration}` is the lifetime with its unit: `60 minutes`. */
   linkValidity: string;
   codeValidity: string;

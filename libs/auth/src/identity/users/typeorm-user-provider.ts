@@ -209,6 +209,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   /** By the columns of the entity: the methods are always present. */
+  /** Whether a user that was read has a property: that of a selected column, or a getter. */
+  reads(property: string): boolean {
+    const column = this.metadata.findColumnWithPropertyName(property);
+    return column ? column.isSelect : property in Object((this.metadata.target as { prototype?: object }).prototype);
+  }
+
   override offers(method: keyof OptionalPorts): boolean {
     const { accounts, isIdentifiedByEmail, username } = this;
     const storesFactors = (): boolean => this.secondFactors?.exist ?? false;

@@ -15,7 +15,7 @@ import { Readable } from 'node:stream';
 import type { RouteDeclaration } from '../../foundation/realm/route';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { AuthConfigError, UNSUPPORTED, UnreadableRequest } from '../../foundation/platform/errors';
+import { AuthConfigError, UNSUPPORTED, UnreadableRequest, pageUrl } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { GateRefusalLog } from './request-log';
@@ -58,7 +58,7 @@ export class RouteGuard implements CanActivate {
     if (!isComplete && ![...modules.values()].some(({ providers }) => providers.get(Realms)?.metatype === Realms)) {
       throw new AuthConfigError(
         'A route has guards of @svc/auth, but AuthModule is not imported. Import AuthModule.forRoot() in the root module. ' +
-          'A test of single controllers imports it, too, or mocks the guards with useMocker(): see docs/testing.md.',
+          `A test of single controllers imports it, too, or mocks the guards with useMocker(): ${pageUrl('testing.md')}`,
       );
     }
   }

@@ -39,6 +39,21 @@ export const skipped = verdict('skipped');
 export const found = (check: string, ...verdicts: readonly UnnamedFinding[]): Finding[] =>
   verdicts.map((one) => ({ check, ...one }));
 
+/** The findings with one for all checks that one failure prevents. */
+export function collapsed(findings: readonly Finding[]): Finding[] {
+  const groups = new Map<unknown, Finding[]>();
+  for (const one of findings) {
+    const cause = one.status === 'skipped' ? one.message : one;
+    groups.set(cause, [...(groups.get(cause) ?? []), one]);
+  }
+  return [...groups.values()].map((all) => {
+    const names = all.map(({ check }) => check).join(', ');
+    return all.length === 1
+      ? all[0]!
+      : { ...all[0]!, check: `${all.length} checks`, message: `${all[0]!.message}\n${names}` };
+  });
+}
+
 /** What the checks are about. A part that could not be read or reached is absent. */
 export interface Subject {
   /** The compiled file of the root module. */

@@ -63,6 +63,22 @@ describe('svc-auth doctor, on the configuration', () => {
     server.close();
   });
 
+  it('prints one line for all checks that one failure prevents, and lists each of them in JSON', async () => {
+    place.write('exports.default = { secret: 7, users: {} };', 'options.js');
+    const { stdout } = await run();
+    const { checks } = JSON.parse((await run('--json')).stdout) as { checks: Finding[] };
+    const reason = 'Not checked: the application does not start, or its options are refused.';
+    const names = checks.filter(({ message }) => message === reason).map(({ check }) => check);
+    expect(names.length).toBeGreaterThan(4);
+    expect(stdout.split(reason)).toHaveLength(2);
+    const indent = ' '.repeat(20);
+    expect(stdout).toContain(
+      `skipped  ${`${names.length} checks`.padEnd(11)}${reason}\n${indent}${names.join(', ')}\n`,
+    );
+    // Those of another cause have their own line.
+    expect(stdout).toMatch(/^skipped  postgres   DATABASE_URL is not set/m);
+  });
+
   it.each<[string, string, boolean]>([
     ['a setting of Express', "app.set('trust proxy', 1);", true],
     ['a setting of Fastify', 'new FastifyAdapter({ trustProxy: true })', true],

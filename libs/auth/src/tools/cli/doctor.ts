@@ -28,6 +28,7 @@ import {
   OPTION_CHECKS,
   type Subject,
   type UnnamedFinding,
+  collapsed,
   error,
   found,
   ok,
@@ -253,7 +254,7 @@ function failuresOf(failure: Error): Finding[] {
 
 /** The errors that belong to another check than `options`, by their beginning. */
 const BELONGS_TO: readonly (readonly [RegExp, string])[] = [
-  [/^(guards\.[^.]+\.)?((secret|previousSecrets) \(|keys\.(active|private|public|jwks)\b)/, 'keys'],
+  [/^(guards\.[^.]+\.)?((secret|previousSecrets) \(|keys( has|\.(active|private|public|jwks)\b))/, 'keys'],
   [/^(Redis at|cache has a Redis client that could not be connected) /, 'redis'],
 ];
 
@@ -385,7 +386,7 @@ function asJson(findings: readonly Finding[]): string {
 
 function asText(findings: readonly Finding[], file: string | undefined): string {
   const about = file ?? 'the environment; name the compiled root module to check the whole application';
-  const lines = findings.map(({ check, status, message, cure }) => {
+  const lines = collapsed(findings).map(({ check, status, message, cure }) => {
     const indent = ' '.repeat(20);
     const text = [...message.split('\n'), ...(cure ? [`Cure: ${cure}`] : [])].join(`\n${indent}`);
     return `${status.padEnd(9)}${check.padEnd(11)}${text}`;

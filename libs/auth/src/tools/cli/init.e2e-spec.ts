@@ -276,7 +276,7 @@ describe('svc-auth init', () => {
       "  @Column({ name: 'password', type: 'text', nullable: true, select: false }) passwordHash?: string | null;\n",
       '  entities: [...authEntities, User],\n',
       '    hashing: { verifiers: [bcryptVerifier()] },\n',
-      'docs/recipes/moving-here.md: https://',
+      '/docs/recipes/moving-here.md#the-same-table',
     ])
       expect(stderr).toContain(line);
   });

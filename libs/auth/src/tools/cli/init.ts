@@ -4,6 +4,7 @@ import { newSecret } from '../../foundation/platform/crypto';
 import { print } from '../console/command';
 import { CommandRefused } from '../console/command-error';
 import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
+import { pageUrl } from '../../foundation/platform/errors';
 import { manifestOfLibrary } from './manifest';
 
 /** A file before and after the change, one character per byte. `before` is undefined for a new file. */
@@ -76,7 +77,7 @@ const MODULES = `
 /** The controller of the quick start. */
 const guardedController = (end: string): string => `import { Controller, Get } from '@nestjs/common';
 import { Authenticated, CurrentUser } from '@svc/auth';
-import { User } from './users${end}';
+import type { User } from './users${end}';
 
 @Controller('hello')
 @Authenticated()
@@ -167,7 +168,7 @@ function refuseSecondTable(): void {
       `  entities: [...authEntities, User],\n  migrations: [...authMigrations],\n\n` +
       `  AuthModule.forRoot({\n    users: { entity: User },\n    secret: process.env.SVC_SECRET,\n` +
       `    redis: { url: process.env.REDIS_URL },\n${hasBcrypt ? '    hashing: { verifiers: [bcryptVerifier()] },\n' : ''}  }),\n\n` +
-      `Then npx svc-auth secret, and a migration of the column. All steps are in "The same table" of docs/recipes/moving-here.md: ${manifestOfLibrary().homepage}`,
+      `Then npx svc-auth secret, and a migration of the column. All steps are in "The same table": ${pageUrl('recipes/moving-here.md#the-same-table')}`,
   );
 }
 
