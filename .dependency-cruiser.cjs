@@ -28,6 +28,8 @@ const ORDER = [
   'tools/openapi',
   'tools/languages',
   'tools/redis-cluster',
+  'tools/drizzle',
+  'tools/prisma',
   'tools/console',
   'tools/cli',
 ];

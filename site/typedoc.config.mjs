@@ -6,8 +6,10 @@ export default {
   entryPoints: [
     '../libs/auth/src/index.ts',
     '../libs/auth/src/tools/console/index.ts',
+    '../libs/auth/src/tools/drizzle/drizzle-users.ts',
     '../libs/auth/src/tools/languages/index.ts',
     '../libs/auth/src/tools/openapi/describe-auth.ts',
+    '../libs/auth/src/tools/prisma/prisma-users.ts',
     '../libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '../libs/auth/src/tools/testing/index.ts',
     '../libs/auth-client/src/index.ts',

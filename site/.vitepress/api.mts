@@ -8,8 +8,10 @@ import { slugify } from './links.mts';
 const MODULES = [
   'auth',
   'auth/console',
+  'auth/drizzle',
   'auth/languages',
   'auth/openapi',
+  'auth/prisma',
   'auth/redis-cluster',
   'auth/testing',
   'auth-client',

@@ -37,10 +37,13 @@ export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: tr
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
   ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+  ['docs/recipes/react.md', 'examples/react-vite'],
   ['docs/recipes/from-nestjs-boilerplate.md', 'examples/typeorm-roles'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
+  ['docs/recipes/nextjs.md', 'examples/nextjs'],
+  ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
@@ -54,7 +57,9 @@ export const SHOWN_IN_TABS: ReadonlyMap<string | undefined, string> = new Map([
 export function codeAt(path: string): string {
   if (path.endsWith('.ts')) return readFileSync(join(ROOT, path), 'utf8');
   return readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|prisma)$/.test(file) && !/node_modules|generated|dist/.test(file))
+    .filter(
+      (file) => /\.(tsx?|svelte|prisma)$/.test(file) && !/node_modules|generated|dist|\.next|\.svelte-kit/.test(file),
+    )
     .map((file) => readFileSync(join(ROOT, path, file), 'utf8'))
     .join('\n');
 }

@@ -92,6 +92,16 @@ model User {
 }
 \`\`\`
 
+\`\`\`tsx
+// src/app/page.tsx
+export default () => <h1>Hello</h1>;
+\`\`\`
+
+\`\`\`svelte
+<!-- src/routes/+page.svelte -->
+<h1>Hello</h1>
+\`\`\`
+
 \`\`\`diff
 -@UseGuards(GqlAuthGuard)
 +@AuthenticatedFirst()
@@ -176,6 +186,16 @@ async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   return mistakes;
 }
 
+/** A component is the whole file that its first line names, of the example that the page shows. */
+const mistakesOfComponents = (components: readonly Block[]): string[] =>
+  components.flatMap(({ place, page, text }) => {
+    const [label, file] = /^(?:\/\/|<!--) (\S+)(?: -->)?\n/.exec(text) ?? ['', ''];
+    return attempt(place, () => {
+      const code = readFileSync(join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', file!), 'utf8');
+      if (code !== text.slice(label.length)) throw new Error(`not ${file} of the example`);
+    });
+  });
+
 const blocks = PAGES.flatMap((page) => blocksOf(page)).filter(
   ({ page, language, tab }) => !(language === 'ts' && (SHOWN.has(page) || SHOWN_IN_TABS.has(tab))),
 );
@@ -221,6 +241,8 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
     checked.flatMap(({ place, text }) =>
       codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
     ),
+  tsx: mistakesOfComponents,
+  svelte: mistakesOfComponents,
   // The lines after the change are those of the example that the page shows.
   diff: (checked) =>
     checked.flatMap((block) => {
@@ -243,6 +265,8 @@ const ON_PURPOSE: Record<string, number> = {
   http: 1,
   mermaid: 5,
   prisma: 1,
+  tsx: 1,
+  svelte: 1,
   diff: 1,
 };
 

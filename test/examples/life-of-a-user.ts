@@ -1,5 +1,6 @@
 import { Clock } from '@svc/auth';
 import { totpCode } from '@svc/auth/testing';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,6 +129,23 @@ export function describeUsersOn(name: string): void {
       } finally {
         await empty.drop();
       }
+    });
+
+    it('is checked by the doctor', () => {
+      const folder = installExample(name);
+      const variables = {
+        DATABASE_URL: database.url,
+        SVC_SECRET: randomBytes(32).toString('hex'),
+        SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+        REDIS_URL: '',
+      };
+      const env = { ...process.env, NO_COLOR: '1', ...variables };
+      const main = 'node_modules/@svc/auth/dist/tools/cli/main.js';
+      const args = [main, 'doctor', 'dist/app.module.js', '--export', 'AppModule'];
+      const { stdout } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
+      expect(stdout).toMatch(/^ok +start +\S+ starts\.$/m);
+      expect(stdout).toMatch(/^ok +tables +The tables svc_sessions, .* have all columns\.$/m);
+      expect(stdout).toMatch(/^Errors: 0\./m);
     });
 
     it('has no TypeORM', () => {

@@ -10,7 +10,7 @@ const CLIENT = join(ROOT, 'libs/auth-client');
 /** Uses the types of the package with the DOM, and checks them too. */
 const PAGE = `
 import {
-  type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, createAuthClient,
+  type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, type TokenStorage, createAuthClient,
 } from '@svc/auth-client';
 import { type AccountClient, createAccountClient } from '@svc/auth-client/account';
 const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
@@ -23,6 +23,14 @@ const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch(
   throw error instanceof AuthError ? error.errors : error;
 });
 console.log(data.length);
+const items = new Map<string, string>();
+const storage: TokenStorage = {
+  getItem: async (name) => items.get(name) ?? null,
+  setItem: async (name, value) => void items.set(name, value),
+  removeItem: async (name) => items.delete(name),
+};
+createAuthClient({ refreshToken: storage });
+createAuthClient({ refreshToken: localStorage });
 // @ts-expect-error there is no such place
 createAuthClient({ refreshToken: 'sessionStorage' });
 `;
@@ -39,7 +47,7 @@ describe('the package of the browser client', () => {
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
   });
 
-  it('contains sources, modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
+  it('contains sources, modules, types, the minified modules, its manifest, license and README, and no dependency but optional peers', () => {
     const modules = [
       'account',
       'base64url',
@@ -49,8 +57,11 @@ describe('the package of the browser client', () => {
       'http',
       'index',
       'passkeys',
+      'react',
       'session',
+      'state',
       'types',
+      'vue',
     ];
     const expected = [
       ...modules.flatMap((name) => [
@@ -64,7 +75,12 @@ describe('the package of the browser client', () => {
       'README.md',
     ].map((file) => `package/${file}`);
     expect(run('tar', ['-tzf', tarball], folder).trim().split('\n').toSorted()).toEqual(expected.toSorted());
-    expect(Object.keys(manifestOf(CLIENT)).filter((name) => /ependencies/.test(name))).toEqual([]);
+    const { peerDependencies, peerDependenciesMeta } = manifestOf(CLIENT);
+    expect(Object.keys(manifestOf(CLIENT)).filter((name) => name.endsWith('ependencies'))).toEqual([
+      'peerDependencies',
+    ]);
+    const optional = Object.keys(peerDependencies!).map((name) => [name, { optional: true }]);
+    expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
   });
 
   it('has declarations that lead to their sources', () => {

@@ -14,6 +14,7 @@ const LATE = {
   'class-validator': 'a class of registration',
   bcryptjs: 'former hashes',
   'nest-commander': 'the console',
+  'drizzle-orm': 'users in a table of Drizzle',
   '@nestjs/swagger': 'OpenAPI',
   '@nestjs/terminus': 'health checks of the host',
   '@nestjs/throttler': 'limits of the host',

@@ -92,8 +92,10 @@ describe('the built site', () => {
     for (const name of [
       'auth',
       'auth/console',
+      'auth/drizzle',
       'auth/languages',
       'auth/openapi',
+      'auth/prisma',
       'auth/redis-cluster',
       'auth/testing',
       'auth-client',

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
+import * as drizzle from '@svc/auth/drizzle';
+import * as prisma from '@svc/auth/prisma';
 import * as cluster from '@svc/auth/redis-cluster';
 import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
@@ -28,6 +30,9 @@ const pathsIn = (page: string): string[] =>
 /** The possible files of a path: the path itself, or a test that is named without its suffix. */
 const filesAt = (path: string): string[] =>
   /\.(ts|md)$/.test(path) ? [path] : ['.e2e-spec.ts', '.alone-spec.ts', '.spec.ts'].map((ending) => path + ending);
+
+/** Examples whose page leads from an empty folder to the whole application. */
+const WHOLE = ['examples/prisma', 'examples/drizzle'];
 
 /** The rows of every table of a page as lists of cells, without the header rows. */
 const rowsOf = (page: string): string[][] =>
@@ -129,9 +134,8 @@ describe('the documentation', () => {
     for (const { file, text } of shown) expect(text.replace(`// ${file}\n`, '')).toBe(read(`${source}/${file}`));
   });
 
-  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client. The reader of a
-  // page about a move has the other files.
-  it.each([...SHOWN].filter(([page, source]) => !source.endsWith('.ts') && !page.startsWith('docs/recipes/from-')))(
+  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client.
+  it.each([...SHOWN].filter(([, source]) => WHOLE.includes(source)))(
     'shows in %s all files that its files import',
     (page) => {
       const files = new Map(blocksOf(page).flatMap((block) => (fileOf(block) ? [[fileOf(block)!, block.text]] : [])));
@@ -368,8 +372,10 @@ describe('the public exports of the package', () => {
   });
 
   it.each([
+    ['drizzle', drizzle, ['DrizzleUsers']],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
+    ['prisma', prisma, ['PrismaUsers']],
     ['redis-cluster', cluster, ['RedisClusterStore', 'clusterStore']],
   ])('of @svc/auth/%s are exactly these names', (_, entry, names) => {
     expect(Object.keys(entry).toSorted()).toEqual(names);

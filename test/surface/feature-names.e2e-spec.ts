@@ -88,6 +88,9 @@ describe('a feature with a factor', () => {
       /two-?_?factor(?!s)|recovery_?-?code|totp/i,
       [
         'foundation/ports/presenter.ts',
+        // The fields of the second factor in a model or table of an ORM.
+        'identity/users/mapped-fields.ts',
+        'identity/users/mapped-users.ts',
         'request/lockout/attempt-guard.ts',
         'request/lockout/lockout.store.ts',
         'tools/testing/user-provider-contract.ts',

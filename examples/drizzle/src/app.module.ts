@@ -2,19 +2,16 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '@svc/auth';
 import { AppController } from './app.controller.js';
 import { Database } from './database.js';
-import { DrizzleUsers } from './users.js';
+import { usersOf } from './users.js';
 
-@Module({
-  providers: [Database, DrizzleUsers],
-  exports: [Database, DrizzleUsers],
-})
-export class UsersModule {}
+@Module({ providers: [Database], exports: [Database] })
+export class DatabaseModule {}
 
 @Module({
   imports: [
     AuthModule.forRootAsync({
-      imports: [UsersModule],
-      users: { provider: { useExisting: DrizzleUsers } },
+      imports: [DatabaseModule],
+      users: { provider: { useFactory: usersOf, inject: [Database] } },
       pool: {
         useFactory: (database: Database) => database.pool,
         inject: [Database],

@@ -8,7 +8,7 @@ import { AppModule } from './app.module.js';
 import { Database } from './database.js';
 import { users } from './schema.js';
 import { useNewDatabase } from './test-database.js';
-import { DrizzleUsers } from './users.js';
+import { usersOf } from './users.js';
 
 /** An address where no PostgreSQL listens. */
 const NOWHERE = 'postgres://127.0.0.1:1/none';
@@ -39,9 +39,8 @@ void describe('the users on Drizzle', () => {
         .returning({ id: users.id });
       return user!.id;
     },
-    another: () => new DrizzleUsers(app.get(Database)),
-    unreachable: () =>
-      new DrizzleUsers({ drizzle: drizzle(NOWHERE) } as Database),
+    another: () => usersOf(app.get(Database)),
+    unreachable: () => usersOf({ drizzle: drizzle(NOWHERE) } as Database),
   });
   for (const { name, run } of contract)
     void it(name, async () => void (await run()));

@@ -6,7 +6,7 @@ import { userProviderContract } from '@svc/auth/testing';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppModule } from '../src/app.module.js';
-import { PrismaUsers } from '../src/auth/prisma-users.js';
+import { usersOf } from '../src/auth/prisma-users.js';
 import { createUser } from '../src/auth/signup.js';
 import { PrismaService } from '../src/common/prisma/prisma.service.js';
 import { useNewDatabase } from './test-database.js';
@@ -38,9 +38,9 @@ void describe('the provider of the users', () => {
     },
     // The column of the hash takes no null.
     usersWithoutPassword: false,
-    another: () => new PrismaUsers(app.get(PrismaService)),
+    another: () => usersOf(app.get(PrismaService)),
     absentId: () => 'cjld2cjxh0000qzrmn831i7rn',
-    unreachable: () => new PrismaUsers(new PrismaService(NOWHERE)),
+    unreachable: () => usersOf(new PrismaService(NOWHERE)),
   });
   for (const { name, run } of contract) void it(name, async () => void (await run()));
 });

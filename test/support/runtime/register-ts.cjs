@@ -13,8 +13,10 @@ const src = join(ROOT, 'libs/auth/src');
 const ALIASES = (exports.ALIASES = {
   '@svc/auth': join(src, 'index.ts'),
   '@svc/auth/console': join(src, 'tools/console/index.ts'),
+  '@svc/auth/drizzle': join(src, 'tools/drizzle/drizzle-users.ts'),
   '@svc/auth/languages': join(src, 'tools/languages/index.ts'),
   '@svc/auth/openapi': join(src, 'tools/openapi/describe-auth.ts'),
+  '@svc/auth/prisma': join(src, 'tools/prisma/prisma-users.ts'),
   '@svc/auth/redis-cluster': join(src, 'tools/redis-cluster/redis-cluster-store.ts'),
   '@svc/auth/testing': join(src, 'tools/testing/index.ts'),
 });

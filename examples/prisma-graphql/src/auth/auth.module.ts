@@ -4,13 +4,13 @@ import { AuthModule as TokenModule, authOptionsFromEnv, bcryptVerifier } from '@
 import type { SecurityConfig } from '../common/configs/config.interface.js';
 import { PrismaService } from '../common/prisma/prisma.service.js';
 import { AuthResolver } from './auth.resolver.js';
-import { PrismaUsers } from './prisma-users.js';
+import { usersOf } from './prisma-users.js';
 import { createUser, signupRules } from './signup.js';
 
 @Module({
   imports: [
     TokenModule.forRootAsync({
-      users: { provider: PrismaUsers },
+      users: { provider: { useFactory: usersOf, inject: [PrismaService] } },
       pool: {
         useFactory: (prisma: PrismaService) => prisma.pool,
         inject: [PrismaService],

@@ -11,10 +11,10 @@ const isDuplicate = (error: unknown): boolean =>
 
 /** The savepoint of an insert that is part of a transaction. Without it, a duplicate ends the whole transaction. */
 const SAVEPOINT = 'svc_create';
-const BEFORE_INSERT = `SAVEPOINT ${SAVEPOINT}`;
-const AFTER_INSERT = `RELEASE SAVEPOINT ${SAVEPOINT}`;
+export const BEFORE_INSERT = `SAVEPOINT ${SAVEPOINT}`;
+export const AFTER_INSERT = `RELEASE SAVEPOINT ${SAVEPOINT}`;
 
-const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
+export const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
 
 /** Creates, dates, verifies and deletes the rows of one entity's users. */
 export class TypeOrmAccounts<User extends ObjectLiteral> {

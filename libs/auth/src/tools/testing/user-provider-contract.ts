@@ -40,8 +40,8 @@ export interface UserProviderContract {
    */
   insert?: (account: ContractAccount) => Promise<string>;
   /**
-   * Whether {@link insert} can store a user without a password. Set it to false where the column of the hash takes no null:
-   * then the check of such users is not run, and resolves to `not implemented`. Default: true.
+   * Whether {@link insert} and `create` can store a user without a password. Set it to false where the column of the hash takes
+   * no null: then the checks of such users are not run, and resolve to `not implemented`. Default: true.
    */
   usersWithoutPassword?: boolean;
   /** Returns an identifier that no user has yet. Default: a random email address of `example.com`. */
