@@ -36,8 +36,8 @@ export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: tr
 /** Pages whose TypeScript is copied verbatim from running code, with the path of that code: a file, or the folder of an example. */
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
-  ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
   ['docs/recipes/react.md', 'examples/react-vite'],
+  ['docs/routes.md', 'apps/sample/src/api-document.ts'],
   ['docs/recipes/from-nestjs-boilerplate.md', 'examples/typeorm-roles'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
