@@ -18,6 +18,7 @@ import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates
 import { declarationOf } from '../libs/auth/src/request/gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../libs/auth/src/request/gates/route-plan';
 import { Limiters, limitationOf } from '../libs/auth/src/request/throttling/limiters';
+import { ABOUT_OPENAPI } from './routes-openapi';
 import { Unconnected } from './unconnected';
 
 const ROOT = join(__dirname, '..');
@@ -306,7 +307,7 @@ function pageOf(all: readonly Described[], document: Document): string {
     const own = all.filter(({ capability }) => capability.folder === folder);
     return own.length ? [sectionOf(folder, own, document, shared)] : [];
   });
-  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
+  return [HEAD, ABOUT_OPENAPI, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
 }
 
 function sectionOf(

@@ -17,27 +17,21 @@ const MODULES = [
   'auth-client',
 ];
 
-/** The sidebar of the API reference: each table of the generated indexes is a group. */
+/**
+ * The sidebar of the API reference: the modules, and the groups of the largest one. The names are in the index of each
+ * module: as links in the sidebar, they would be most of the text of each page.
+ */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
   if (!existsSync(join(ROOT, 'site/api/index.md'))) throw new Error('The API reference is missing: npm run api');
   return MODULES.map((module) => {
     const groups = read(`site/api/${module}/index.md`).split(/^## /m).slice(1);
-    const lists = groups.map((group) => {
-      const text = group.split('\n')[0]!;
-      // A group that is only a button would contain another one.
-      return { text, link: `/api/${module}/#${slugify(text)}`, items: linksIn(group, module) };
-    });
+    const titles = groups.map((group) => group.split('\n')[0]!);
     return {
       text: `@svc/${module}`,
       link: `/api/${module}/`,
-      items:
-        module === 'auth' ? lists.map((list) => ({ ...list, collapsed: true })) : lists.flatMap(({ items }) => items),
+      ...(module === 'auth' && {
+        items: titles.map((text) => ({ text, link: `/api/${module}/#${slugify(text)}` })),
+      }),
     };
   });
 }
-
-const linksIn = (group: string, module: string): DefaultTheme.SidebarItem[] =>
-  [...group.matchAll(/^\| \[(\w+)\]\((\S+)\.md\)/gm)].map(([, text, page]) => ({
-    text: text!,
-    link: `/api/${module}/${page}`,
-  }));

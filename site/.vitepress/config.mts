@@ -6,6 +6,7 @@ import { withPolicy } from './content-security-policy.mts';
 import { withDiagrams } from './diagrams.mts';
 import { adaptedToSite, slugify } from './links.mts';
 import { pathOnSite, sidebar, srcExclude, withOpenGroup } from './pages.mts';
+import { withTabs } from './tabs.mts';
 import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
 
 /** The icon of the sample. */
@@ -54,6 +55,7 @@ export default defineConfig({
     config(markdown) {
       adaptedToSite(markdown);
       withDiagrams(markdown);
+      withTabs(markdown);
     },
     languageAlias: { env: 'dotenv' },
   },

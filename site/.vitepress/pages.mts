@@ -20,21 +20,16 @@ export const srcExclude = [...WITHOUT_PAGES.map((folder) => `${folder}/**`), 'RE
 /** The path on the site of a Markdown file of the repository. Undefined: the site does not show it. */
 export function pathOnSite(file: string): string | undefined {
   if (file === INDEX) return 'contents.md';
-  return OUTSIDE[file] ?? /^(?:docs|site(?=\/api\/))\/(.+\.md)$/.exec(file)?.[1];
+  return (
+    OUTSIDE[file] ?? /^(?:docs|site(?=\/api\/))\/(.+\.md)$/.exec(file)?.[1]!.replace(/(^|\/)README\.md$/, '$1index.md')
+  );
 }
 
-const LINK = /\[([^\]]+)\]\(([^)]+\.md)\)/g;
-
 const linksIn = (text: string): DefaultTheme.SidebarItem[] =>
-  [...text.matchAll(LINK)].map(([, title, target]) => {
+  [...text.matchAll(/^\| .*\| \[([^\]]+)\]\(([^)]+\.md)\)/gm)].map(([, title, target]) => {
     const file = target!.startsWith('../') ? target!.slice(3) : `docs/${target}`;
-    return { text: capital(title!), link: `/${pathOnSite(file)!.replace(/\.md$/, '')}` };
+    return { text: title!, link: `/${pathOnSite(file)!.replace(/(?:(?<=\/)index)?\.md$/, '')}` };
   });
-
-const capital = (title: string): string => title[0]!.toUpperCase() + title.slice(1);
-
-/** The links of the first column of a table, or all links of a list. */
-const ofTable = (text: string): string => [...text.matchAll(/^\| (\[[^|]+)\|/gm)].map(([, cell]) => cell).join('\n');
 
 /**
  * The theme opens the group of a page in the sidebar when it runs, which would move the groups below. So the group is open
@@ -51,20 +46,16 @@ export function withOpenGroup(html: string, path: string): string {
 
 const CLOSED = ' collapsible collapsed';
 
-/** The groups of the sidebar: the sections of the index, with recipes and decision records in groups of their own. */
-export function sidebar(): DefaultTheme.SidebarItem[] {
-  const sections = read(INDEX).split(/^## /m).slice(1);
-  const groups = sections.flatMap((section): DefaultTheme.SidebarItem[] => {
-    const title = section.split('\n')[0]!;
-    const [pages = '', recipes] = section.split(/^\| Recipe .*$/m);
-    const [tables, decisions] = pages.split(/^Decision records .*$/m);
-    return [
-      { text: title, items: linksIn(ofTable(tables!)) },
-      ...(recipes ? [{ text: 'Recipes', items: linksIn(ofTable(recipes)) }] : []),
-      ...(decisions
-        ? [{ text: 'Decision records', link: '/contents#for-auditors', collapsed: true, items: linksIn(decisions) }]
-        : []),
-    ];
-  });
-  return groups.filter(({ items }) => items!.length > 0);
-}
+/**
+ * The groups of the sidebar: the sections of the index. The first is open. Each links to its section: a group without a link is
+ * a button that contains another one.
+ */
+export const sidebar = (): DefaultTheme.SidebarItem[] =>
+  read(INDEX)
+    .split(/^## /m)
+    .slice(1)
+    .map((section, i) => {
+      const text = section.split('\n')[0]!;
+      const link = `/contents#${text.toLowerCase().replaceAll(' ', '-')}`;
+      return { text, link, collapsed: i > 0, items: linksIn(section) };
+    });

@@ -25,7 +25,7 @@ const describeWithNginx = nginxBinary && redisBinary ? describe : describe.skip;
 /** Runs the commands of the documentation that write the secrets and the certificate. @returns their folder */
 function preparedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-deploy-'));
-  const { text } = blocksOf('docs/containers.md').find(({ language }) => language === 'sh')!;
+  const { text } = blocksOf('docs/deployment.md').find((block) => block.text.includes('openssl req '))!;
   const commands = text.split('\n').filter((line) => line !== 'cd deploy');
   execFileSync('sh', ['-ec', commands.join('\n')], { cwd: folder, stdio: 'ignore' });
   return folder;

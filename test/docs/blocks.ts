@@ -10,6 +10,8 @@ export interface Block {
   page: string;
   language: string;
   text: string;
+  /** The label of a block that is one of several for the reader to choose: `Prisma`. */
+  tab?: string;
 }
 
 /** The pages whose blocks are checked. */
@@ -34,19 +36,30 @@ export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: tr
 /** Pages whose TypeScript is copied verbatim from running code, with the path of that code: a file, or the folder of an example. */
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
-  ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+  ['docs/recipes/react.md', 'examples/react-vite'],
+  ['docs/routes.md', 'apps/sample/src/api-document.ts'],
   ['docs/recipes/from-nestjs-boilerplate.md', 'examples/typeorm-roles'],
   ['docs/recipes/prisma.md', 'examples/prisma'],
   ['docs/recipes/drizzle.md', 'examples/drizzle'],
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
+  ['docs/recipes/nextjs.md', 'examples/nextjs'],
+  ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
   ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
+]);
+
+/** The tabs of the quick start whose code is copied verbatim from an example, with its folder. */
+export const SHOWN_IN_TABS: ReadonlyMap<string | undefined, string> = new Map([
+  ['Prisma', 'examples/prisma'],
+  ['Drizzle', 'examples/drizzle'],
 ]);
 
 /** The code of a file of {@link SHOWN}, or of all files of its folder. */
 export function codeAt(path: string): string {
   if (path.endsWith('.ts')) return readFileSync(join(ROOT, path), 'utf8');
   return readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|prisma)$/.test(file) && !/node_modules|generated|dist/.test(file))
+    .filter(
+      (file) => /\.(tsx?|svelte|prisma)$/.test(file) && !/node_modules|generated|dist|\.next|\.svelte-kit/.test(file),
+    )
     .map((file) => readFileSync(join(ROOT, path, file), 'utf8'))
     .join('\n');
 }
@@ -60,10 +73,25 @@ export const blocksOf = (page: string, text = readFileSync(join(ROOT, page), 'ut
     page,
     language: language!,
     text: body!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    tab: tabAt(text.slice(0, index)),
   }));
+
+/** The label above a block in a group of tabs: see `site/.vitepress/tabs.mts`. */
+function tabAt(before: string): string | undefined {
+  const group = before.lastIndexOf('<!-- tabs -->');
+  if (group <= before.lastIndexOf('<!-- /tabs -->')) return undefined;
+  return [...before.slice(group).matchAll(/^\*\*(.+)\*\*$/gm)].at(-1)?.[1];
+}
 
 /** The file that a block names in its first line: `// src/user.ts`. */
 export const fileOf = ({ text }: Block): string | undefined => /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
+
+/** The files that a page shows to a reader who chooses this tab, where there are tabs. */
+export const filesOf = (page: string, choice = 'TypeORM'): { file: string; text: string }[] =>
+  blocksOf(page).flatMap((block) => {
+    const file = fileOf(block);
+    return file && (block.tab ?? choice) === choice ? [{ file, text: block.text }] : [];
+  });
 
 /** A change of a block in `diff`: lines that follow each other, before and after it. */
 export interface Hunk {

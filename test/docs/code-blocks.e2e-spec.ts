@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/stores/database';
-import { type Block, PAGES, ROOT, SHOWN, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
+import { type Block, PAGES, ROOT, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';
 import { sampleRoutes } from './known-names';
@@ -92,6 +92,16 @@ model User {
 }
 \`\`\`
 
+\`\`\`tsx
+// src/app/page.tsx
+export default () => <h1>Hello</h1>;
+\`\`\`
+
+\`\`\`svelte
+<!-- src/routes/+page.svelte -->
+<h1>Hello</h1>
+\`\`\`
+
 \`\`\`diff
 -@UseGuards(GqlAuthGuard)
 +@AuthenticatedFirst()
@@ -176,8 +186,18 @@ async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   return mistakes;
 }
 
+/** A component is the whole file that its first line names, of the example that the page shows. */
+const mistakesOfComponents = (components: readonly Block[]): string[] =>
+  components.flatMap(({ place, page, text }) => {
+    const [label, file] = /^(?:\/\/|<!--) (\S+)(?: -->)?\n/.exec(text) ?? ['', ''];
+    return attempt(place, () => {
+      const code = readFileSync(join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', file!), 'utf8');
+      if (code !== text.slice(label.length)) throw new Error(`not ${file} of the example`);
+    });
+  });
+
 const blocks = PAGES.flatMap((page) => blocksOf(page)).filter(
-  ({ page, language }) => !(language === 'ts' && SHOWN.has(page)),
+  ({ page, language, tab }) => !(language === 'ts' && (SHOWN.has(page) || SHOWN_IN_TABS.has(tab))),
 );
 
 /** The checks of each language, applied to the documentation and to intentionally broken blocks. */
@@ -221,6 +241,8 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
     checked.flatMap(({ place, text }) =>
       codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
     ),
+  tsx: mistakesOfComponents,
+  svelte: mistakesOfComponents,
   // The lines after the change are those of the example that the page shows.
   diff: (checked) =>
     checked.flatMap((block) => {
@@ -243,6 +265,8 @@ const ON_PURPOSE: Record<string, number> = {
   http: 1,
   mermaid: 5,
   prisma: 1,
+  tsx: 1,
+  svelte: 1,
   diff: 1,
 };
 

@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path/posix';
 import * as ts from 'typescript';
-import { blocksOf, fileOf } from './blocks';
+import { blocksOf, filesOf } from './blocks';
 
 const compilerOptions: ts.CompilerOptions = {
   module: ts.ModuleKind.CommonJS,
@@ -30,7 +30,7 @@ export function modulesOf(
   files?: readonly string[],
   // eslint-disable-next-line typescript/no-explicit-any
 ): Record<string, any> {
-  const texts = new Map(blocksOf(page).map((block) => [fileOf(block), block.text]));
+  const texts = new Map(filesOf(page).map(({ file, text }) => [file, text]));
   const loaded: Record<string, object> = {};
   const load = (file: string): object => {
     if (file in loaded) return loaded[file]!;
@@ -43,7 +43,7 @@ export function modulesOf(
     const file = join(folder, name);
     return provided[`./${relative('src', file)}`] ?? load(file.replace(/js$/, 'ts'));
   };
-  for (const file of files ?? texts.keys()) if (file) load(file);
+  for (const file of files ?? texts.keys()) load(file);
   return loaded;
 }
 

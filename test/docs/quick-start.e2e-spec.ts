@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { once } from 'node:events';
@@ -12,12 +12,12 @@ import { createEmptyDatabase } from '../support/stores/database';
 import { send } from '../support/hosts/processes';
 import { describeWithOwnRedis } from '../support/stores/with-redis';
 import { RedisServer } from '../support/stores/redis';
-import { ROOT, blocksOf, fileOf } from './blocks';
+import { ROOT, blocksOf, fileOf, filesOf } from './blocks';
 import { LOADER, built, generated } from './built';
 import { unformatted } from './formatted';
 
-const page = blocksOf('docs/quick-start.md');
-const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, text: block.text }] : []));
+const PAGE = 'docs/quick-start.md';
+const files = filesOf(PAGE);
 
 /** The console of `docs/console.md`. */
 const CONSOLE = {
@@ -67,6 +67,21 @@ describe('the quick start', () => {
     expect(lines.length).toBeGreaterThan(25);
     expect(lines.length).toBeLessThan(40);
   });
+
+  // With the code: what a reader of one tab of each group reads.
+  it.each(['TypeORM', 'Prisma', 'Drizzle'])('has at most 500 words on its straight path: %s', (choice) => {
+    const [path = ''] = readFileSync(join(ROOT, PAGE), 'utf8').split('## Notes');
+    const groups = path.matchAll(/<!-- tabs -->(.*?)<!-- \/tabs -->/gs);
+    let read = path;
+    for (const [group, content] of groups) {
+      const tabs = content!.split(/^(?=\*\*.+\*\*$)/m).slice(1);
+      const isOfStore = tabs.some((tab) => tab.startsWith('**Prisma**'));
+      read = read.replace(group, tabs.find((tab) => tab.startsWith(`**${choice}**`)) ?? (isOfStore ? '' : tabs[0]!));
+    }
+    const words = read.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+    expect(words.length).toBeGreaterThan(300);
+    expect(words.length).toBeLessThanOrEqual(500);
+  });
 });
 
 describe('the files that a page shows for a new application', () => {
@@ -77,13 +92,7 @@ describe('the files that a page shows for a new application', () => {
   // One process of prettier for all pages. Each page has a folder.
   beforeAll(() => {
     shown = Object.fromEntries(
-      pages.map((name) => [
-        name,
-        blocksOf(name).flatMap((block) => {
-          const file = fileOf(block);
-          return file ? [{ file: join(name, file), text: block.text }] : [];
-        }),
-      ]),
+      pages.map((name) => [name, filesOf(name).map(({ file, text }) => ({ file: join(name, file), text }))]),
     );
     changed = unformatted(Object.values(shown).flat());
   });

@@ -4,6 +4,8 @@ import * as ts from 'typescript';
 import { type Block, ROOT, fileOf } from './blocks';
 
 const PRESUPPOSED = join(ROOT, 'test/docs/block-context.ts');
+/** A package that only a page needs. */
+const DECLARED = join(ROOT, 'test/docs/expo-secure-store.d.ts');
 const LIBRARY = join(ROOT, 'libs/auth/src/index.ts');
 
 /** The files that a page may import without showing them. */
@@ -18,6 +20,7 @@ const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198])
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOSED] }, ts.sys, ROOT);
 options.types = ['node', 'jest'];
+options.paths = { ...options.paths, '@svc/auth-client': ['./libs/auth-client/src/index.ts'] };
 
 /**
  * Type-checks blocks in one program against the library's source. A block with a file name is a complete file with its
@@ -39,7 +42,11 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
     virtual.set(file, fileOf(block) ? block.text : asModule(block.text, known));
     return { block, file, isFragment: !fileOf(block) };
   });
-  const program = ts.createProgram({ rootNames: [PRESUPPOSED, ...virtual.keys()], options, host: inMemory(virtual) });
+  const program = ts.createProgram({
+    rootNames: [PRESUPPOSED, DECLARED, ...virtual.keys()],
+    options,
+    host: inMemory(virtual),
+  });
   return files.flatMap(({ block, file, isFragment }) => {
     const source = program.getSourceFile(file)!;
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]

@@ -16,7 +16,9 @@ module.exports = class CountingReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, testResults }) {
     const skipped = testResults.flatMap((file) => file.testResults.filter(({ status }) => status === 'pending'));
     for (const { fullName } of skipped)
-      console.log(`SKIPPED (a program is missing, such as redis-server or a browser; see the README): ${fullName}`);
+      console.log(
+        `SKIPPED (a program is missing, such as redis-server or a browser; see CONTRIBUTING.md): ${fullName}`,
+      );
     if (testResults.length > SLOWEST) {
       console.log(`The slowest ${SLOWEST} of ${testResults.length} files:`);
       const slowest = testResults.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packed } from '../support/packages/example-process';
 import { ROOT, manifestOf, run } from '../support/packages/package';
+import { complaintsOfNpm, sourcesOfDeclarations } from './installed';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
 
 /** Uses the types of the package with the DOM, and checks them too. */
 const PAGE = `
 import {
-  type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, createAuthClient,
+  type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, type TokenStorage, createAuthClient,
 } from '@svc/auth-client';
 import { type AccountClient, createAccountClient } from '@svc/auth-client/account';
 const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
@@ -22,6 +23,14 @@ const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch(
   throw error instanceof AuthError ? error.errors : error;
 });
 console.log(data.length);
+const items = new Map<string, string>();
+const storage: TokenStorage = {
+  getItem: async (name) => items.get(name) ?? null,
+  setItem: async (name, value) => void items.set(name, value),
+  removeItem: async (name) => items.delete(name),
+};
+createAuthClient({ refreshToken: storage });
+createAuthClient({ refreshToken: localStorage });
 // @ts-expect-error there is no such place
 createAuthClient({ refreshToken: 'sessionStorage' });
 `;
@@ -38,7 +47,7 @@ describe('the package of the browser client', () => {
     run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
   });
 
-  it('contains modules, types, the minified modules, its manifest, license and README, and no dependency', () => {
+  it('contains sources, modules, types, the minified modules, its manifest, license and README, and no dependency but optional peers', () => {
     const modules = [
       'account',
       'base64url',
@@ -48,11 +57,17 @@ describe('the package of the browser client', () => {
       'http',
       'index',
       'passkeys',
+      'react',
       'session',
+      'state',
       'types',
+      'vue',
     ];
     const expected = [
-      ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      ...modules.flatMap((name) => [
+        ...['.js', '.d.ts', '.d.ts.map'].map((end) => `dist/${name}${end}`),
+        `src/${name}.ts`,
+      ]),
       'dist/auth-account.min.js',
       'dist/auth-client.min.js',
       'package.json',
@@ -60,10 +75,30 @@ describe('the package of the browser client', () => {
       'README.md',
     ].map((file) => `package/${file}`);
     expect(run('tar', ['-tzf', tarball], folder).trim().split('\n').toSorted()).toEqual(expected.toSorted());
-    expect(Object.keys(manifestOf(CLIENT)).filter((name) => /ependencies/.test(name))).toEqual([]);
+    const { peerDependencies, peerDependenciesMeta } = manifestOf(CLIENT);
+    expect(Object.keys(manifestOf(CLIENT)).filter((name) => name.endsWith('ependencies'))).toEqual([
+      'peerDependencies',
+    ]);
+    const optional = Object.keys(peerDependencies!).map((name) => [name, { optional: true }]);
+    expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
   });
 
+  it('has declarations that lead to their sources', () => {
+    const declarations = Object.entries(sourcesOfDeclarations(join(folder, 'node_modules/@svc/auth-client')));
+    expect(declarations).toContainEqual(['dist/index.d.ts', 'src/index.ts']);
+    expect(declarations.filter(([, source]) => source === null)).toEqual([]);
+  });
+
+  it('is published without a complaint of npm, for everyone', () => {
+    expect(complaintsOfNpm(tarball)).toEqual([]);
+    expect(manifestOf(CLIENT).publishConfig).toEqual({ access: 'public' });
+  });
+
+  // The minified modules are for pages, which have no types.
   it('resolves with types', () => {
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const flags = ['--profile', 'esm-only', '--exclude-entrypoints', 'auth-client.min.js', 'auth-account.min.js'];
+    run(process.execPath, [attw, tarball, ...flags], ROOT);
     const publint = join(ROOT, 'node_modules/publint/src/cli.js');
     expect(run(process.execPath, [publint, 'run', tarball, '--strict'], ROOT)).toContain('All good!');
   });

@@ -7,16 +7,26 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createDatabase } from '../support/stores/database';
-import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/packages/package';
+import { LIBRARY, ROOT, isSource, manifestOf, packLibrary, run } from '../support/packages/package';
 import { send } from '../support/hosts/processes';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
-import { HOSTS, installed, listedByNpm, resolvedWith, start, typeErrors } from './installed';
+import {
+  HOSTS,
+  complaintsOfNpm,
+  installed,
+  listedByNpm,
+  resolvedWith,
+  sourcesOfDeclarations,
+  start,
+  typeErrors,
+} from './installed';
 
 const manifest = manifestOf(LIBRARY);
 const optional = Object.keys(manifest.peerDependenciesMeta!);
@@ -32,28 +42,29 @@ const REQUIRED = [...ROLES.dependency, ...ROLES.peer];
 const integrityOf = (file: string): string => createHash('sha512').update(readFileSync(file)).digest('base64');
 
 describe('the package', () => {
-  it('contains the compiled sources, its manifest, license, README and changelog, and nothing else', () => {
+  it('contains the sources, what is compiled from them, its manifest, license, README and changelog, and nothing else', () => {
     const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
-    const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(?<!spec|testkit)\.ts$/.test(file),
+    const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter(isSource);
+    const compiled = sources.flatMap((file) =>
+      ['.js', '.d.ts', '.d.ts.map'].map((end) => `dist/${file.replace(/\.ts$/, end)}`),
     );
-    const compiled = sources.flatMap((file) => ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
-    const expected = [...compiled, 'package.json', 'LICENSE', 'README.md', 'CHANGELOG.md'].map(
-      (file) => `package/${file}`,
-    );
+    const pages = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md'];
+    const expected = [...sources.map((file) => `src/${file}`), ...compiled, ...pages].map((file) => `package/${file}`);
     expect(files.toSorted()).toEqual(expected.toSorted());
   });
+
+  it('has at most 2 MB', () => expect(statSync(packLibrary()).size).toBeLessThan(2_000_000));
 
   // As it is published: with the type check, by another user, and in another folder.
   it('is the same file wherever it is built', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-build-'));
     const built = ['dist', 'CHANGELOG.md'].map((name) => join(LIBRARY, name));
-    const isSource = (path: string): boolean => !built.some((name) => path.startsWith(name));
+    const isUnbuilt = (path: string): boolean => !built.some((name) => path.startsWith(name));
     const settings = readdirSync(ROOT, { withFileTypes: true }).filter(
       (entry) => entry.isFile() && !entry.name.endsWith('.tgz'),
     );
     for (const name of [...settings.map((file) => file.name), 'libs/auth'])
-      cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: isSource });
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: isUnbuilt });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     run('sh', ['-c', 'umask 002 && chmod -R g+w libs *.json *.md && npm run pack:lib'], folder);
     expect(integrityOf(join(folder, basename(packLibrary())))).toBe(integrityOf(packLibrary()));
@@ -70,6 +81,11 @@ describe('the package', () => {
       return [...text.matchAll(/^import '(\..+)';$/gm)].map(([, name]) => join('dist', dirname(file), `${name}.js`));
     });
     expect(manifest.sideEffects).toEqual(imported.map((file) => `./${file}`).toSorted());
+  });
+
+  it('is published without a complaint of npm, for everyone', () => {
+    expect(complaintsOfNpm(packLibrary())).toEqual([]);
+    expect(manifest.publishConfig).toEqual({ access: 'public' });
   });
 
   it('resolves with types from ESM and from CommonJS', () => {
@@ -168,6 +184,12 @@ describeWithRedis('the package, installed', () => {
 
     it('has types that compile', () => {
       expect(typeErrors(folders[i]!, kind)).toEqual([]);
+    });
+
+    it('has declarations that lead to their sources', () => {
+      const declarations = sourcesOfDeclarations(join(folders[i]!, 'node_modules/@svc/auth'));
+      expect(declarations['dist/index.d.ts']).toBe('src/index.ts');
+      expect(Object.entries(declarations).filter(([, source]) => source === null)).toEqual([]);
     });
 
     it.each([

@@ -1,9 +1,9 @@
 import { transformSync } from '@swc/core';
-import { execFile, fork } from 'node:child_process';
+import { execFile, fork, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import * as ts from 'typescript';
 import { installedIn, linkPackages } from '../support/packages/closure';
@@ -197,6 +197,35 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
   return [...errors, ...found].map(
     ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
   );
+}
+
+/**
+ * Where the declarations of an unpacked package say that the source is, for "go to definition" of an editor.
+ *
+ * @returns the source of each declaration by its path in the package; null where no source is, or where the map contains
+ *   the text of the source: TypeScript ignores such a map
+ */
+export function sourcesOfDeclarations(folder: string): Record<string, string | null> {
+  const files = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' });
+  const sourceOf = (file: string): string | null => {
+    const path = join(folder, 'dist', file);
+    const [, name] = /\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(path, 'utf8')) ?? [];
+    if (!name) return null;
+    const map = JSON.parse(readFileSync(join(dirname(path), name), 'utf8'));
+    const source = join(dirname(path), map.sources[0]);
+    return existsSync(source) && !map.sourcesContent ? relative(folder, source) : null;
+  };
+  return Object.fromEntries(
+    files.filter((file) => file.endsWith('.d.ts')).map((file) => [join('dist', file), sourceOf(file)]),
+  );
+}
+
+/** What npm complains about, or corrects, when it publishes a file. No registry is asked: there is none at this address. */
+export function complaintsOfNpm(tarball: string): string[] {
+  const flags = ['--dry-run', '--registry', 'http://127.0.0.1:9', '--fetch-retries', '0', '--loglevel', 'warn'];
+  const { status, stderr } = spawnSync('npm', ['publish', tarball, ...flags], { cwd: ROOT, encoding: 'utf8' });
+  const complaints = stderr.split('\n').filter((line) => line && !line.includes('requires you to be logged in'));
+  return status === 0 ? complaints : [`npm publish ended with ${status}`, ...complaints];
 }
 
 /** Starts the host as a separate process. @returns its first message. @throws Error with its output, if it exits */

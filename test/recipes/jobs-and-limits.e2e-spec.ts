@@ -8,10 +8,10 @@ import { modulesOf } from '../docs/page-modules';
 import { TestApp } from '../support/hosts/app';
 import { ADA } from '../support/hosts/user-entities';
 
-const pages = modulesOf('docs/recipes/throttler-graphql.md');
+const pages = modulesOf('docs/recipes/graphql.md');
 const NewsResolver: Type = pages['src/news.resolver.ts'].NewsResolver;
 const LimitsModule: Type = pages['src/limits.module.ts'].LimitsModule;
-const Nightly: Type<{ run(): Promise<void> }> = modulesOf('docs/recipes/pruning.md')['src/nightly.ts'].Nightly;
+const Nightly: Type<{ run(): Promise<void> }> = modulesOf('docs/operations.md')['src/nightly.ts'].Nightly;
 
 const apollo = (): DynamicModule =>
   GraphQLModule.forRoot({

@@ -6,15 +6,12 @@ import { join } from 'node:path';
 import { authMigrations } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
-import { blocksOf, fileOf } from '../docs/blocks';
+import { filesOf } from '../docs/blocks';
 import { LOADER, type SourceFile, built } from '../docs/built';
 import { modulesOf } from '../docs/page-modules';
 import { eventually } from '../support/runtime/eventually';
 import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
-
-const filesOf = (page: string): SourceFile[] =>
-  blocksOf(page).flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, text: block.text }] : []));
 
 const replaced = (text: string, from: string, to: string): string => {
   expect(text).toContain(from);

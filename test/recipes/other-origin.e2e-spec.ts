@@ -7,7 +7,7 @@ import { TestApp } from '../support/hosts/app';
 import { describeWithBrowser, openBrowser } from '../support/clients/browser';
 import { ADA, PASSWORD } from '../support/hosts/user-entities';
 
-const RECIPE = 'docs/recipes/cookie-mode-other-origin.md';
+const RECIPE = 'docs/recipes/cookie-mode.md';
 const CREDENTIALS = { 'Access-Control-Allow-Credentials': 'true' };
 const SCRIPT = blocksOf(RECIPE).find(({ language }) => language === 'js')!.text;
 

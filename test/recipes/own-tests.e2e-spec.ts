@@ -8,7 +8,7 @@ const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.t
 
 // The tests of a page are registered in the surrounding `describe` block.
 describe('the recipe for unit tests', () => {
-  modulesOf('docs/recipes/unit-tests.md', GIVEN);
+  modulesOf('docs/recipes/tests.md', GIVEN, ['src/orders.controller.spec.ts']);
 });
 
 /** Runs the tests that the page shows, on a new database. */
@@ -24,7 +24,7 @@ function runEndToEnd(redisUrl: () => string | undefined): void {
   });
   afterAll(() => database.drop());
 
-  modulesOf('docs/recipes/end-to-end-tests.md', GIVEN);
+  modulesOf('docs/recipes/tests.md', GIVEN, ['test/app.e2e-spec.ts']);
 }
 
 describe('the recipe for end-to-end tests, without Redis', () => {

@@ -38,24 +38,24 @@ describeWithBrowser('the page of the sample', () => {
           await tab.isRefused('These credentials do not match our records.');
         },
       ],
-      ['Create an account', () => at('/#/register', 'Create an account')],
-      ['Create an account with a passkey', () => at('/#/register-passkey', 'Create an account with a passkey')],
-      ['Sign in with a mailed code', () => at('/#/sign-in-code', 'Sign in with a mailed code')],
-      ['Confirm your new address', () => at('/confirm-email?token=t', 'Confirm your new address')],
-      ['Restore your address', () => at('/undo-email?token=t', 'Restore your address')],
-      ['A sign-in that was not yours', () => at('/unknown-sign-in?token=t', 'A sign-in that was not yours')],
+      ['Create your account', () => at('/#/register', 'Create your account')],
+      ['Create your account with a passkey', () => at('/#/register-passkey', 'Create your account with a passkey')],
+      ['Sign in with a code', () => at('/#/sign-in-code', 'Sign in with a code')],
+      ['Confirm your new email', () => at('/confirm-email?token=t', 'Confirm your new email')],
+      ['Restore your email', () => at('/undo-email?token=t', 'Restore your email')],
+      ['Was this you?', () => at('/unknown-sign-in?token=t', 'Was this you?')],
       ['Forgot your password?', () => at('/#/forgot-password', 'Forgot your password?')],
       [
-        'Check your mail',
+        'Check your email',
         async () => {
           await tab.fills({ Email: 'demo@example.com' });
-          await tab.presses('Mail the link');
-          await tab.sees('Check your mail');
+          await tab.presses('Send link');
+          await tab.sees('Check your email');
         },
       ],
       ['Choose a new password', () => at('/reset-password?token=t&email=a%40example.com', 'Choose a new password')],
       ['Choose a new password, without a link', () => at('/reset-password', 'Choose a new password')],
-      ['Your address is confirmed', () => at('/verified?verified=1', 'Your address is confirmed')],
+      ['Your email is confirmed', () => at('/verified?verified=1', 'Your email is confirmed')],
       ['Mailbox', () => tab.page.goto(`${visit.url}/mailbox`)],
       [
         'Overview',
@@ -84,7 +84,7 @@ describeWithBrowser('the page of the sample', () => {
         },
       ],
       ['Sessions', () => tab.goes('Sessions')],
-      ['Sessions, with a question', () => press('Sign out everywhere…')],
+      ['Sessions, with a question', () => press('Sign out everywhere')],
       [
         'Password',
         async () => {
@@ -97,7 +97,7 @@ describeWithBrowser('the page of the sample', () => {
       ['Passkeys', () => tab.goes('Passkeys')],
       ['Your data', () => tab.goes('Your data')],
       ['Two-factor, off', () => tab.goes('Two-factor')],
-      ['Confirm your identity', () => press('Set it up')],
+      ['Confirm it’s you', () => press('Set up')],
       [
         'Two-factor, being set up',
         async () => {
@@ -161,7 +161,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
       const hint = (label: string) => tab.field(label).getAttribute('autocomplete');
       expect([await hint('Email'), await hint('Password')]).toEqual(['username webauthn', 'current-password']);
-      await at('/#/register', 'Create an account');
+      await at('/#/register', 'Create your account');
       expect([await hint('Name'), await hint('Email'), await hint('Password')]).toEqual([
         'name',
         'username',
@@ -218,14 +218,14 @@ describeWithBrowser('the page of the sample', () => {
     it('is registered, after the form has shown the errors', async () => {
       await tab.sees('Sign in');
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
-      await tab.sees('Create an account');
+      await tab.sees('Create your account');
       await tab.fills({ Name: 'Ada', Email: ADA, Password: 'password' });
-      await tab.presses('Create the account');
+      await tab.presses('Create account');
       await tab.isRefused('This password is one of the most common ones.');
       await tab.hasFocus(tab.field('Password'));
       expect(await tab.field('Password').getAttribute('aria-invalid')).toBe('true');
       await tab.field('Password').fill(FIRST);
-      await tab.presses('Create the account');
+      await tab.presses('Create account');
       await tab.sees('Overview');
       await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
     });
@@ -245,14 +245,14 @@ describeWithBrowser('the page of the sample', () => {
 
     it('confirms its address with the link in the mailbox, which does not remain in the address bar', async () => {
       await badge('not confirmed');
-      await tab.presses('Send the link again');
-      await tab.hears('A new link was sent.');
+      await tab.presses('Resend link');
+      await tab.hears('We have sent a new link.');
       const link = await visit.mailed(ADA, '/email/verify/');
       await tab.page.goto(link.replace('signature=', 'signature=0'));
-      await tab.sees('Your address is not confirmed');
+      await tab.sees('Your email is not confirmed');
       expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
       await tab.page.goto(`${link.replace('&', '&amp;')}>`);
-      await tab.sees('Your address is confirmed');
+      await tab.sees('Your email is confirmed');
       expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
       await tab.page.getByRole('link', { name: 'continue' }).click();
       await tab.sees('Overview');
@@ -266,10 +266,10 @@ describeWithBrowser('the page of the sample', () => {
       await tab.comesToFront();
       await tab.goes('Password');
       await tab.fills({ 'Current password': 'wrong', 'New password': SECOND });
-      await tab.presses('Change the password');
+      await tab.presses('Change password');
       await tab.isRefused('The password is not correct.');
       await tab.fills({ 'Current password': FIRST });
-      await tab.presses('Change the password');
+      await tab.presses('Change password');
       await tab.hears('Your password is changed.');
       await other.comesToFront();
       await other.page.getByRole('link', { name: 'Sessions' }).click();
@@ -290,20 +290,20 @@ describeWithBrowser('the page of the sample', () => {
       await tab.goes('Overview');
       await tab.goes('Sessions');
       expect(await rows.count()).toBe(3);
-      expect(await rows.first().innerText()).toContain('this one');
+      expect(await rows.first().innerText()).toContain('This device');
       await tab
-        .button(/^End the session of/)
+        .button(/^Sign out of (?!this)/)
         .first()
         .click();
       await tab.hears('The session has ended.');
       expect(await rows.count()).toBe(2);
-      await tab.presses('End all others');
+      await tab.presses('Sign out others');
       await tab.hears('All other sessions have ended.');
       expect(await rows.count()).toBe(1);
-      await tab.presses('Sign out everywhere…');
+      await tab.presses('Sign out everywhere');
       await tab.answers('Cancel');
-      await tab.hasFocus(tab.button('Sign out everywhere…'));
-      await tab.presses('Sign out everywhere…');
+      await tab.hasFocus(tab.button('Sign out everywhere'));
+      await tab.presses('Sign out everywhere');
       await tab.answers('Sign out everywhere');
       await tab.hears('You are signed out.');
     });
@@ -320,8 +320,8 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.getByRole('link', { name: 'Forgot your password?' }).click();
         await tab.sees('Forgot your password?');
         await tab.fills({ Email: email });
-        await tab.presses('Mail the link');
-        await tab.sees('Check your mail');
+        await tab.presses('Send link');
+        await tab.sees('Check your email');
         await tab.page.getByText(`If there is an account for ${email}, we have sent a link to it.`).waitFor();
         await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
         await tab.sees('Sign in');
@@ -337,8 +337,19 @@ describeWithBrowser('the page of the sample', () => {
       expect(await tab.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(token);
 
       await tab.fills({ 'New password': THIRD });
-      await tab.presses('Set the password');
+      await tab.presses('Set new password');
       await tab.hears('Your password is changed.');
+
+      // Each link works once.
+      const again = await visit.tab(tab.page.context(), link);
+      await again.fills({ 'New password': THIRD });
+      await again.presses('Set new password');
+      await again.sees('This link no longer works');
+      expect(await findingsIn(again.page)).toEqual([]);
+      await again.presses('Send a new link');
+      await again.sees('Check your email');
+      expect(await visit.mailed(ADA, '/reset-password', 2)).not.toBe(link);
+      await again.page.close();
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
     });
@@ -346,7 +357,7 @@ describeWithBrowser('the page of the sample', () => {
     it('exports its data after a confirmation with the password, with one dialog for several requests', async () => {
       await tab.goes('Your data');
       const { name, text } = await savedDuring(tab.page, async () => {
-        await tab.presses('Download your data');
+        await tab.presses('Download data');
         await tab.dialog().waitFor();
         await tab.confirms('wrong');
         await tab.isRefused('The password is not correct.');
@@ -361,13 +372,13 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
       await tab.goes('Your data');
-      await tab.button('Download your data').focus();
+      await tab.button('Download data').focus();
       await tab.page.keyboard.press('Enter');
       await tab.dialog().waitFor();
-      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Confirm', 'Cancel']);
+      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Cancel', 'Confirm']);
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
-      await tab.hasFocus(tab.button('Download your data'));
+      await tab.hasFocus(tab.button('Download data'));
     });
 
     it('is not changed without a confirmation', async () => {
@@ -376,9 +387,9 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
       await tab.goes('Your data');
-      await tab.presses('Delete the account…');
-      await tab.answers('Delete it');
-      await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
+      await tab.presses('Delete account');
+      await tab.answers('Delete account');
+      await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
       await tab.goes('Overview');
@@ -386,9 +397,9 @@ describeWithBrowser('the page of the sample', () => {
 
     it('is deleted', async () => {
       await tab.goes('Your data');
-      await tab.presses('Delete the account…');
-      await tab.answers('Delete it');
-      await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
+      await tab.presses('Delete account');
+      await tab.answers('Delete account');
+      await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await tab.confirms(THIRD);
       await tab.hears('Your account is deleted.');
       await tab.signsIn(ADA, THIRD);

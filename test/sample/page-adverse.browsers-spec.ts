@@ -29,7 +29,7 @@ describeWithBrowser('the page of the sample, used as people use it,', () => {
   const token = () => tab.page.evaluate<string>(`import('/web/auth.js').then(({ auth }) => auth.session.token)`);
   const registers = async (email: string, press: () => Promise<unknown>) => {
     await tab.page.goto(`${visit.url}/#/register`);
-    await tab.sees('Create an account');
+    await tab.sees('Create your account');
     await tab.fills({ Name: 'Ada', Email: email, Password: PASSWORD });
     await press();
     await tab.sees('Overview');
@@ -56,7 +56,7 @@ describeWithBrowser('the page of the sample, used as people use it,', () => {
 
   it('knows one mailbox in each spelling of its domain', async () => {
     const name = randomBytes(6).toString('hex');
-    await registers(`${name}@m\u00fcller.example`, () => tab.presses('Create the account'));
+    await registers(`${name}@m\u00fcller.example`, () => tab.presses('Create account'));
     for (const domain of ['xn--mller-kva.example', 'mu\u0308ller.example', 'M\u00dcLLER.example']) {
       await tab.signsOut();
       await tab.signsIn(`${name}@${domain}`, PASSWORD);
@@ -69,14 +69,14 @@ describeWithBrowser('the page of the sample, used as people use it,', () => {
 
   it('creates one account, and sets one password, with a double click', async () => {
     const email = `${randomBytes(6).toString('hex')}@example.com`;
-    await registers(email, () => tab.button('Create the account').dblclick());
+    await registers(email, () => tab.button('Create account').dblclick());
     expect(count('POST /auth/register')).toBe(1);
     await tab.signsOut();
     await visit.sample.call('POST', '/auth/forgot-password', { email });
     await tab.page.goto(await visit.mailed(email, '/reset-password'));
     await tab.sees('Choose a new password');
     await tab.fills({ 'New password': 'eight green bottles' });
-    await tab.button('Set the password').dblclick();
+    await tab.button('Set new password').dblclick();
     await tab.hears('Your password is changed. Sign in with the new one.');
     expect(count('POST /auth/reset-password')).toBe(1);
     await tab.signsIn(email, 'eight green bottles');

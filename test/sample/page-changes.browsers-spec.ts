@@ -35,10 +35,10 @@ describeWithBrowser('changes on the page of the sample', () => {
     const asks = async (address: string) => {
       await tab.goes('Email');
       await tab.fills({ 'New email': address });
-      await tab.presses('Mail the link');
+      await tab.presses('Send link');
       await tab.dialog().waitFor();
       await tab.confirms(ada.password);
-      await tab.hears(`Open the link that we have mailed to ${address}.`);
+      await tab.hears(`Open the link that we have sent to ${address}.`);
     };
     const opens = async (address: string, path: string, of = tab) => {
       const link = await visit.mailed(address, path);
@@ -61,37 +61,37 @@ describeWithBrowser('changes on the page of the sample', () => {
       await isAccessible();
 
       const second = await opens(NEW_ADDRESS, '/confirm-email');
-      await second.sees('Confirm your new address');
+      await second.sees('Confirm your new email');
       await isAccessible(second);
-      await second.presses('Confirm the new address');
-      await second.sees('Your address is changed');
+      await second.presses('Confirm new email');
+      await second.sees('Your email is changed');
       await isAccessible(second);
       await second.page.getByRole('link', { name: 'Continue' }).click();
       await second.sees('Overview');
-      await second.page.getByText(NEW_ADDRESS).waitFor();
+      await second.page.locator('main').getByText(NEW_ADDRESS).waitFor();
       await tab.comesToFront();
       await tab.goes('Overview');
-      await tab.page.getByText(NEW_ADDRESS).waitFor();
+      await tab.page.locator('main').getByText(NEW_ADDRESS).waitFor();
       await elsewhere.comesToFront();
-      await elsewhere.link('Sessions').click();
+      await elsewhere.chooses('Sessions');
       await elsewhere.sees('Sign in');
       await elsewhere.hears('Your session has ended.');
 
       const owner = await opens(ada.email, '/undo-email', elsewhere);
-      await owner.sees('Restore your address');
+      await owner.sees('Restore your email');
       await isAccessible(owner);
-      await owner.presses('Restore my address');
-      await owner.sees('Your address is restored');
+      await owner.presses('Restore my email');
+      await owner.sees('Your email is restored');
       await isAccessible(owner);
       await tab.comesToFront();
-      await tab.link('Sessions').click();
+      await tab.chooses('Sessions');
       await tab.sees('Sign in');
       await tab.signsIn(NEW_ADDRESS, ada.password);
       await tab.isRefused('These credentials do not match our records.');
 
       const reset = await opens(ada.email, '/reset-password', elsewhere);
       await reset.fills({ 'New password': NEW_PASSWORD });
-      await reset.presses('Set the password');
+      await reset.presses('Set new password');
       await reset.hears('Your password is changed.');
       await reset.signsIn(ada.email, NEW_PASSWORD);
       await reset.sees('Overview');
@@ -103,11 +103,11 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.sees('Overview');
       await asks('ada@other.example.com');
       const second = await opens('ada@other.example.com', '/confirm-email');
-      await second.presses('Confirm the new address');
-      await second.sees('Your address is changed');
+      await second.presses('Confirm new email');
+      await second.sees('Your email is changed');
       const third = await opens(ada.email, '/undo-email');
-      await third.presses('Restore my address');
-      await third.sees('Your address is restored');
+      await third.presses('Restore my email');
+      await third.sees('Your email is restored');
       await tab.comesToFront();
       await tab.sees('Sign in');
     });
@@ -117,20 +117,25 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.sees('Overview');
       await asks('demo@example.com');
       await tab.goes('Overview');
-      await tab.page.getByText(ada.email).waitFor();
+      await tab.page.locator('main').getByText(ada.email).waitFor();
     });
 
     it.each([
-      ['/confirm-email', 'Confirm the new address'],
-      ['/undo-email', 'Restore my address'],
-      ['/unknown-sign-in', 'It was not me: end all sessions'],
+      ['/confirm-email', 'Confirm new email'],
+      ['/undo-email', 'Restore my email'],
+      ['/unknown-sign-in', 'No, sign out everywhere'],
     ])('refuses a link that is not valid, and explains a missing token: %s', async (path, label) => {
       await tab.page.goto(`${visit.url}${path}?token=invalid`);
       await tab.presses(label);
-      await tab.isRefused('This link');
+      await tab.sees('This link no longer works');
+      await tab.page
+        .locator('main p')
+        .getByText(/^This link/)
+        .waitFor();
+      await tab.page.getByRole('link', { name: 'Continue' }).waitFor();
       await isAccessible();
       await tab.page.goto(`${visit.url}${path}`);
-      await tab.page.getByText('Open the link in your mail again.').waitFor();
+      await tab.page.getByText('Open the link in your email again.').waitFor();
       await isAccessible();
     });
   });
@@ -150,12 +155,12 @@ describeWithBrowser('changes on the page of the sample', () => {
 
       await tab.comesToFront();
       const report = await visit.tab(tab.page.context(), await visit.mailed(ada.email, '/unknown-sign-in', 2));
-      await report.sees('A sign-in that was not yours');
-      await report.presses('It was not me: end all sessions');
-      await report.sees('All sessions have ended');
+      await report.sees('Was this you?');
+      await report.presses('No, sign out everywhere');
+      await report.sees('You are signed out everywhere');
       await isAccessible(report);
       await stranger.comesToFront();
-      await stranger.link('Orders').click();
+      await stranger.chooses('Orders');
       await stranger.sees('Sign in');
       await stranger.hears('Your session has ended.');
       await stranger.page.context().close();
@@ -172,9 +177,9 @@ describeWithBrowser('changes on the page of the sample', () => {
       const known = tab.page.getByRole('group', { name: 'Known devices' });
       // The registration of the account came from another device.
       expect(await known.getByRole('listitem').count()).toBe(2);
-      await known.getByRole('listitem').filter({ hasText: 'this one' }).getByRole('button').click();
+      await known.getByRole('listitem').filter({ hasText: 'This device' }).getByRole('button').click();
       await isAccessible();
-      await tab.answers('Forget it');
+      await tab.answers('Forget device');
       await tab.hears('The device is forgotten.');
       expect(await known.getByRole('listitem').count()).toBe(1);
     });
@@ -185,7 +190,7 @@ describeWithBrowser('changes on the page of the sample', () => {
     beforeEach(isNew);
     afterEach(leaves);
 
-    const statement = () => tab.presses('Show the statement');
+    const statement = () => tab.presses('Show statement');
     const party = () => tab.presses('Order one of everything');
     const isOrdered = () => tab.page.getByRole('status').getByText('Ordered: tea, coffee, cake.').waitFor();
     const sessionCount = async () => {
@@ -212,7 +217,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.page.getByRole('heading', { name: 'Sign in again' }).waitFor();
       await isAccessible();
       await tab.page.keyboard.press('Escape');
-      await tab.hasFocus(tab.button('Show the statement'));
+      await tab.hasFocus(tab.button('Show statement'));
       expect(await tab.page.locator('.toast').allInnerTexts()).toEqual(['', '']);
       await statement();
       await tab.dialog().getByLabel('Password', { exact: true }).fill('wrong');
@@ -229,7 +234,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.sees('Overview');
       await tab.goes('Orders');
       await party();
-      await tab.page.getByRole('heading', { name: 'A second factor is needed' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'You need a second factor' }).waitFor();
       await isAccessible();
       await tab.dialog().getByRole('link', { name: 'Authenticator app' }).click();
       await tab.sees('Two-factor');
@@ -254,7 +259,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.dialog().getByText('The trust in your devices ends').waitFor();
       await tab.dialog().getByLabel('Password', { exact: true }).fill(ada.password);
       await tab.answers('Continue');
-      await tab.dialog().getByText('The password is right.').waitFor();
+      await tab.dialog().getByText('Your password is correct.').waitFor();
       await isAccessible();
       await tab.dialog().getByText('Use a recovery code instead').click();
       await tab.fills({ 'Recovery code': ada.recoveryCodes[0]! });
@@ -274,9 +279,9 @@ describeWithBrowser('changes on the page of the sample', () => {
       await ada.addAuthenticator();
       await ada.signsInWithCode(tab);
       await tab.goes('Your data');
-      await tab.presses('Delete the account…');
-      await tab.answers('Delete it');
-      await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
+      await tab.presses('Delete account');
+      await tab.answers('Delete account');
+      await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await isAccessible();
       const code = tab.dialog().getByLabel('Code from your authenticator app, or a recovery code');
       for (const [given, refusal] of [

@@ -33,10 +33,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
 
     const asks = async (email = ada.email) => {
       await tab.page.getByRole('link', { name: 'Email me a code' }).click();
-      await tab.sees('Sign in with a mailed code');
+      await tab.sees('Sign in with a code');
       await tab.fills({ Email: email });
-      await tab.presses('Mail the code');
-      await tab.sees('Enter the code');
+      await tab.presses('Send code');
+      await tab.sees('Enter your code');
     };
     const link = () => visit.mailed(ada.email, '/sign-in-code');
     const code = async () => new URLSearchParams(new URL(await link()).hash.slice(1)).get('code')!;
@@ -44,24 +44,24 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('signs in with the code of the mail, after a wrong one was refused', async () => {
       await asks();
       const mailed = await code();
-      await tab.hasFocus(tab.page.getByRole('heading', { name: 'Enter the code' }));
-      await tab.fills({ 'Code from the mail': mailed.replace(/\d/, (digit) => String((Number(digit) + 1) % 10)) });
+      await tab.hasFocus(tab.field('Code from the email'));
+      await tab.fills({ 'Code from the email': mailed.replace(/\d/, (digit) => String((Number(digit) + 1) % 10)) });
       await tab.presses('Sign in');
       await tab.isRefused('This code is not correct, or not valid any more.');
-      await tab.fills({ 'Code from the mail': [...mailed].join(' - ') });
+      await tab.fills({ 'Code from the email': [...mailed].join(' - ') });
       await tab.presses('Sign in');
       await tab.sees('Overview');
       expect(await amr(tab)).toEqual(['email']);
       await tab.lives('Signed in');
-      await tab.page.getByText('By mailed code.').waitFor();
+      await tab.page.getByText('By emailed code.').waitFor();
     });
 
     it('signs in with the link of the mail in another tab, and signs in the first tab', async () => {
       await asks();
       const other = await visit.tab(tab.page.context(), await link());
-      await other.sees('Sign in with a mailed code');
+      await other.sees('Sign in with a code');
       expect(other.page.url()).toBe(`${visit.url}/#/sign-in-code`);
-      expect(await other.field('Code from the mail').inputValue()).toBe(await code());
+      expect(await other.field('Code from the email').inputValue()).toBe(await code());
       await other.presses('Sign in');
       await other.sees('Overview');
       await tab.comesToFront();
@@ -73,10 +73,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
       const other = await visit.tab(undefined, await link());
       await other.presses('Sign in');
       await other.isRefused('This code is not correct, or not valid any more.');
-      await other.page.getByRole('link', { name: 'Mail me a new code' }).click();
-      await other.button('Mail the code').waitFor();
+      await other.page.getByRole('link', { name: 'Get a new code' }).click();
+      await other.button('Send code').waitFor();
       await other.page.context().close();
-      await tab.fills({ 'Code from the mail': await code() });
+      await tab.fills({ 'Code from the email': await code() });
       await tab.presses('Sign in');
       await tab.sees('Overview');
     });
@@ -84,10 +84,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('asks for the second factor, too', async () => {
       await ada.addAuthenticator();
       await asks();
-      await tab.fills({ 'Code from the mail': await code() });
+      await tab.fills({ 'Code from the email': await code() });
       await tab.presses('Sign in');
       await tab.sees('One more step');
-      await tab.page.getByText('The code is right.').waitFor();
+      await tab.page.getByText('Your code is correct.').waitFor();
       await tab.fills({ 'Code from your authenticator app': await ada.code() });
       await tab.button('Continue').first().click();
       await tab.sees('Overview');
@@ -97,7 +97,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('says the same for an address without an account, and is accessible in each step', async () => {
       await tab.page.setViewportSize({ width: 360, height: 740 });
       await tab.page.getByRole('link', { name: 'Email me a code' }).click();
-      await tab.sees('Sign in with a mailed code');
+      await tab.sees('Sign in with a code');
       await isAccessible(tab);
       await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
       await tab.sees('Sign in');
@@ -105,12 +105,12 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.page.getByText('If there is an account for nobody@example.com, we have sent a code to it.').waitFor();
       await isAccessible(tab);
       await tab.page.goto(`${visit.url}/sign-in-code#code=12345678`);
-      await tab.field('Code from the mail').waitFor();
+      await tab.field('Code from the email').waitFor();
       await isAccessible(tab);
       await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
       await tab.sees('Sign in');
       await tab.page.getByRole('link', { name: 'Email me a code' }).click();
-      await tab.button('Mail the code').waitFor();
+      await tab.button('Send code').waitFor();
     });
   });
 
@@ -135,7 +135,8 @@ describeWithBrowser('the entry to the page of the sample', () => {
     /** When the session in the list ends, in hours. */
     const sessionHours = async () => {
       await tab.goes('Sessions');
-      const end = tab.page.getByText(/ends/).locator('time').last();
+      const card = tab.page.getByRole('listitem').filter({ hasText: 'This device' });
+      const end = card.locator('dl > div', { hasText: 'Ends' }).locator('time');
       return Math.round((Date.parse((await end.getAttribute('datetime'))!) - Date.now()) / 3_600_000);
     };
 
@@ -145,7 +146,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.sees('Overview');
       expect([await cookieDays(), await sessionHours()]).toEqual([-1, 12]);
       await tab.goes('Passkeys');
-      await tab.presses('Add a passkey');
+      await tab.presses('Add passkey');
       await tab.dialog().waitFor();
       await authenticator.touch(async () => {
         await tab.confirms();
@@ -190,6 +191,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('needs the second factor once, if the user trusts the device', async () => {
       await ada.signsIn(tab);
       await tab.sees('One more step');
+      // The code is first, and has the focus. The choice is below it.
+      await tab.hasFocus(tab.field('Code from your authenticator app'));
+      await tab.page.keyboard.press('Tab');
+      await tab.hasFocus(tab.field('Trust this device for 30 days'));
       await tab.field('Trust this device for 30 days').check();
       await isAccessible(tab);
       await tab.fills({ 'Code from your authenticator app': await ada.code() });
@@ -212,9 +217,9 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('needs the second factor again after the end of the trust', async () => {
       await tab.goes('Devices');
       await isAccessible(tab);
-      await tab.button(/^End trust in /).click();
-      await tab.hears('The trust has ended.');
-      await tab.page.getByText('No device is trusted.').waitFor();
+      await tab.button(/^Stop trusting /).click();
+      await tab.hears('This device is no longer trusted.');
+      await tab.page.getByText('No trusted devices.').waitFor();
       await tab.signsOut();
       await ada.signsInWithCode(tab);
     });
@@ -243,10 +248,10 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await isAccessible(tab);
       const secret = secretIn((await tab.page.locator('.uri').textContent())!);
       await tab.fills({ 'Code from the app': '000000' });
-      await tab.presses('Switch it on, and sign in');
+      await tab.presses('Turn on and sign in');
       await tab.isRefused('The code is not correct.');
       await tab.fills({ 'Code from the app': codeAt(secret, Math.floor(Date.now() / 30_000)) });
-      await tab.presses('Switch it on, and sign in');
+      await tab.presses('Turn on and sign in');
       await tab.sees('Save your recovery codes');
       expect(await tab.page.locator('.codes li').count()).toBe(8);
       await isAccessible(tab);
@@ -262,9 +267,9 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('sets up a passkey after a registration', async () => {
       await tab.page.evaluate(WITHOUT_AUTOFILL);
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
-      await tab.sees('Create an account');
+      await tab.sees('Create your account');
       await tab.fills({ Name: 'Ada', Email: 'ada@example.com', Password: 'seven green bottles' });
-      await tab.presses('Create the account');
+      await tab.presses('Create account');
       await tab.sees(heading);
       await authenticator.refuse(async () => {
         await tab.presses('Create a passkey');
@@ -307,23 +312,23 @@ describeWithBrowser('the entry to the page of the sample', () => {
     it('creates an account with a passkey, after the form has shown the errors', async () => {
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
       await tab.page.getByRole('link', { name: 'Use a passkey, without a password' }).click();
-      await tab.sees('Create an account with a passkey');
+      await tab.sees('Create your account with a passkey');
       await isAccessible(tab);
       await tab.fills({ Name: 'Ada', Email: 'ada@example.com' });
       await authenticator.refuse(async () => {
-        await tab.presses('Create the account with a passkey');
+        await tab.presses('Create account with a passkey');
         await tab.isRefused('The passkey was not used');
       });
       await authenticator.touch(async () => {
         // Firefox does not have the signal of unknown passkeys, and would keep that of the refused registration.
         if (!inFirefox) {
           await tab.fills({ Email: 'demo@example.com' });
-          await tab.presses('Create the account with a passkey');
+          await tab.presses('Create account with a passkey');
           await tab.isRefused('This email is taken.');
           await eventually(async () => (await authenticator.held()).length === 0);
           await tab.fills({ Email: 'ada@example.com' });
         }
-        await tab.presses('Create the account with a passkey');
+        await tab.presses('Create account with a passkey');
         await tab.sees('Overview');
       });
       await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
@@ -334,7 +339,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.goes('Passkeys');
       const remove = async () => {
         await tab.presses('Delete Unnamed passkey');
-        await tab.answers('Delete');
+        await tab.answers('Delete passkey');
       };
       await authenticator.touch(async () => {
         await remove();
@@ -343,7 +348,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       });
       await tab.goes('Password');
       await tab.fills({ 'New password': 'seven green bottles' });
-      await tab.presses('Set a password');
+      await tab.presses('Set password');
       await tab.hears('Your password is set.');
       await tab.field('Current password').waitFor();
       await tab.goes('Passkeys');
@@ -363,7 +368,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
           await tab.sees('Overview');
         });
         await tab.goes('Passkeys');
-        await tab.page.getByText('You have no passkeys yet.').waitFor();
+        await tab.page.getByText('No passkeys yet.').waitFor();
         expect(await tab.page.locator('.toast').allInnerTexts()).toEqual(['', '']);
         await tab.signsOut();
       });

@@ -148,7 +148,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Renew now');
       await tab.page.locator('.events li:nth-child(4)').waitFor();
       await tab.goes('Sessions');
-      await tab.page.getByText('this one').waitFor();
+      await tab.page.getByText('This device').waitFor();
       await tab.goes('Overview');
     });
 
@@ -337,7 +337,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Order cake');
       await tab.hears('Ordered: cake.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake', 'tea']);
-      await tab.presses('Cancel tea');
+      await tab.presses('Cancel order: tea');
       await tab.confirms();
       await tab.hears('The order is cancelled.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
@@ -354,9 +354,9 @@ describeWithBrowser('the page of the sample', () => {
     it('that a token refuses which may only read, until its session is ended', async () => {
       await tab.presses('Try as a read-only device');
       await refused('This needs the ability orders.write.');
-      await tab.page.getByText('will never have another ability than orders.read').waitFor();
+      await tab.page.getByText('never gets another ability than orders.read').waitFor();
       await tab.goes('Sessions');
-      await tab.presses('End the session of Read-only device');
+      await tab.presses('Sign out of Read-only device');
       await tab.hears('The session has ended.');
       await tab.goes('Orders');
       await tab.presses('Try as a read-only device');

@@ -68,7 +68,7 @@ describeWithBrowser('the quality of a page', () => {
         'a second factor that is being set up',
         async () => {
           await tab.goes('Two-factor');
-          await tab.presses('Set it up');
+          await tab.presses('Set up');
           await tab.confirms();
           await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
         },
@@ -88,14 +88,14 @@ describeWithBrowser('the quality of a page', () => {
         'a mailed code',
         async () => {
           await tab.page.goto(`${visit.url}/sign-in-code#code=12345678`);
-          await tab.sees('Sign in with a mailed code');
+          await tab.sees('Sign in with a code');
         },
       ],
       [
         'a mailed link with a button',
         async () => {
           await tab.page.goto(`${visit.url}/unknown-sign-in?token=t`);
-          await tab.sees('A sign-in that was not yours');
+          await tab.sees('Was this you?');
         },
       ],
       ['the mailbox', () => tab.page.goto(`${visit.url}/mailbox`)],

@@ -41,7 +41,7 @@ describeWithBrowser('the page of the sample', () => {
         expect((await tab.payload()).amr).toEqual(['pwd']);
         await tab.goes('Passkeys');
         await tab.fills({ Name: 'Laptop' });
-        await tab.presses('Add a passkey');
+        await tab.presses('Add passkey');
         await tab.dialog().waitFor();
         expect(await authenticator.held()).toEqual([]);
         await authenticator.touch(async () => {
@@ -54,7 +54,7 @@ describeWithBrowser('the page of the sample', () => {
 
       it('is refused by a device that already has one', async () => {
         await authenticator.touch(async () => {
-          await tab.presses('Add a passkey');
+          await tab.presses('Add passkey');
           await tab.isRefused('This device already has a passkey for this account.');
         });
       });
@@ -109,9 +109,9 @@ describeWithBrowser('the page of the sample', () => {
 
       it('is deleted after a question, also by the authenticator', async () => {
         await tab.presses('Delete Old laptop');
-        await tab.answers('Delete');
+        await tab.answers('Delete passkey');
         await tab.hears('The passkey is deleted.');
-        await tab.page.getByText('You have no passkeys yet.').waitFor();
+        await tab.page.getByText('No passkeys yet.').waitFor();
         // Firefox does not have the signal of accepted passkeys.
         if (!inFirefox) await eventually(async () => (await authenticator.held()).length === 0);
       });
@@ -130,7 +130,7 @@ describeWithBrowser('the page of the sample', () => {
 
       it('is set up with a QR code of the URI that is shown as text, and with a code', async () => {
         await tab.goes('Two-factor');
-        await tab.presses('Set it up');
+        await tab.presses('Set up');
         const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
         await picture.waitFor();
         const uri = await tab.page.locator('.uri').textContent();
@@ -151,21 +151,21 @@ describeWithBrowser('the page of the sample', () => {
       it('has recovery codes to copy and to download', async () => {
         codes = await shownCodes();
         expect(codes).toHaveLength(8);
-        await tab.presses('Copy');
+        await tab.presses('Copy codes');
         await tab.hears('Copied.');
         expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
-        const { name, text } = await savedDuring(tab.page, () => tab.presses('Download'));
+        const { name, text } = await savedDuring(tab.page, () => tab.presses('Download codes'));
         expect([name, text]).toEqual(['recovery-codes.txt', expect.stringContaining(`${codes.join('\n')}\n`)]);
       });
 
       it('is turned on only with a correct code, and does not show its recovery codes again', async () => {
         await tab.fills({ 'Code from the app': '000000' });
-        await tab.presses('Switch it on');
+        await tab.presses('Turn on');
         await tab.isRefused('The code is not correct.');
         // A pasted code with a space is not cut.
         await tab.fills({ 'Code from the app': codeAt(secret, step()).replace(/^.../, '$& ') });
-        await tab.presses('Switch it on');
-        await tab.hears('Two-factor authentication is on.');
+        await tab.presses('Turn on');
+        await tab.hears('Two-factor is on.');
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
         expect(await shownCodes()).toEqual([]);
       });
@@ -193,15 +193,15 @@ describeWithBrowser('the page of the sample', () => {
       });
 
       it('gets new recovery codes, and is turned off', async () => {
-        await tab.presses('New recovery codes…');
-        await tab.answers('Make new ones');
-        await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
+        await tab.presses('Get new codes');
+        await tab.answers('Replace codes');
+        await tab.page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
         await tab.confirms();
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
         expect((await shownCodes()).filter((code) => codes.includes(code))).toEqual([]);
-        await tab.presses('Switch it off…');
-        await tab.answers('Switch it off');
-        await tab.hears('Two-factor authentication is off.');
+        await tab.presses('Turn off');
+        await tab.answers('Turn off');
+        await tab.hears('Two-factor is off.');
         await tab.signsOut();
         await tab.signsIn(DEMO.user);
         await tab.sees('Overview');
@@ -218,7 +218,7 @@ describeWithBrowser('the page of the sample', () => {
       const tab = await visit.tab(undefined, `${visit.url}/#/two-factor`);
       await tab.sees('Sign in');
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
-      await tab.sees('Create an account');
+      await tab.sees('Create your account');
       await tab.page.getByRole('link', { name: 'Sign in' }).click();
       await tab.signsIn();
       await tab.sees('Two-factor');
@@ -236,7 +236,7 @@ describeWithBrowser('the page of the sample', () => {
       const others = await visit.sample.login(DEMO.user);
       await tab.goes('Sessions');
       await visit.sample.call('DELETE', '/auth/sessions/others', undefined, others.body.access_token);
-      await tab.link('Orders').click();
+      await tab.chooses('Orders');
       await tab.sees('Sign in');
       await tab.signsIn();
       await tab.sees('Orders');
@@ -255,21 +255,6 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Use the demo account');
       await tab.page.getByRole('alert').getByText('Restart the sample to get the demo account again.').waitFor();
       await tab.page.context().close();
-    });
-  });
-
-  describe('a message on a phone', () => {
-    visit.forTests();
-
-    it('covers nothing at the top of the page', async () => {
-      const tab = await visit.tab(await visit.person({ viewport: PHONE }));
-      await tab.signsIn();
-      await tab.sees('Overview');
-      await tab.signsOut();
-      const [message, content] = await Promise.all(
-        ['#status', '.frame'].map((part) => tab.page.locator(part).boundingBox()),
-      );
-      expect(message!.y + message!.height).toBeLessThanOrEqual(content!.y);
     });
   });
 
@@ -300,7 +285,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsIn();
       await tab.sees('Overview');
       await tab.goes('Passkeys');
-      await tab.presses('Add a passkey');
+      await tab.presses('Add passkey');
       await tab.dialog().waitFor();
       await authenticator.touch(async () => {
         await tab.confirms();
@@ -368,13 +353,13 @@ describeWithBrowser('the page of the sample', () => {
 
     it('is offered together with the codes of a second factor, and also completes the login', async () => {
       await tab.goes('Two-factor');
-      await tab.presses('Set it up');
+      await tab.presses('Set up');
       await tab.confirms();
       await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
       secret = secretIn((await tab.page.locator('.uri').textContent())!);
       await tab.fills({ 'Code from the app': codeAt(secret, step()) });
-      await tab.presses('Switch it on');
-      await tab.hears('Two-factor authentication is on.');
+      await tab.presses('Turn on');
+      await tab.hears('Two-factor is on.');
       await tab.signsOut();
       await challenge();
       await tab.field('Code from your authenticator app').waitFor();

@@ -34,13 +34,12 @@ describe('the sample, as a process', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
     const first = await (await SampleProcess.launch({ DATA_DIR: dataDir, NODE_ENV: 'development' })).ready();
     await eventually(async () => first.log.includes('Ctrl-C'));
-    expect(first.log).not.toContain(readFileSync(join(dataDir, 'secret'), 'utf8'));
     isShort(first.log, 1);
+    expect(first.log).not.toContain(readFileSync(join(dataDir, 'secret'), 'utf8'));
     const shown = /^ {2}(\w[\w ]*\w) {2,}(\S+)/gm;
     const addresses = Object.fromEntries([...first.log.matchAll(shown)].map(([, name, value]) => [name, value]));
     expect(addresses).toMatchObject({ Customer: 'demo@example.com', Admin: 'root@example.com' });
     for (const name of ['Page', 'API docs', 'Mailbox']) expect((await fetch(addresses[name]!)).status).toBe(200);
-
     const { status, body } = await first.login('demo@example.com');
     expect(status).toBe(200);
     const user: unknown = (await first.call('GET', '/user', undefined, body.access_token)).body;
@@ -52,6 +51,7 @@ describe('the sample, as a process', () => {
         token_pinned: false,
         name: 'Demo',
         email: 'demo@example.com',
+        language: null,
         two_factor: false,
         has_password: true,
       },

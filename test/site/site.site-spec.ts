@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PAGES } from '../docs/blocks';
@@ -33,10 +33,37 @@ const SAMPLES = [
   '/404.html',
 ];
 
+/** Questions of readers, each with the page that answers it. Pages of `docs` that are not there yet are left out. */
+const QUESTIONS = (
+  [
+    ['how do I log out', 'sessions'],
+    ['log out', 'sessions'],
+    ['logout', 'sessions'],
+    ['admin unlock user', 'rate-limits'],
+    ['Next.js', 'recipes/nextjs'],
+    ['mobile', 'recipes/mobile'],
+    ['React', 'recipes/react'],
+    ['Vue', 'recipes/vue'],
+    ['Angular', 'recipes/angular'],
+    ['remember me', 'sessions'],
+    ['refresh token', 'sessions'],
+    ['social login', 'recipes/social-login'],
+    ['API key', 'recipes/personal-access-tokens'],
+    ['reset password', 'passwords'],
+    ['two factor', 'two-factor'],
+    ['docker', 'deployment'],
+  ] as const
+).filter(([, page]) => existsSync(join(ROOT, `docs/${page}.md`)));
+
+/** The API reference, with the scripts of its pages. */
+const LARGEST_API = 10_000_000;
+
 /** For the first visit of one page. All files are compressed. */
 const BUDGET = { pictures: 150_000, others: 130_000 };
 
 const REPOSITORY = /^https:\/\/github\.com\/svc-auth\/svc-auth\/(?:blob|tree)\/main\/([^#]+)/;
+
+const toFile = (end: string): string => (end === 'md' ? 'html' : 'index.html');
 
 const linksOf = (html: string): string[] =>
   [...html.matchAll(/<a [^>]*?href="([^"]*)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'));
@@ -73,7 +100,7 @@ describe('the built site', () => {
 
   it('has every page of the documentation, and a page for every export', () => {
     const shown = PAGES.filter((page) => page.startsWith('docs/')).map((page) =>
-      page === 'docs/README.md' ? '/contents.html' : `/${page.slice(5).replace(/md$/, 'html')}`,
+      page === 'docs/README.md' ? '/contents.html' : `/${page.slice(5).replace(/(?<=\/)README.md$|md$/, toFile)}`,
     );
     expect(shown.filter((page) => !pages.has(page))).toEqual([]);
     const exported = Object.keys(jest.requireActual<object>('@svc/auth'));
@@ -81,13 +108,13 @@ describe('the built site', () => {
     expect(exported.filter((name) => !kinds.some((kind) => pages.has(`/api/auth/${kind}/${name}.html`)))).toEqual([]);
   });
 
-  it('has an API reference that names each import path, also that of the browser client, with a group in the sidebar', () => {
+  it('has an API reference that names each import path, also that of the browser client, whose page lists its names', () => {
     const index = pages.get('/api/index.html')!;
     expect(index).toContain('Every name that you can import');
     const text = readFileSync(join(ROOT, 'libs/auth-client/src/index.ts'), 'utf8');
     const exported = [...text.matchAll(/^ {2}(\w+),$|\{ (\w+)/gm)].map(([, listed, single]) => listed ?? single!);
     expect(exported).toEqual(expect.arrayContaining(['createAuthClient', 'AuthError', 'AuthClient']));
-    const links = linksOf(index);
+    const links = linksOf(pages.get('/api/auth-client/index.html')!);
     expect(exported.filter((name) => !links.some((link) => link.endsWith(`/${name}.html`)))).toEqual([]);
     for (const name of [
       'auth',
@@ -125,7 +152,17 @@ describe('the built site', () => {
   it('lists every page of the index in the sidebar', () => {
     const links = linksOf(/<aside class="VPSidebar[\s\S]*?<\/aside>/.exec(pages.get('/contents.html')!)![0]);
     const index = [...readFileSync(join(ROOT, 'docs/README.md'), 'utf8').matchAll(/\]\(([\w/-]+)\.md\)/g)];
-    expect(index.map(([, page]) => `/${page}.html`).filter((page) => !links.includes(page))).toEqual([]);
+    const shown = index.map(([, page]) => (page!.endsWith('/README') ? `/${page!.slice(0, -6)}` : `/${page}.html`));
+    expect(shown.filter((page) => !links.includes(page))).toEqual([]);
+  });
+
+  it('has an API reference of less than 10 MB', () => {
+    const files = readdirSync(site.folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /^(?:api\/|assets\/api_).*\.\w+$/.test(file),
+    );
+    expect(files.length).toBeGreaterThan(400);
+    const size = files.reduce((sum, file) => sum + statSync(join(site.folder, file)).size, 0);
+    expect(size).toBeLessThan(LARGEST_API);
   });
 
   it('has no link to a page, a heading or a file of the repository that does not exist', () => {
@@ -223,14 +260,48 @@ describe('the built site', () => {
       await page.context().close();
     });
 
-    it('finds "refresh token" without another host, and opens the first result', async () => {
+    /** The pages that the search finds for a question, best first. */
+    async function found(page: Page, question: string): Promise<string[]> {
+      const results = page.locator('#localsearch-list .result');
+      // The results of the former question go first.
+      await page.getByRole('searchbox').fill('zzzzzzzz');
+      await eventually(async () => (await results.count()) === 0);
+      await page.getByRole('searchbox').fill(question);
+      await results.first().waitFor();
+      return results.evaluateAll((links: { getAttribute: (name: string) => string | null }[]) =>
+        links.map((link) => link.getAttribute('href')!.replace(/^\/|\.html.*$/g, '')),
+      );
+    }
+
+    it('answers the questions of readers with the right page among the first three, without another host', async () => {
       const page = await open('/');
       await page.getByRole('button', { name: 'Search' }).first().click();
-      await page.getByRole('searchbox').fill('refresh token');
-      const results = page.locator('#localsearch-list .result');
-      await results.first().waitFor();
-      expect(await results.count()).toBeGreaterThan(5);
-      expect((await results.first().textContent())!.toLowerCase()).toContain('refresh');
+      const missed: object[] = [];
+      for (const [question, answer] of QUESTIONS) {
+        const first = (await found(page, question)).slice(0, 3);
+        if (!first.includes(answer)) missed.push({ question, first });
+      }
+      expect(QUESTIONS.length).toBeGreaterThan(9);
+      expect(missed).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('has records of design, changes and the API behind the guides in its search', async () => {
+      const page = await open('/');
+      await page.getByRole('button', { name: 'Search' }).first().click();
+      for (const question of ['session', 'refresh', 'password']) {
+        const best = (await found(page, question)).slice(0, 5);
+        expect(best.filter((one) => /^(?:api|decisions)\/|^changelog|^standards/.test(one))).toEqual([]);
+      }
+      expect(await found(page, 'AuthModuleOptions')).toContainEqual(expect.stringMatching(/^api\//));
+      await page.context().close();
+    });
+
+    it('opens the first result of a search with the keyboard', async () => {
+      const page = await open('/');
+      await page.getByRole('button', { name: 'Search' }).first().click();
+      await found(page, 'refresh token');
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.pathname !== '/');
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -247,6 +318,22 @@ describe('the built site', () => {
       await page.getByRole('switch').last().click();
       await page.reload();
       expect(await page.evaluate<boolean>("document.documentElement.classList.contains('dark')")).toBe(true);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it.each([
+      ['in each group of the page', true, 5],
+      ['in its own group without scripts', false, 1],
+    ])('shows the code of a tab that a reader chooses, %s', async (_, javaScriptEnabled, count) => {
+      const page = await open('/quick-start.html', { javaScriptEnabled });
+      const shown = page
+        .locator('.vp-code-group', { hasText: 'Drizzle' })
+        .locator('pre:visible', { hasText: /drizzle/i });
+      expect(await shown.count()).toBe(0);
+      await page.locator('.vp-code-group label', { hasText: 'Drizzle' }).first().click();
+      await eventually(async () => (await shown.count()) >= count);
+      expect(await shown.count()).toBe(count);
       expect(complaints).toEqual([]);
       await page.context().close();
     });

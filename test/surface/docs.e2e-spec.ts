@@ -10,7 +10,7 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { EXAMPLE_PAGES, PAGES, SHOWN, blocksOf, codeAt, fileOf } from '../docs/blocks';
+import { EXAMPLE_PAGES, PAGES, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, fileOf, filesOf } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -30,6 +30,9 @@ const pathsIn = (page: string): string[] =>
 /** The possible files of a path: the path itself, or a test that is named without its suffix. */
 const filesAt = (path: string): string[] =>
   /\.(ts|md)$/.test(path) ? [path] : ['.e2e-spec.ts', '.alone-spec.ts', '.spec.ts'].map((ending) => path + ending);
+
+/** Examples whose page leads from an empty folder to the whole application. */
+const WHOLE = ['examples/prisma', 'examples/drizzle'];
 
 /** The rows of every table of a page as lists of cells, without the header rows. */
 const rowsOf = (page: string): string[][] =>
@@ -125,9 +128,14 @@ describe('the documentation', () => {
     }
   });
 
-  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client. The reader of a
-  // page about a move has the other files.
-  it.each([...SHOWN].filter(([page, source]) => !source.endsWith('.ts') && !page.startsWith('docs/recipes/from-')))(
+  it.each([...SHOWN_IN_TABS])('shows in the tab %s of the quick start the code of %s', (tab, source) => {
+    const shown = filesOf('docs/quick-start.md', tab).filter(({ file }) => file !== 'src/app.controller.ts');
+    expect(shown.length).toBeGreaterThan(1);
+    for (const { file, text } of shown) expect(text.replace(`// ${file}\n`, '')).toBe(read(`${source}/${file}`));
+  });
+
+  // So the example, which is compiled and run, is what a reader of the page has. Prisma generates its client.
+  it.each([...SHOWN].filter(([, source]) => WHOLE.includes(source)))(
     'shows in %s all files that its files import',
     (page) => {
       const files = new Map(blocksOf(page).flatMap((block) => (fileOf(block) ? [[fileOf(block)!, block.text]] : [])));
@@ -154,6 +162,8 @@ describe('the documentation', () => {
     const broken = [...PAGES, ...EXAMPLE_PAGES].flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([, target, heading]) => {
         const file = join(page, target ? join('..', target) : '');
+        // The status of a workflow is at the host of the repository, outside of its files.
+        if (page === 'README.md' && target!.startsWith('../../actions/')) return [];
         if (!existsSync(join(ROOT, file))) return [`${page}: ${file}`];
         const headings = [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, text]) => anchor(text!));
         return heading && !headings.includes(heading) ? [`${page}: ${file}#${heading}`] : [];
@@ -165,9 +175,9 @@ describe('the documentation', () => {
   it('names options that exist', () => {
     const options = new Set([...read('docs/options.md').matchAll(/^\| `([\w.]+)`/gm)].map(([, option]) => option!));
     const blocks = new Set([...options].filter((option) => option.includes('.')).map((option) => option.split('.')[0]));
-    // The first column of this page has the names of the original interface.
+    // The first column of this page, and its lists of names, are those of the original interface.
     const here = (page: string): string =>
-      page === 'docs/specification.md' ? read(page).replaceAll(/^\|[^|]*\|/gm, '|') : read(page);
+      page === 'docs/specification.md' ? read(page).replaceAll(/^\|[^|]*\||^In camelCase: .*$/gm, '|') : read(page);
     const unknown = PAGES.flatMap((page) =>
       [...here(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`/g)]
         .filter(([, block, rest]) => blocks.has(block) && rest !== 'ts' && !options.has(`${block}.${rest}`))
@@ -221,10 +231,20 @@ describe('the documentation', () => {
     expect(listed.filter((code) => code !== 'Code')).toEqual([...new Set(expected.flat())].toSorted());
   });
 
-  it('has every page in its index', () => {
+  it('has every page in its index, or in that of the decisions', () => {
+    const unlisted = (folder: string, pages: readonly string[]): string[] => {
+      const index = read(`${folder}/README.md`);
+      return pages.filter((page) => !index.includes(`(${page.slice(folder.length + 1)})`));
+    };
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
-    const index = read('docs/README.md');
-    expect(pages.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
+    const isDecision = (page: string): boolean => /\/decisions\/(?!README)/.test(page);
+    expect(
+      unlisted(
+        'docs',
+        pages.filter((page) => !isDecision(page)),
+      ),
+    ).toEqual([]);
+    expect(unlisted('docs/decisions', pages.filter(isDecision))).toEqual([]);
   });
 });
 

@@ -121,7 +121,7 @@ describe('the workflows', () => {
   it('run on every supported version of Node, PostgreSQL, Nest and TypeORM, and on both adapters', () => {
     const runs = workflowOf('ci.yml').jobs.suite!.strategy!.matrix.include!;
     const of = (name: string) => [...new Set(runs.map((one) => one[name]!))].toSorted();
-    expect(of('node')).toEqual([20, 22, 24]);
+    expect(of('node')).toEqual([20, 22, 24, 26]);
     expect(of('postgres')).toEqual([15, 16, 17, 18]);
     expect(of('adapter')).toEqual(['Express', 'Fastify']);
     expect(of('nest')).toEqual([11, 12]);
@@ -135,6 +135,12 @@ describe('the workflows', () => {
       };
       expect([suite, adapter, nest, typeorm]).toEqual([suite, ...(on[suite as keyof typeof on] ?? ['Express', 12, 1])]);
     }
+  });
+
+  it('run the packed package on every supported version of Node', () => {
+    const runs = workflowOf('ci.yml').jobs.hosts!.strategy!.matrix.include!;
+    const nodes = runs.flatMap(({ suite, node }) => (suite === 'test:package' ? [node] : []));
+    expect(nodes).toEqual([20, 22, 24, 26]);
   });
 
   it('publish after the tests, in a job that runs no script of a package', () => {
@@ -244,6 +250,12 @@ function repository(): string {
 describe('the repository', () => {
   it('has one version of the library and of the client', () => {
     expect(manifestOf(join(ROOT, 'libs/auth-client')).version).toBe(manifestOf(LIBRARY).version);
+  });
+
+  // Node 21, and 22 before 22.12, cannot require the ES modules of Nest 12.
+  it('has the same versions of Node in each manifest', () => {
+    const engines = [ROOT, LIBRARY, join(ROOT, 'libs/auth-client')].map((folder) => manifestOf(folder).engines);
+    for (const one of engines) expect(one).toEqual({ node: '^20.19.0 || >=22.12.0' });
   });
 
   it('is the same in the manifest, the forms and the pages', () => {

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -11,6 +11,9 @@ import { Order } from './orders/order.entity';
 import { OrdersController } from './orders/orders.controller';
 import { Admin } from './users/admin.entity';
 import { AdminController } from './users/admin.controller';
+import { StaffMember } from './users/staff-member.entity';
+import { StaffController } from './users/staff.controller';
+import { RequestedLanguage, UserLanguages } from './users/user-language';
 import { User } from './users/user.entity';
 import { UserController } from './users/user.controller';
 import { WebModule } from './web/web.module';
@@ -18,8 +21,15 @@ import { WebModule } from './web/web.module';
 /** Each route answers 120 requests a minute from one client. */
 const PER_CLIENT = { ttl: 60_000, limit: 120 };
 
-@Module({ controllers: [HealthController, UserController, AdminController, OrdersController] })
-export class AppModule {
+@Module({
+  controllers: [HealthController, UserController, OrdersController, StaffController, AdminController],
+  providers: [UserLanguages],
+})
+export class AppModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(RequestedLanguage).forRoutes('auth/register', 'auth/register/passkey');
+  }
+
   static forEnvironment(environment: Environment, databaseUrl: string): DynamicModule {
     const options = sampleOptions(environment);
     return {
@@ -31,7 +41,7 @@ export class AppModule {
           // The start has waited for the database: `waitForStores`.
           retryAttempts: 0,
         }),
-        TypeOrmModule.forFeature([User, Admin, Order]),
+        TypeOrmModule.forFeature([User, Admin, StaffMember, Order]),
         TerminusModule,
         AuthModule.forRootAsync(authOptions(environment, options)),
         // Limits the controllers with `@UseGuards(ThrottlerGuard)`. The routes of the library have their own limits.

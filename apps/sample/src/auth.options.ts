@@ -3,6 +3,8 @@ import { CacheModule, SharedCache } from './cache.module';
 import type { Environment } from './environment';
 import { Admin } from './users/admin.entity';
 import { deleteUser } from './users/delete-user';
+import { StaffMember } from './users/staff-member.entity';
+import { languageOf } from './users/user-language';
 import { User } from './users/user.entity';
 
 /** These features send mails, so they need a mailer. */
@@ -59,6 +61,7 @@ export function sampleOptions({ url, mailer }: Environment) {
 export function authOptions({ redisUrl, mailer }: Environment, options: SampleOptions): AuthModuleAsyncOptions {
   const { features, domain, ...values } = options;
   const admin = authOptionsFromEnv(process.env, 'admin');
+  const staff = authOptionsFromEnv(process.env, 'staff');
   return {
     features,
     domain,
@@ -72,6 +75,16 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         // The page, which mailed links open, is that of the customers.
         features: { knownDevices: false, ...admin.features },
       },
+      // Signs in with a user name. Its users have no email, and no second factor.
+      staff: {
+        audience: 'https://staff.example.com',
+        ...staff,
+        path: 'staff/auth',
+        username: 'handle',
+        users: { entity: StaffMember },
+        features: { knownDevices: false, twoFactor: false, ...staff.features },
+        twoFactor: { required: false, ...staff.twoFactor },
+      },
     },
     imports: [CacheModule.forRedis(redisUrl)],
     inject: [SharedCache],
@@ -84,7 +97,12 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         deleteUser,
       },
       // Mails about changes need a mailer, too.
-      mail: { mailer, notices: mailer !== undefined, recipientName: 'name' },
+      mail: {
+        mailer,
+        notices: mailer !== undefined,
+        recipientName: 'name',
+        language: (user, { guard }) => (guard === 'api' ? languageOf(user as User) : null),
+      },
       languages: true,
       rateLimits: { ...values.rateLimits, limiters: { export: sixPerMinute } },
     }),

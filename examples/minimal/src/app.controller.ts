@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { Authenticated, CurrentUser } from '@svc/auth';
-import { User } from './users.js';
+import type { User } from './users.js';
 
 @Controller('hello')
 @Authenticated()

@@ -12,7 +12,14 @@
  * @module @svc/auth-client/account
  */
 
-import type { AuthClient, EnrolmentChallenge, LoginChallenge, Registration, SignInFields } from './types.js';
+import type {
+  AuthClient,
+  EnrolmentChallenge,
+  LoginChallenge,
+  Registration,
+  SignInFields,
+  TokenStorage,
+} from './types.js';
 
 /** A passkey of the user. */
 export interface Passkey {
@@ -64,7 +71,7 @@ export interface AccountClient {
   /**
    * Mails a code to sign in with. The answer does not show whether there is an account.
    *
-   * The code is valid only in this browser, until `expires_in` seconds are over. In body mode, `localStorage` keeps the token of
+   * The code is valid only in this browser, until `expires_in` seconds are over. In body mode, `localStorage` or your storage keeps the token of
    * the last request until the sign-in or the next request, so that the page that a mailed link opens can use it.
    */
   requestCode(email: string): Promise<{ expires_in: number }>;
@@ -164,9 +171,9 @@ export function createAccountClient(auth: AuthClient): AccountClient {
   const codeName = `svc-auth:${url}:code`;
   /** The token of the requested code, if the browser refuses storage. */
   let codeToken: string | undefined;
-  const storage = <T>(use: (store: Storage) => T): T | undefined => {
+  const storage = async <T>(use: (store: TokenStorage) => T): Promise<Awaited<T> | undefined> => {
     try {
-      return use(localStorage);
+      return await use(auth.routes.storage ?? localStorage);
     } catch {
       // The browser refuses storage.
       return undefined;
@@ -206,20 +213,20 @@ export function createAccountClient(auth: AuthClient): AccountClient {
       const { code_token, expires_in } = await post<RequestedCode>('/login/code', { email });
       codeToken = code_token;
       // An old one must not remain if the new one does not fit.
-      storage((store) => store.removeItem(codeName));
-      if (code_token) storage((store) => store.setItem(codeName, code_token));
+      await storage((store) => store.removeItem(codeName));
+      if (code_token) await storage((store) => store.setItem(codeName, code_token));
       return { expires_in };
     },
     async signInWithCode(code, fields) {
       // Another tab may have asked for another code.
-      const code_token = codeToken ?? storage((store) => store.getItem(codeName)) ?? undefined;
+      const code_token = codeToken ?? (await storage((store) => store.getItem(codeName))) ?? undefined;
       const challenge = await signIn<LoginChallenge | EnrolmentChallenge | null>('/login/code/verify', {
         ...fields,
         code,
         code_token,
       });
       codeToken = undefined;
-      storage((store) => store.getItem(codeName) === code_token && store.removeItem(codeName));
+      await storage(async (store) => (await store.getItem(codeName)) === code_token && store.removeItem(codeName));
       return challenge;
     },
     codeInAddress() {
@@ -280,7 +287,9 @@ export function createAccountClient(auth: AuthClient): AccountClient {
 
     async devices() {
       // In body mode, the token by which the server recognizes this browser.
-      const token = storage((store) => JSON.parse(store.getItem(`svc-auth:${url}:device`)!)?.device_token);
+      const token = await storage(
+        async (store) => JSON.parse((await store.getItem(`svc-auth:${url}:device`))!)?.device_token,
+      );
       if (!token) return dataOf('/devices');
       const init: RequestInit = { headers: { 'X-Svc-Device': token }, redirect: 'error', credentials: 'omit' };
       return (await auth.request<{ data: KnownDevice[] }>('GET', `${url}/devices`, null, init)).data;

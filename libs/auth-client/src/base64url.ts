@@ -1,6 +1,11 @@
+const charsOf = (text: string): string => atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+
 /** The bytes of a text in base64url. */
 export const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+  Uint8Array.from(charsOf(text), (char) => char.charCodeAt(0));
+
+/** The UTF-8 in base64url. React Native has no `TextDecoder`. */
+export const textOf = (text: string): string => decodeURIComponent(escape(charsOf(text)));
 
 /** The base64url of bytes, without padding. */
 export const base64urlOf = (bytes: ArrayBuffer): string =>

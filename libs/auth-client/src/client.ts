@@ -97,7 +97,14 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     accessToken: async () => (await sessions.fresh())?.token ?? null,
     fetch: authorized.sendAuthorized,
     request,
-    routes: { url, call, post, signIn: enter, createPasskey: passkeys.enrol },
+    routes: {
+      url,
+      storage: typeof refreshToken === 'string' ? undefined : refreshToken,
+      call,
+      post,
+      signIn: enter,
+      createPasskey: passkeys.enrol,
+    },
     close() {
       passkeys.endOffer();
       sessions.close();

@@ -1,5 +1,5 @@
 import { AuthError } from './errors.js';
-import { pause, retryAfterOf, unreachable } from './http.js';
+import { pause, reasonOf, retryAfterOf, unreachable, within } from './http.js';
 import type { Sessions } from './session.js';
 import type { AuthClientOptions, ConfirmationMethod } from './types.js';
 
@@ -22,7 +22,7 @@ const INVALID = 'invalid_token';
 /** The result of `work`, unless the caller of the request aborts it before. */
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
+    const abort = () => reject(reasonOf(signal));
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort);
     // A listener would keep the request in memory as long as the signal of the caller.
@@ -100,7 +100,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         // A redirect can lead to any origin. Browsers then remove `Authorization` at most, and neither the confirmation nor
         // the body of a 307. `manual` follows none either.
         const response = await fetch(attempt, {
-          signal: timeout ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : signal,
+          signal: timeout ? within(timeout, signal) : signal,
           redirect: request.redirect === 'manual' ? 'manual' : 'error',
         }).catch((error) => {
           throw timeout && !signal.aborted ? unreachable() : error;

@@ -17,7 +17,21 @@ const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Is aborted after the time, and with `signal`. React Native has neither `AbortSignal.timeout` nor `AbortSignal.any`. */
+export const within = (ms: number, ...signals: AbortSignal[]): AbortSignal => {
+  if ('any' in AbortSignal) return AbortSignal.any([AbortSignal.timeout(ms), ...signals]);
+  const own = new AbortController();
+  const abort = () => own.abort();
+  setTimeout(abort, ms);
+  for (const signal of signals) signal.addEventListener('abort', abort);
+  return own.signal;
+};
+
 export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason: 'unreachable' });
+
+/** In React Native, signals have no reason. */
+export const reasonOf = ({ reason }: AbortSignal): unknown =>
+  reason ?? Object.assign(new Error('Aborted'), { name: 'AbortError' });
 
 /**
  * A call with the arguments of the last one, while that one runs, is the same call, so that a double click is one action. Not
@@ -82,7 +96,7 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
     const text = await response.text();
     content = text ? valueOf(text, isOwn ? '' : (headers.get('Content-Type') ?? '')) : null;
   } catch {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw reasonOf(signal);
     // An incomplete answer counts as no answer. An error page of a proxy keeps its status.
     if (ok) throw unreachable();
   }
@@ -99,7 +113,7 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
 
 /** Sends a request that needs no access token. All of them are POST. */
 export async function send<T>(url: string, body: unknown, init: RequestInit): Promise<T> {
-  const request = jsonRequest('POST', body, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const request = jsonRequest('POST', body, { ...init, signal: within(TIMEOUT_MS) });
   const response = await fetch(url, request).catch(() => {
     throw unreachable();
   });

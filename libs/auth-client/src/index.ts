@@ -30,4 +30,5 @@ export type {
   SignedInEvent,
   SignedOutEvent,
   RenewedEvent,
+  TokenStorage,
 } from './types.js';

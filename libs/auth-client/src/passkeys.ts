@@ -121,9 +121,9 @@ export function openPasskeys(begin: () => Promise<unknown>) {
     /** Waits until the user chooses a passkey in the suggestions of a field. @returns null if the offer has ended */
     async offer(left?: AbortSignal): Promise<PasskeyProof | null> {
       endOffer();
-      autofill = new AbortController();
-      const ended = AbortSignal.any([autofill.signal, left ?? autofill.signal]);
+      const { signal: own } = (autofill = new AbortController());
       if (!supportsPasskeys() || !(await api().isConditionalMediationAvailable())) return null;
+      const ended = AbortSignal.any([own, left ?? own]);
       let failures = 0;
       while (!ended.aborted) {
         let signal = ended;

@@ -23,6 +23,14 @@ describe('the client', () => {
       expect(server.seen).toEqual([]);
     });
 
+    it('takes no lock of the process, which all users of the server would share', async () => {
+      const request = jest.fn();
+      define('navigator', { locks: { request } });
+      expect(await (await server.signedIn({ refreshToken: 'localStorage' })).renew()).not.toBeNull();
+      expect(request).not.toHaveBeenCalled();
+      define('navigator', undefined);
+    });
+
     it('sends a token to no origin for a path, which has none there', async () => {
       const client = server.client({ url: '/auth' });
       await expect(client.fetch('http://localhost/auth/sessions')).rejects.toThrow('The access token is not sent');

@@ -93,7 +93,7 @@ export class FakeServer {
     };
     this.seen.push(seen);
     const given = await this.answer(seen);
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason;
     const own = given && given !== 'lost' ? given : this.usual(seen);
     if (given === 'lost') throw new TypeError('Failed to fetch');
     const { status = 200, body = null, text: page = JSON.stringify(body), headers: more } = own;

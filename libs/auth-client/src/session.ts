@@ -1,7 +1,7 @@
 import { AuthError } from './errors.js';
-import { bytesOf } from './base64url.js';
+import { textOf } from './base64url.js';
 import { TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
-import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace } from './types.js';
+import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
 
 const DAY_MS = 86_400_000;
 /** A token is renewed this long before it expires, or a fifth of its lifetime before, whichever is less. */
@@ -39,7 +39,7 @@ type Message =
   | { ended: string; reason?: SignedOutReason; isOver: boolean };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
-const claimsOf = (token: string): AccessClaims => JSON.parse(new TextDecoder().decode(bytesOf(token.split('.')[1]!)));
+const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
 
 /** A moment by the clock of the machine, which can be set back, and by a clock that can stop while the machine sleeps. */
 interface Moment {
@@ -62,20 +62,23 @@ const whenShown = async (): Promise<void> => {
 export type Sessions = ReturnType<typeof openSessions>;
 
 /** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
-export function openSessions(url: string, place: RefreshTokenPlace) {
+export function openSessions(url: string, place: RefreshTokenPlace | TokenStorage) {
   const isCookie = place === 'cookie';
   /** Of every request to a route of the guard. None of them redirects. */
   const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
   const isShared = place !== 'memory';
   const name = `svc-auth:${url}`;
   let channel: BroadcastChannel | undefined;
-  const events = new EventTarget();
+  /** React Native has neither `EventTarget` nor `CustomEvent`. */
+  const listeners = new Set<[string, (detail: never) => void]>();
   const closed = new AbortController();
 
   let current: AuthSession | null = null;
   let issued = momentAt();
   /** Whether there is a session to restore whose renewal has not succeeded yet. */
   let isAwaited = false;
+  /** While {@link restore} looks for a session, requests wait. */
+  let reading: Promise<void> | undefined;
   let failures = 0;
   /** The last failure of a renewal, and the milliseconds of its `Retry-After`. */
   let refusal: AuthError;
@@ -91,41 +94,43 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
    * browser refuses storage or it is full. Then the session lasts as long as the open pages, which share it by messages.
    */
   let kept: string | null = null;
-  const stored = () => {
+  const storage = () => (typeof place === 'string' ? localStorage : place);
+  const read = async (key: string) => {
     try {
-      return kept ?? (isShared && localStorage.getItem(name));
+      return isShared && (await storage().getItem(key));
     } catch {
       // The browser refuses storage.
     }
   };
-  const store = (value: string | null): void => {
+  const stored = async () => kept ?? read(name);
+  const store = async (value: string | null): Promise<void> => {
     kept = null;
     try {
       if (!isShared) kept = value;
-      else if (value) localStorage.setItem(name, value);
-      else localStorage.removeItem(name);
+      else if (value) await storage().setItem(name, value);
+      else await storage().removeItem(name);
     } catch {
       // An older token must not stay: if it is sent again, the server takes it for stolen.
-      if (value) store(null);
+      if (value) await store(null);
       kept = value;
     }
   };
 
   /** In body mode, the tokens by which the server recognizes this browser. They survive a sign-out. */
-  const deviceTokens = (): Device => {
+  const deviceName = `${name}:device`;
+  const deviceTokens = async (): Promise<Device> => {
     try {
-      return JSON.parse(localStorage.getItem(`${name}:device`)!) ?? {};
+      return JSON.parse((await read(deviceName)) as string) ?? {};
     } catch {
-      // The browser refuses storage.
       return {};
     }
   };
-  const keepDevice = ({ device_token, trusted_device_token }: Device) => {
+  const keepDevice = async ({ device_token, trusted_device_token }: Device) => {
     // `undefined` is not in the JSON, so it replaces nothing.
     const tokens = JSON.stringify({ device_token, trusted_device_token });
     try {
-      if (place === 'localStorage' && tokens !== '{}')
-        localStorage.setItem(`${name}:device`, JSON.stringify({ ...deviceTokens(), ...JSON.parse(tokens) }));
+      if (isShared && !isCookie && tokens !== '{}')
+        await storage().setItem(deviceName, JSON.stringify({ ...(await deviceTokens()), ...JSON.parse(tokens) }));
     } catch {
       // The next sign-in is one on a new device.
     }
@@ -133,13 +138,22 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
 
   /** Listeners are code of the page: those of an event during a lock run when it is free. */
   let isLocked = false;
-  const unsent: Event[] = [];
+  const unsent: [string, never][] = [];
   const flush = () => {
     isLocked = false;
-    for (let event; (event = unsent.shift());) events.dispatchEvent(event);
+    for (let event; (event = unsent.shift());)
+      for (const one of Array.from(listeners))
+        try {
+          if (one[0] === event[0] && listeners.has(one)) one[1](event[1]);
+        } catch (error) {
+          // It is reported as an error of the page, and stops nothing.
+          setTimeout(() => {
+            throw error;
+          });
+        }
   };
   const emit = <K extends keyof AuthClientEvents>(event: K, detail: AuthClientEvents[K]) => {
-    unsent.push(new CustomEvent(event, { detail }));
+    unsent.push([event, detail as never]);
     if (!isLocked) flush();
   };
 
@@ -158,7 +172,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
     const turn = async () => {
       try {
-        if (isShared) {
+        // Node has locks, too, which would be those of all users of a server.
+        if (isShared && globalThis.window) {
           await whenShown();
           await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
         }
@@ -232,8 +247,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     const lifetime = expires_in * 1000;
     // The clock of the server has no part in it: only differences of the local clock are used.
     const session = { token, claims: claimsOf(token), lifetime, expiresAt: sentAt + lifetime };
-    store(isCookie ? '1' : refresh_token!);
-    keepDevice(answer);
+    await store(isCookie ? '1' : refresh_token!);
+    await keepDevice(answer);
     tell({ session, reason, kept });
     use(session, reason, false);
     return null;
@@ -250,13 +265,13 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     tell({ ended, reason, isOver });
   };
 
-  const drop = (cause: SignedOutReason, otherTab = false) => {
+  const drop = async (cause: SignedOutReason, otherTab = false) => {
     const session = current;
     current = null;
     isAwaited = false;
     clearTimeout(timer);
     kept = null;
-    if (!otherTab) store(null);
+    if (!otherTab) await store(null);
     if (!session) return;
     const { fid } = session.claims;
     const reason = reasons[fid] ?? cause;
@@ -273,7 +288,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const renewNow = (stale: AuthSession | null): Promise<void> =>
     locked(async () => {
       if (current !== stale) return;
-      const token = stored();
+      const token = await stored();
       // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
       if (!isCookie && !token) return drop('logout', true);
       if (isRefused()) throw refusal;
@@ -316,7 +331,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       kept = data.kept;
       use(data.session, data.reason, true);
     } else if (!data.isOver) reasons[data.ended] = data.reason;
-    else if (current?.claims.fid === data.ended) drop(data.reason!, true);
+    else if (current?.claims.fid === data.ended) void drop(data.reason!, true);
   };
   try {
     // On a server there are no tabs: clients of other users would hear it, and it would keep the process alive.
@@ -326,7 +341,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   }
   // The timers of a tab do not run while the machine sleeps, or while the page is in the cache for the back button.
   for (const event of ['visibilitychange', 'online', 'pageshow'])
-    globalThis.window?.addEventListener(event, check, { signal: closed.signal });
+    globalThis.window?.addEventListener?.(event, check, { signal: closed.signal });
 
   return {
     init,
@@ -334,9 +349,9 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return current;
     },
     on: <K extends keyof AuthClientEvents>(event: K, listener: (detail: AuthClientEvents[K]) => void) => {
-      const handle = (sent: Event) => listener((sent as CustomEvent<AuthClientEvents[K]>).detail);
-      events.addEventListener(event, handle);
-      return () => events.removeEventListener(event, handle);
+      const one: [string, typeof listener] = [event, listener];
+      listeners.add(one);
+      return () => void listeners.delete(one);
     },
     renew,
     /** Renews the session with a request that is sent after the call. */
@@ -346,14 +361,15 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return current;
     },
     async restore() {
-      if (!current && stored()) {
-        isAwaited = true;
-        await renew(null);
+      if (!current) {
+        await (reading = stored().then((value) => void (isAwaited = !!value)));
+        if (isAwaited) await renew(null);
       }
       return current;
     },
     /** The session for the next request; a token that expires soon is renewed first. */
     async fresh() {
+      await reading;
       const isDue = current ? current.lifetime - since(issued) < Math.min(SOON_MS, current.lifetime / 10) : isAwaited;
       if (isDue) await renew(current);
       return current;
@@ -362,8 +378,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     isFresh: (session: AuthSession) => session === current && since(issued) < marginOf(session),
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
     signInAt: <T>(path: string, body: object) =>
-      locked(() => {
-        const { device_token, ...trust } = deviceTokens();
+      locked(async () => {
+        const { device_token, ...trust } = await deviceTokens();
         const headers = { ...(device_token && { 'X-Svc-Device': device_token }) };
         return exchange<T>(path, path === '/login' ? { ...trust, ...body } : body, 'login', { ...init, headers });
       }),
@@ -371,7 +387,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     /** Forgets, in all tabs, a session that the server has ended. */
     forget: (fid: string, reason: SignedOutReason) =>
       locked(async () => {
-        if (current?.claims.fid === fid) drop(reason);
+        if (current?.claims.fid === fid) await drop(reason);
       }),
     close() {
       closed.abort();

@@ -1,3 +1,4 @@
+import { minify } from '@swc/core';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -5,6 +6,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const LIMITS = { 'auth-client': 5120, 'auth-account': 1536 };
+/** With the module that both entries share, without React and Vue. */
+const ENTRIES = { react: 700, vue: 700 };
 const BUILD = join(__dirname, '../build.mjs');
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
@@ -18,6 +21,14 @@ it('the minified modules are below their limits, with gzip at its default and at
   for (const [name, limit] of Object.entries(LIMITS))
     for (const level of [6, 9])
       expect(gzipSync(readFileSync(join(folder, `${name}.min.js`)), { level }).length).toBeLessThan(limit);
+});
+
+it('so are the entries for React and Vue', async () => {
+  for (const [name, limit] of Object.entries(ENTRIES)) {
+    const text = ['state', name].map((module) => readFileSync(join(folder, `${module}.js`), 'utf8')).join('\n');
+    const { code } = await minify(text, { module: true, mangle: { topLevel: true } });
+    expect(gzipSync(code).length).toBeLessThan(limit);
+  }
 });
 
 it('a process of Node ends after a sign-in, wherever the refresh token is', () => {

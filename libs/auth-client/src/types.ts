@@ -11,6 +11,19 @@
 export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
 
 /**
+ * A storage of the host, in the place of `localStorage`. `AsyncStorage` of React Native is one. The client reads again before each
+ * use and keeps nothing else, so all windows and processes with the same storage have one session. A storage that fails does not
+ * stop a sign-in: the session then lasts as long as the process.
+ *
+ * Names are `svc-auth:<url>`, and the same with `:device` and `:code`.
+ */
+export interface TokenStorage {
+  getItem(name: string): Promise<string | null> | string | null;
+  setItem(name: string, value: string): Promise<unknown> | void;
+  removeItem(name: string): Promise<unknown> | void;
+}
+
+/**
  * A way to confirm the identity; `password+otp`: the password and a code together (`confirm.factors`); `login`: a new sign-in
  * (`confirm.afterLogin`).
  */
@@ -23,8 +36,8 @@ export interface AuthClientOptions {
    * each value, so a page can have a client for each guard.
    */
   url?: string;
-  /** Default: `cookie`. */
-  refreshToken?: RefreshTokenPlace;
+  /** Default: `cookie`. With a {@link TokenStorage}, the server is in body mode. */
+  refreshToken?: RefreshTokenPlace | TokenStorage;
   /**
    * Asks the user to confirm the identity (step-up). It shows a dialog, calls {@link AuthClient.confirmPassword} or
    * {@link AuthClient.confirmPasskey}, shows their errors, and resolves to true after one has succeeded; to false if the
@@ -173,6 +186,8 @@ export interface DeviceSession {
  */
 export interface GuardRoutes {
   readonly url: string;
+  /** The storage that was given as `refreshToken`. */
+  readonly storage?: TokenStorage | undefined;
   /**
    * A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`.
    *

@@ -35,14 +35,20 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** The rows of the tables of a section, without their heads. */
+const inCamelCase = (key: string): string => key.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The rows of the tables of a section, without their heads, and a row for each key that has the same name in camelCase here. */
 const rowsOf = (title: string): string[][] => {
   const section = page.split(`\n### ${title}\n`)[1]?.split(/\n##/)[0] ?? '';
-  return section
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .slice(2)
-    .map(cellsOf);
+  const [, ofSameName = ''] = /^In camelCase: ([^]*?)\n(?:\n|$)/m.exec(`${section}\n\n`) ?? [];
+  return [
+    ...section
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .slice(2)
+      .map(cellsOf),
+    ...[...ofSameName.matchAll(/`([^`]+)`/g)].map(([, key]) => [`\`${key}\``, `\`${inCamelCase(key!)}\``]),
+  ];
 };
 
 /** The names in a cell. */
@@ -166,7 +172,7 @@ describe('the page of the original interface', () => {
     for (const cells of differences) expect(cells.map((cell) => cell.length > 10)).toEqual([true, true, true]);
   });
 
-  it.each(['Features', 'Options', 'Environment variables', 'Events', 'Route middleware', 'Code of the host'])(
+  it.each(['Events', 'Route middleware', 'Code of the host'])(
     'links to the pages that describe the names: %s',
     (title) => expect(notFound(title)).toEqual([]),
   );
@@ -191,20 +197,15 @@ describe('the names on the page of the original interface', () => {
     ...Object.entries(specification.FEATURES).map(([name, on]) => [`features.${name}`, on] as const),
   ])('are those of the option %s, its default and its variable', (key, stated) => {
     const title = key.startsWith('features.') ? 'Features' : 'Options';
-    const [option = '', fallback, variable] = section(title)
-      .get(key)!
-      .map((cell) => plain(cell));
+    const option = plain(section(title).get(key)![0]);
     expect([...documented.keys()]).toContain(option);
-    expect([fallback, variable]).toEqual([
-      plain(documented.get(option)!.fallback) || '–',
-      documented.get(option)!.variable ?? '–',
-    ]);
+    const { variable } = documented.get(option)!;
     const value = valueAt(resolved, option);
     if (stated === APP_NAME) expect(value).toBe(resolved.appName);
     else if (stated !== NOT_STATED) expect(value ?? null).toEqual(stated);
-    if (variable === '–') return;
+    if (!variable) return;
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'a-text';
-    expect(valueAt(authOptionsFromEnv({ [variable!]: text }), option)).toBeDefined();
+    expect(valueAt(authOptionsFromEnv({ [variable]: text }), option)).toBeDefined();
   });
 
   it('are those of the deliberate differences', () => {

@@ -32,9 +32,10 @@ export async function violationsIn(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** By how many pixels the page is too wide. */
+/** By how many pixels the page, or the element in which it scrolls, is too wide. */
 export async function overflowOf(page: Page): Promise<string[]> {
-  const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  const wider = await page.evaluate<number>(`Math.max(document.documentElement.scrollWidth - innerWidth,
+    ...[...document.querySelectorAll('#page')].map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`);
   return wider > 0 ? [`${wider} pixels too wide`] : [];
 }
 

@@ -47,12 +47,17 @@ const RECORD_FOCUS = `(() => {
   start.tabIndex = -1;
   document.body.prepend(start);
   start.focus();
+  // A control that is drawn by its label.
+  const shown = (element) => (getComputedStyle(element).opacity === '0' && element.labels?.[0]) || element;
   const look = (element) => {
-    const { outlineStyle, outlineWidth, boxShadow, backgroundColor, borderColor, color, textDecorationLine } = getComputedStyle(element);
+    const { outlineStyle, outlineWidth, boxShadow, backgroundColor, borderColor, color, textDecorationLine } = getComputedStyle(shown(element));
     return [outlineStyle, outlineStyle !== 'none' && outlineWidth, boxShadow, backgroundColor, borderColor, color, textDecorationLine].join();
   };
+  // Tab reaches the chosen one of radio buttons; the arrow keys reach the others.
+  const isLeftToArrows = ({ type, name, checked }) =>
+    type === 'radio' && !checked && [...document.getElementsByName(name)].some((other) => other.checked);
   const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')].filter(
-    (element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]'),
+    (element) => element.tabIndex >= 0 && !element.disabled && !isLeftToArrows(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]'),
   );
   const before = new Map(controls.map((element) => [element, look(element)]));
   const unreached = new Set(controls);
@@ -61,7 +66,7 @@ const RECORD_FOCUS = `(() => {
   const same = new Set();
   const show = ({ target }) => {
     unreached.delete(target);
-    const { width, height } = target.getBoundingClientRect();
+    const { width, height } = shown(target).getBoundingClientRect();
     if (before.get(target) === look(target) || width * height < 2) same.add(target);
   };
   document.addEventListener('focusin', show);

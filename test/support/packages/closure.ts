@@ -95,7 +95,8 @@ export function linkPackages(from: string, to: string, names: ReadonlySet<string
   }
 }
 
-function linkTree(from: string, to: string): void {
+/** Shows a folder elsewhere, with hard links to its files. */
+export function linkTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];

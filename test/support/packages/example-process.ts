@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { closureOf, linkPackages, unionOf } from './closure';
+import { closureOf, linkPackages, linkTree, unionOf } from './closure';
 import { INSTALL, LIBRARY, ROOT, fillOnce, fingerprint, isFilled, manifestOf, packLibrary, run } from './package';
 
 const EXAMPLES = join(ROOT, 'examples');
@@ -34,7 +34,7 @@ const sourcesOf = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => !/\/(node_modules|dist|\.env)(\/|$)/.test(file.slice(folder.length)))
+    .filter((file) => !/\/(node_modules|dist|build|\.next|\.svelte-kit|\.env)(\/|$)/.test(file.slice(folder.length)))
     .toSorted();
 
 function hashOf(folder: string, ...besides: string[]): string {
@@ -55,13 +55,19 @@ export function packed(folder: string): string {
   );
 }
 
+/** Tools that read no file outside of the folder of the application, not through a symbolic link either. */
+const STAY_INSIDE = ['next'];
+
+/** How a package is shown in another folder. */
+type Show = (from: string, to: string) => void;
+
 /** Shows the installed packages of one folder in another folder, except those of this repository. */
-function showPackages(from: string, to: string, except: readonly string[], scope = ''): void {
+function showPackages(from: string, to: string, except: readonly string[], show: Show, scope = ''): void {
   mkdirSync(join(to, scope), { recursive: true });
   for (const name of readdirSync(join(from, scope))) {
     const path = join(scope, name);
-    if (name.startsWith('@') && !scope) showPackages(from, to, except, name);
-    else if (!except.includes(path)) symlinkSync(join(from, path), join(to, path));
+    if (name.startsWith('@') && !scope) showPackages(from, to, except, show, name);
+    else if (!except.includes(path) && name !== '.package-lock.json') show(join(from, path), join(to, path));
   }
 }
 
@@ -127,7 +133,8 @@ export function installExample(name: string, { isAlone = false, onStep }: Instal
   const states = own.map(([, place]) => (place === LIBRARY ? fingerprint() : hashOf(place)));
   return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states)}`, (work) => {
     const names = own.map(([packageName]) => packageName);
-    showPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names);
+    const show = STAY_INSIDE.some((tool) => tool in manifest.dependencies!) ? linkTree : symlinkSync;
+    showPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names, show);
     for (const [i, tarball] of tarballs().entries()) {
       const target = join(work, 'node_modules', names[i]!);
       mkdirSync(target, { recursive: true });

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
   copyFileSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -9,10 +10,11 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '../../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
@@ -115,19 +117,25 @@ function holds(lock: string): boolean {
   }
 }
 
+/** Whether a file is one from which the package is compiled: no test, and no tool of tests. */
+export const isSource = (file: string): boolean => /(?<!spec|testkit)\.ts$/.test(file);
+
 /** Builds and packs the library as it is published. @returns the tarball */
 export function packLibrary(): string {
   const folder = fillOnce(`svc-tarball-${fingerprint()}`, (work) => {
-    const stage = join(work, 'stage');
-    mkdirSync(stage);
-    const pages = [...PAGES.map((file) => join(LIBRARY, file)), join(ROOT, 'CHANGELOG.md')];
-    for (const page of pages) copyFileSync(page, join(stage, basename(page)));
+    // The declaration maps name the sources by their paths from the compiled files, so that both are in one folder.
+    const stage = join(work, 'libs/auth');
+    const filter = (path: string): boolean => statSync(path).isDirectory() || isSource(path);
+    cpSync(join(LIBRARY, 'src'), join(stage, 'src'), { recursive: true, filter });
+    for (const page of [...PAGES, 'tsconfig.lib.json']) copyFileSync(join(LIBRARY, page), join(stage, page));
+    copyFileSync(join(ROOT, 'CHANGELOG.md'), join(stage, 'CHANGELOG.md'));
+    copyFileSync(join(ROOT, 'tsconfig.json'), join(work, 'tsconfig.json'));
+    symlinkSync(join(ROOT, 'node_modules'), join(work, 'node_modules'));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     // Without the type check, which `npm run check` runs. The output is the same.
-    const flags = ['-p', join(LIBRARY, 'tsconfig.lib.json'), '--outDir', join(stage, 'dist'), '--noCheck'];
-    run(process.execPath, [tsc, ...flags], ROOT);
+    run(process.execPath, [tsc, '-p', join(stage, 'tsconfig.lib.json'), '--noCheck'], work);
     run('npm', ['pack', '--pack-destination', work], stage);
-    rmSync(stage, { recursive: true });
+    for (const name of ['libs', 'node_modules', 'tsconfig.json']) rmSync(join(work, name), { recursive: true });
   });
   return join(
     folder,

@@ -82,7 +82,7 @@ export class SampleVisit {
   async person(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const context = await this.browser.newContext({ permissions, ...options });
-    context.setDefaultTimeout(200_000);
+    context.setDefaultTimeout(12_000);
     return context;
   }
 
@@ -166,8 +166,15 @@ export class Tab {
 
   readonly link = (view: string): Locator => this.page.getByRole('navigation').getByRole('link', { name: view });
 
-  async goes(view: string): Promise<void> {
+  /** With the menu, where the screen is narrow. */
+  async chooses(view: string): Promise<void> {
+    const menu = this.page.getByRole('navigation').getByRole('button', { name: 'Menu', expanded: false });
+    if (await menu.isVisible()) await menu.click();
     await this.link(view).click();
+  }
+
+  async goes(view: string): Promise<void> {
+    await this.chooses(view);
     await this.sees(view);
   }
 

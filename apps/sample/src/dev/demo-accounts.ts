@@ -2,9 +2,15 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { PasswordHasher } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { Admin } from '../users/admin.entity';
+import { StaffMember } from '../users/staff-member.entity';
 import { User } from '../users/user.entity';
 
-export const DEMO = { user: 'demo@example.com', admin: 'root@example.com', password: 'correct-horse-battery' };
+export const DEMO = {
+  user: 'demo@example.com',
+  admin: 'root@example.com',
+  staff: 'casey',
+  password: 'correct-horse-battery',
+};
 
 /**
  * Creates the demo accounts that do not exist. Two processes can do this at the same time.
@@ -19,4 +25,6 @@ export async function createDemoAccounts(app: INestApplicationContext, isOffered
   if (isOffered) await manager.update(User, { email: DEMO.user }, { passwordHash });
   const admin = { email: DEMO.admin, passwordHash };
   await manager.createQueryBuilder().insert().into(Admin).values(admin).orIgnore().execute();
+  const member = { handle: DEMO.staff, passwordHash };
+  await manager.createQueryBuilder().insert().into(StaffMember).values(member).orIgnore().execute();
 }

@@ -5,13 +5,24 @@ import {
   ForbiddenException,
   Get,
   Header,
+  HttpCode,
   Post,
+  Put,
   UseGuards,
 } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import { ThrottlerGuard } from '@nestjs/throttler';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Auth, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
+import {
+  Auth,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  RequireAbilityIfPinned,
+  RequireConfirmation,
+} from '@svc/auth';
+import { LANGUAGES, type Language } from '@svc/auth/languages';
 import { IsNull, Not, type Repository } from 'typeorm';
 import { names, tokenCan } from '../orders/abilities';
 import { User } from './user.entity';
@@ -30,13 +41,23 @@ export class UserController {
 
   /** The signed-in user and the abilities of the token. */
   @Get()
-  async show(@CurrentUser() { id, name, email }: User, @CurrentCaller() caller: Caller) {
+  async show(@CurrentUser() { id, name, email, language }: User, @CurrentCaller() caller: Caller) {
     const [two_factor, has_password] = await Promise.all([
       this.users.existsBy({ id, twoFactorConfirmedAt: Not(IsNull()) }),
       this.users.existsBy({ id, passwordHash: Not(IsNull()) }),
     ]);
-    const fields = { name, email, two_factor, has_password };
+    const fields = { name, email, language, two_factor, has_password };
     return this.auth.userResource(caller.user, caller, fields);
+  }
+
+  /** The language of the mails to the user: `{ "language": "de" }`. A pinned session cannot change it. */
+  @Put('language')
+  @HttpCode(204)
+  @RequireAbilityIfPinned('svc.account')
+  async speak(@CurrentUser() { id }: User, @Body('language') language: unknown): Promise<void> {
+    if (!LANGUAGES.includes(language as Language))
+      throw new BadRequestException(`language must be one of ${LANGUAGES.join(', ')}`);
+    await this.users.update({ id }, { language: language as Language });
   }
 
   /**

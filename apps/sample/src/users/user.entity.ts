@@ -13,4 +13,8 @@ export class User extends withTwoFactorColumns(withAuthColumns()) {
   /** `@RequireVerifiedEmail()` and `email_verified` read it. */
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
   emailVerifiedAt!: Date | null;
+
+  /** The language of the user's mails, as a tag. Null until the user has chosen one. */
+  @Column({ type: 'text', nullable: true })
+  language!: string | null;
 }

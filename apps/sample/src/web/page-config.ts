@@ -53,6 +53,10 @@ export class PageConfig {
   readonly docs: boolean;
   /** Whether mails are shown at `/mailbox`. */
   readonly mailbox: boolean;
+  /** Whether a sign-in on a new device is mailed. */
+  readonly mailsNewDevices: boolean;
+  /** The guard whose users sign in with a user name, and one of them, in development only. */
+  readonly staff: { path: string; demo: { handle: string; password: string } | null };
   /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;
 
@@ -71,6 +75,10 @@ export class PageConfig {
     this.passkeyOrigins = passkeys.origins;
     this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
-    this.demo = seedDemo && mailbox ? { email: DEMO.user, password: DEMO.password } : null;
+    const { password } = DEMO;
+    const isOffered = seedDemo && mailbox !== undefined;
+    this.mailsNewDevices = guard.knownDevices.mail;
+    this.staff = { path: '/staff/auth', demo: isOffered ? { handle: DEMO.staff, password } : null };
+    this.demo = isOffered ? { email: DEMO.user, password } : null;
   }
 }

@@ -26,17 +26,21 @@ const MAIL_POLICY = [
 ].join('; ');
 
 /** The headers of an HTML document whose URL or content can contain a secret. */
-const documentHeaders = (policy: string): MethodDecorator =>
-  applyDecorators(
-    Header('Content-Type', 'text/html; charset=utf-8'),
-    Header('Content-Security-Policy', policy),
-    Header('Referrer-Policy', 'no-referrer'),
-    Header('X-Content-Type-Options', 'nosniff'),
-    Header('Cross-Origin-Opener-Policy', 'same-origin'),
-    Header('Cache-Control', 'no-store'),
-  );
+const headersOf = (policy: string): Record<string, string> => ({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+});
 
-/** The headers of a page of the sample. */
+const documentHeaders = (policy: string): MethodDecorator =>
+  applyDecorators(...Object.entries(headersOf(policy)).map(([name, value]) => Header(name, value)));
+
+/** Those of a page of the sample. */
+export const PAGE_HEADERS = headersOf(CONTENT_SECURITY_POLICY);
+
 export const PageHeaders = (): MethodDecorator => documentHeaders(CONTENT_SECURITY_POLICY);
 
 /** The headers of the HTML of a mail. */

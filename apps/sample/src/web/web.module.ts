@@ -1,12 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { Auth } from '@svc/auth';
 import type { Environment } from '../environment';
+import { NotFoundFilter } from './not-found.filter';
 import { PublicUrl } from './own-host.guard';
 import { PAGE_CONFIG, PageConfig } from './page-config';
 import { WebController } from './web.controller';
 
 /** The web page of the sample. */
-@Module({ controllers: [WebController] })
+@Module({ controllers: [WebController], providers: [{ provide: APP_FILTER, useClass: NotFoundFilter }] })
 export class WebModule {
   static forPage(environment: Environment): DynamicModule {
     const config = {

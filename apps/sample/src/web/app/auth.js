@@ -1,6 +1,8 @@
 import { createAccountClient } from './auth-account.js';
 import { createAuthClient } from './auth-client.js';
 import { config } from './config.js';
+import { UNREACHABLE } from './feedback.js';
+import { t } from './language.js';
 
 let ask = async () => false;
 
@@ -8,7 +10,7 @@ let ask = async () => false;
 export const onConfirm = (confirm) => (ask = confirm);
 
 /** Whether the browser stores something for this page. If the user has forbidden it, each access throws. */
-const canStore = (() => {
+export const canStore = (() => {
   try {
     return !!localStorage;
   } catch {
@@ -33,20 +35,20 @@ export const account = createAccountClient(auth);
 export const storageNotice = canStore
   ? undefined
   : config.cookieMode
-    ? 'This browser blocks cookies, and this server keeps the session in one. Allow cookies for this page to sign in.'
-    : 'This browser stores nothing for this page. You can sign in, but the session ends when you reload or close the page.';
+    ? t`This browser blocks cookies, and this server keeps the session in one. Allow cookies for this page to sign in.`
+    : t`This browser stores nothing for this page. You can sign in, but the session ends when you reload or close the page.`;
 
 /** Whether passkeys work here: the server lists this origin, and the browser has them. */
 export const hasPasskeys =
   !!config.features.passkeys && config.passkeyOrigins.includes(location.origin) && auth.supportsPasskeys;
 
 /** How the user signed in, by the claim `amr`. */
-const METHODS = { pwd: 'password', otp: 'one-time code', webauthn: 'passkey', email: 'mailed code' };
+const METHODS = { pwd: t`password`, otp: t`one-time code`, webauthn: t`passkey`, email: t`emailed code` };
 
-export const methodsOf = ({ amr = [] }) => amr.map((method) => METHODS[method] ?? method).join(' and ');
+export const methodsOf = ({ amr = [] }) => amr.map((method) => METHODS[method] ?? method).join(' + ');
 
 /** The same sentence as that of the client. */
-export const unreachable = () => new Error('The server cannot be reached. Try again later.');
+export const unreachable = () => new Error(UNREACHABLE);
 
 /** Sends one request without the client of the page: without a token, or with another one. @returns `{ status, answer }` */
 export async function send(method, path, { token, body } = {}) {

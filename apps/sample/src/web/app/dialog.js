@@ -1,6 +1,7 @@
 import { h, newId } from './dom.js';
 import { moveMessages } from './feedback.js';
 import { form } from './form.js';
+import { t } from './language.js';
 
 /**
  * Shows a modal dialog. The browser keeps the focus inside and restores it afterwards.
@@ -35,7 +36,7 @@ export function closeDialogs() {
   moveMessages();
 }
 
-export const cancel = (close) => h('button', { type: 'button', onclick: () => close() }, 'Cancel');
+export const cancel = (close) => h('button', { type: 'button', onclick: () => close() }, t`Cancel`);
 
 /** Asks before an action that cannot be undone. @returns the values of the fields; null if the user cancels */
 export const ask = (title, text, label, { fields = [], danger = true } = {}) =>

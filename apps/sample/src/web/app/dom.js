@@ -1,3 +1,5 @@
+import { locale } from './language.js';
+
 /**
  * Creates an element: `h('p', { class: 'note', onclick }, 'text', child)`. A text is never parsed as HTML. Properties and
  * children that are null, undefined or false are left out.
@@ -26,7 +28,7 @@ let ids = 0;
 /** An id that is unique on the page. */
 export const newId = (what) => `${what}-${++ids}`;
 
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A time in the format of the user's language. @param when an argument of `new Date()` */
 export function time(when) {
@@ -34,12 +36,34 @@ export function time(when) {
   return h('time', { datetime: date.toISOString() }, format.format(date));
 }
 
+const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3600, minute: 60 };
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
+/** How far a time is from now: `3 minutes ago`. */
+function distance(when) {
+  const seconds = (new Date(when) - Date.now()) / 1000;
+  const [unit, length] = Object.entries(UNITS).find(([, given]) => Math.abs(seconds) >= given) ?? [];
+  return unit ? relative.format(Math.round(seconds / length), unit) : relative.format(0, 'second');
+}
+
+/** A time as its distance from now, which stays true. The time itself is shown to the pointer. */
+export const ago = (when) =>
+  h(
+    'time',
+    { class: 'ago', datetime: new Date(when).toISOString(), title: format.format(new Date(when)) },
+    distance(when),
+  );
+
+setInterval(() => {
+  for (const element of document.querySelectorAll('.ago')) element.textContent = distance(element.dateTime);
+}, 20_000);
+
 /** A time span in words, in the largest unit that fits: `12 hours`. */
 export function duration(seconds) {
   const [unit, length] = Object.entries({ day: 86_400, hour: 3600, minute: 60, second: 1 }).find(
     ([, given]) => seconds >= given * 2 || seconds === given,
   ) ?? ['second', 1];
-  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
     seconds / length,
   );
 }

@@ -1,16 +1,20 @@
 import { h } from './dom.js';
+import { t } from './language.js';
 
 const SHOWN_MS = 8000;
 
 /** Messages for the errors of WebAuthn, by the name of the error. */
 const WEBAUTHN_MESSAGES = {
-  NotAllowedError: 'The passkey was not used: the request was cancelled, or took too long.',
-  InvalidStateError: 'This device already has a passkey for this account.',
-  SecurityError: 'Passkeys do not work at this address.',
+  NotAllowedError: t`The passkey was not used: the request was cancelled, or took too long.`,
+  InvalidStateError: t`This device already has a passkey for this account.`,
+  SecurityError: t`Passkeys do not work at this address.`,
 };
 
-/** The message of an error, to show to the user. */
-export const textOf = (error) => WEBAUTHN_MESSAGES[error.name] ?? error.message;
+export const UNREACHABLE = t`The server cannot be reached. Try again later.`;
+
+/** The message of an error, to show to the user. Those of the server are in the language of the page. */
+export const textOf = (error) =>
+  WEBAUTHN_MESSAGES[error.name] ?? (error.reason === 'unreachable' ? UNREACHABLE : error.message);
 
 /** Whether the user cancelled or is signed out: there is no message to show. */
 export const isSilent = ({ reason }) => reason === 'cancelled' || reason === 'signedOut';
@@ -20,16 +24,17 @@ let timer;
 
 /** Moves the messages into the dialog that is open last: the rest of the page is inert then. */
 export function moveMessages() {
-  const dialogs = document.querySelectorAll('dialog[open]');
-  const place = dialogs[dialogs.length - 1]?.firstChild ?? document.querySelector('.frame');
-  if (status.parentNode !== place.parentNode) place.before(status, alert);
+  const dialog = [...document.querySelectorAll('dialog[open]')].at(-1);
+  if (status.parentNode === (dialog ?? document.body)) return;
+  if (dialog) dialog.prepend(status, alert);
+  else document.body.append(status, alert);
 }
 
 function show(place, text) {
   quiet();
   place.replaceChildren(
     text,
-    h('button', { type: 'button', class: 'quiet', 'aria-label': 'Dismiss', onclick: quiet }, '✕'),
+    h('button', { type: 'button', class: 'quiet', 'aria-label': t`Dismiss`, onclick: quiet }, '✕'),
   );
 }
 
@@ -41,7 +46,7 @@ export function quiet() {
 }
 
 /**
- * Shows a message for some seconds. Screen readers read it.
+ * Shows a message for some seconds, below the content and not above it: it covers no control. Screen readers read it.
  *
  * @param kind `good` for a success, `plain` for what is neither good nor bad, `warning` for what the user did not want
  */

@@ -1,6 +1,7 @@
 import { config } from './config.js';
 import { duration, h, newId } from './dom.js';
 import { isSilent, textOf } from './feedback.js';
+import { t } from './language.js';
 
 /**
  * A form. Each error of the API is shown once: at its field, which gets the focus, or above the form.
@@ -9,7 +10,7 @@ import { isSilent, textOf } from './feedback.js';
  *   a checkbox is a boolean
  * @param submit `{ label, work(values), danger?, isSecond?, isWhole? }`; an error of `work` is shown. With `isWhole`,
  *   it is shown above the form, because it is not about one field. With `isSecond`, another button is the first choice
- * @param more elements beside the button
+ * @param more elements before the button, such as one that changes nothing
  */
 export function form(fields, submit, ...more) {
   const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
@@ -20,7 +21,7 @@ export function form(fields, submit, ...more) {
     { method: 'post' },
     summary,
     rows.map(({ row }) => row),
-    h('p', { class: 'row' }, button, more),
+    h('p', { class: more.length ? 'row pair' : 'row' }, more, button),
   );
 
   let busy = false;
@@ -94,8 +95,8 @@ export function field({ name, label, hint, type = 'text', ...attributes }) {
 function reveal(input, label) {
   const button = h(
     'button',
-    { type: 'button', class: 'quiet', 'aria-pressed': 'false', 'aria-label': `Show ${label.toLowerCase()}` },
-    'Show',
+    { type: 'button', class: 'quiet', 'aria-pressed': 'false', 'aria-label': t`Show: ${label}` },
+    t`Show`,
   );
   button.addEventListener('click', () => {
     const shown = input.type === 'password';
@@ -106,31 +107,34 @@ function reveal(input, label) {
 }
 
 /** Fields of several forms. */
-export const EMAIL = { name: 'email', label: 'Email', type: 'email', autocomplete: 'username', maxlength: 255 };
-export const PASSWORD = { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' };
+export const EMAIL = { name: 'email', label: t`Email`, type: 'email', autocomplete: 'username', maxlength: 255 };
+export const PASSWORD = { name: 'password', label: t`Password`, type: 'password', autocomplete: 'current-password' };
 export const NEW_PASSWORD = {
   name: 'password',
-  label: 'New password',
+  label: t`New password`,
   type: 'password',
   autocomplete: 'new-password',
   minlength: 8,
-  hint: 'At least 8 characters. Several words are better than a few special characters.',
+  hint: t`At least 8 characters. Several words are better than a few special characters.`,
 };
 
-/** Without `maxlength` and `pattern`: the server reads a code in every spelling, and a browser would cut a pasted `123 456`. */
+/** It has the focus at once. Without `maxlength` and `pattern`: the server reads a code in every spelling, and a browser would cut a pasted `123 456`. */
 export const CODE = {
   name: 'code',
-  label: 'Code from your authenticator app',
+  label: t`Code from your authenticator app`,
   autocomplete: 'one-time-code',
   inputmode: 'numeric',
   class: 'code',
+  autofocus: true,
 };
 /** Whether the session outlives the browser. There is no such field if the server does not distinguish. */
 export const REMEMBER = config.secondsWithoutRemember && {
   name: 'remember',
   type: 'checkbox',
-  label: 'Stay signed in',
-  hint: `Otherwise the session ends ${config.cookieMode ? 'with the browser, and' : ''} after ${duration(config.secondsWithoutRemember)}.`,
+  label: t`Stay signed in`,
+  hint: config.cookieMode
+    ? t`Otherwise the session ends with the browser, and after ${duration(config.secondsWithoutRemember)}.`
+    : t`Otherwise the session ends after ${duration(config.secondsWithoutRemember)}.`,
 };
 
 /** The username for password managers, in a form without a field for it. */

@@ -1,5 +1,6 @@
 import { auth, methodsOf, place, send } from './auth.js';
 import { config } from './config.js';
+import { t } from './language.js';
 
 /**
  * The life of the session of this tab, which the page draws. It is in memory only, remains after the end of the session,
@@ -8,11 +9,10 @@ import { config } from './config.js';
 
 /** How a session ended. The server does not say why it refuses to renew one. */
 const ENDS = {
-  logout: 'You signed out.',
-  deleted: 'The account was deleted.',
-  ended: 'The server no longer renews it.',
+  logout: t`You signed out.`,
+  deleted: t`The account was deleted.`,
+  ended: t`The server no longer renews it.`,
 };
-const IN_TAB = ' in another tab';
 
 /** Whether a script can read the refresh token, and so replay an old one. */
 export const canReplay = place === 'localStorage';
@@ -66,25 +66,32 @@ window.addEventListener('storage', ({ key, oldValue, newValue }) => {
 auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) => {
   const start = Math.min((claims.auth_time ?? Infinity) * 1000, Date.now());
   [events, issued, expiresAt, old] = [[], [start], end, null];
-  add('started', 'Signed in', `By ${methodsOf(claims)}${otherTab ? IN_TAB : ''}. This issued the first tokens.`, {
-    at: start,
-  });
+  const how = methodsOf(claims);
+  const text = otherTab
+    ? t`In another tab, by ${how}. This issued the first tokens.`
+    : t`By ${how}. This issued the first tokens.`;
+  add('started', t`Signed in`, text, { at: start });
   if (reason !== 'restored') return void (held = refreshToken());
   issued.push(Date.now());
   replace(held, refreshToken());
-  add('renewed', 'Renewed', 'The page was opened again, and took up the session that this browser has.');
+  add('renewed', t`Renewed`, t`The page was opened again, and took up the session that this browser has.`);
 });
 
 auth.on('renewed', ({ session, otherTab }) => {
   expiresAt = session.expiresAt;
   issued.push(Date.now());
   if (!otherTab) replace(held, refreshToken());
-  add('renewed', 'Renewed', `${otherTab ? 'In another tab: a' : 'A'} new access token and a new refresh token.`);
+  const text = otherTab
+    ? t`In another tab: a new access token and a new refresh token.`
+    : t`A new access token and a new refresh token.`;
+  add('renewed', t`Renewed`, text);
 });
 
 auth.on('signedOut', ({ reason, otherTab }) => {
   [held, old] = [null, null];
-  add('ended', 'Ended', reason === 'logout' && otherTab ? 'You signed out in another tab.' : ENDS[reason], { reason });
+  add('ended', t`Ended`, reason === 'logout' && otherTab ? t`You signed out in another tab.` : ENDS[reason], {
+    reason,
+  });
 });
 
 /**
@@ -98,15 +105,15 @@ export async function replay() {
   if (status === 200) {
     const isSame = answer.refresh_token === refreshToken();
     const text = isSame
-      ? 'Perhaps the client lost the answer. It got the current refresh token again, and nothing else changed.'
-      : 'It got a refresh token.';
-    return add('replayed', 'Replayed in time', text);
+      ? t`Perhaps the client lost the answer. It got the current refresh token again, and nothing else changed.`
+      : t`It got a refresh token.`;
+    return add('replayed', t`Replayed in time`, text);
   }
   if (status !== 401) throw new Error(answer.message);
   add(
     'reused',
-    'Replayed too late',
-    'Somebody else may have this token: the server took it for theft, and ended the session.',
+    t`Replayed too late`,
+    t`Somebody else may have this token: the server took it for theft, and ended the session.`,
   );
   await tryAccess(used);
   // The current refresh token is refused, too, so the client ends the session in all tabs.
@@ -120,7 +127,7 @@ async function tryAccess(session) {
   if (status !== 401) return;
   add(
     'refused',
-    'Access token refused',
-    `401: ${answer.message} It would have been valid for ${minutes} more minutes.`,
+    t`Access token refused`,
+    t`401: ${answer.message} It would have been valid for ${minutes} more minutes.`,
   );
 }

@@ -1,6 +1,7 @@
 import { account, hasPasskeys } from './auth.js';
 import { config } from './config.js';
 import { say } from './feedback.js';
+import { t } from './language.js';
 
 /**
  * After a sign-in with the password: the password manager may create a first passkey, without a question. There is no message
@@ -9,5 +10,5 @@ import { say } from './feedback.js';
 export async function createPasskeyQuietly() {
   if (!config.features.conditionalCreate || !hasPasskeys) return;
   if (await account.createPasskeyQuietly())
-    say('Your password manager created a passkey. You can sign in with it next time.', 'plain');
+    say(t`Your password manager created a passkey. You can sign in with it next time.`, 'plain');
 }

@@ -1,6 +1,7 @@
 import { auth } from './auth.js';
 import { h } from './dom.js';
 import { button, complain, isSilent, quiet, textOf } from './feedback.js';
+import { t } from './language.js';
 
 const main = document.getElementById('main');
 
@@ -30,23 +31,41 @@ export function go(path) {
   return show();
 }
 
-/** Shows the view of the address, or the home view if the address does not fit: signed in or signed out. */
+/**
+ * Shows the view of the address, or the home view if the view is only for users who are signed in, or signed out. An address
+ * without a view has a view of its own.
+ */
 export function show() {
   const home = auth.session ? (wanted ?? '/') : '/sign-in';
   const route = routes.get(address());
-  const fits = route && (route.access === 'any' || (route.access === 'in') === (auth.session !== null));
+  const fits = !route || route.access === 'any' || (route.access === 'in') === (auth.session !== null);
   if (!fits) {
-    if (!auth.session && route) wanted = address();
+    if (!auth.session) wanted = address();
     history.replaceState(null, '', `/#${home}`);
     return show();
   }
   if (auth.session) forgetAddress();
   document.dispatchEvent(new CustomEvent('moved'));
-  return present(route.title, route.view);
+  return route ? replaceView(route.title, route.view) : replaceView(t`Page not found`, notFound);
 }
 
-/** Replaces the current view, and moves the focus to the new heading. */
-export async function present(title, view) {
+const notFound = () => [
+  h('p', { class: 'muted' }, t`There is no page at this address. The link may be old, or mistyped.`),
+  h(
+    'p',
+    {},
+    h('a', { class: 'button primary', href: '#/' }, auth.session ? t`Back to the overview` : t`Back to sign in`),
+  ),
+];
+
+/** Shows a step that has no address, such as the second one of a sign-in. */
+export function present(title, view) {
+  document.dispatchEvent(new CustomEvent('step'));
+  return replaceView(title, view);
+}
+
+/** Replaces the current view, and moves the focus to the first field if the view wants that, otherwise to the new heading. */
+async function replaceView(title, view) {
   left.abort();
   const mine = (left = new AbortController());
   const isFirst = main.querySelector('h1') === null;
@@ -57,7 +76,7 @@ export async function present(title, view) {
   try {
     nodes = await view(mine.signal);
   } catch (error) {
-    nodes = isSilent(error) ? [] : [h('p', { role: 'alert' }, textOf(error)), button('Try again', show)];
+    nodes = isSilent(error) ? [] : [h('p', { role: 'alert' }, textOf(error)), button(t`Try again`, show)];
   }
   // The user went to another view in the meantime.
   if (mine.signal.aborted) return;
@@ -65,8 +84,9 @@ export async function present(title, view) {
   main.removeAttribute('aria-busy');
   document.title = `${title} · @svc/auth`;
   // Screen readers read a new page from its beginning.
-  if (!isFirst) heading.focus();
-  window.scrollTo(0, 0);
+  const first = main.querySelector('[autofocus]');
+  if (first || !isFirst) (first ?? heading).focus();
+  document.getElementById('page').scrollTo(0, 0);
 }
 
 /**

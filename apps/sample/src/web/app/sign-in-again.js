@@ -4,6 +4,7 @@ import { cancel, openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
+import { t } from './language.js';
 import { present } from './router.js';
 import { hasPasskey, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
@@ -11,10 +12,10 @@ import { secondStep } from './views/second-step.js';
 
 /** What the user is asked, by the reason of the refusal (401). */
 const QUESTIONS = {
-  recent_login_required: 'You signed in some time ago. Sign in again for this.',
-  factor_required: 'Your password alone is not enough for this. Sign in again with your second factor.',
+  recent_login_required: t`You signed in some time ago. Sign in again for this.`,
+  factor_required: t`Your password alone is not enough for this. Sign in again with your second factor.`,
 };
-const TRUSTED = 'The trust in your devices ends, because on them your password would be enough.';
+const TRUSTED = t`The trust in your devices ends, because on them your password would be enough.`;
 
 let isOpen = false;
 
@@ -48,8 +49,8 @@ async function signInAgain(reason) {
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
   const former = auth.session.claims.fid;
   isOpen = true;
-  const done = await openDialog('Sign in again', (close) => {
-    const place = h('div', { role: 'group', 'aria-label': 'Sign in again', tabindex: -1 });
+  const done = await openDialog(t`Sign in again`, (close) => {
+    const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
     const begin = () => place.replaceChildren(...firstStep());
     const byPassword = async (fields) => {
       if (isTrusted) await account.endAllTrust();
@@ -57,14 +58,14 @@ async function signInAgain(reason) {
       if (!challenge) return close(true);
       if (challenge.enrolment_required) {
         close();
-        return present('Set up a second factor', () => requiredFactor(challenge));
+        return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
       place.replaceChildren(...secondStep(challenge, 'password', options));
-      place.focus();
+      (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
-      const entry = form([PASSWORD, REMEMBER], { label: 'Continue', work: byPassword }, cancel(close));
+      const entry = form([PASSWORD, REMEMBER], { label: t`Continue`, work: byPassword }, cancel(close));
       entry.prepend(hiddenUsername(me.email));
       const remember = REMEMBER && (me.has_password ? { input: entry.elements.remember } : field(REMEMBER));
       const choice = () => (remember ? { remember: remember.input.checked } : {});
@@ -75,7 +76,7 @@ async function signInAgain(reason) {
         me.has_password ? entry : remember?.row,
         ownsPasskey &&
           (!needsFactor || config.passkeysVerifyUsers) &&
-          button('Sign in with a passkey', byPasskey, { class: 'wide' }),
+          button(t`Sign in with a passkey`, byPasskey, { class: 'wide' }),
         !me.has_password && h('p', { class: 'row' }, cancel(close)),
       ].filter(Boolean);
     };
@@ -90,13 +91,13 @@ async function signInAgain(reason) {
 
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
-  openDialog('A second factor is needed', (close) => [
-    h('p', {}, 'Your account has no second factor here. Set one up, then sign in with it.'),
+  openDialog(t`You need a second factor`, (close) => [
+    h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
     h(
       'p',
       { class: 'row' },
-      config.features.twoFactor && h('a', { href: '#/two-factor', onclick: () => close() }, 'Authenticator app'),
-      hasPasskeys && h('a', { href: '#/passkeys', onclick: () => close() }, 'Passkey'),
+      config.features.twoFactor && h('a', { href: '#/two-factor', onclick: () => close() }, t`Authenticator app`),
+      hasPasskeys && h('a', { href: '#/passkeys', onclick: () => close() }, t`Passkey`),
       cancel(close),
     ),
   ]).then(() => false);

@@ -3,12 +3,13 @@ import { cancel, openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
+import { t } from './language.js';
 import { user } from './user.js';
 
 /** A code of the app, or a recovery code. */
 const ANY_CODE = {
   name: 'code',
-  label: 'Code from your authenticator app, or a recovery code',
+  label: t`Code from your authenticator app, or a recovery code`,
   autocomplete: 'one-time-code',
   autocapitalize: 'off',
   spellcheck: 'false',
@@ -23,7 +24,7 @@ async function confirm(methods) {
   const needsCode = methods.includes('password+otp');
   const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
-  const confirmed = await openDialog('Confirm your identity', (close) => {
+  const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
     const work = async ({ password, code }) => {
       try {
         await auth.confirmPassword(password, needsCode ? factorOf(code) : undefined);
@@ -34,13 +35,13 @@ async function confirm(methods) {
       }
       close(true);
     };
-    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: 'Confirm', work }, cancel(close));
+    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: t`Confirm`, work }, cancel(close));
     byPassword.prepend(hiddenUsername(email));
     const byPasskey = () => auth.confirmPasskey().then(() => close(true));
     return [
-      h('p', {}, 'Is it really you? We ask before important changes, and then not again for a few minutes.'),
+      h('p', {}, t`We ask before important changes, and then not again for a few minutes.`),
       canUsePassword && byPassword,
-      canUsePasskey && button('Confirm with a passkey', byPasskey, { class: 'wide' }),
+      canUsePasskey && button(t`Confirm with a passkey`, byPasskey, { class: 'wide' }),
       !canUsePassword && h('p', { class: 'row' }, cancel(close)),
     ].filter(Boolean);
   });

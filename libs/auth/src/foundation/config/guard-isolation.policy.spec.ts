@@ -197,7 +197,10 @@ describe('a configuration', () => {
     ['a key pair and an encryption key', { algorithm: 'ES256', encryption: { key: 'x'.repeat(32) } }],
     ['a key pair and a secret of 32 bytes', { algorithm: 'RS256', secret: 'x'.repeat(32) }],
     ['a key pair and a secret of 32 bytes in 16 characters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
-    ['a key pair and no secret in a service that only verifies', { verifyOnly: true, algorithm: 'ES256' }],
+    [
+      'a key pair and no secret in a service that only verifies',
+      { verifyOnly: true, algorithm: 'ES256', keys: { jwks: 'https://issuer.example/jwks' } },
+    ],
     [
       'a key pair, a short secret and an encryption key',
       { algorithm: 'ES256', secret: 's', encryption: { key: 'x'.repeat(32) } },

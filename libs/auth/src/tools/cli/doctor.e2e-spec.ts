@@ -287,7 +287,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
   });
 
   it.each([
-    ['missing', 'undefined', /^error keys: secret \(SVC_SECRET\) is missing/],
+    ['missing', 'undefined', /^error keys: keys has no key to verify tokens with/],
     ['short', "'too-short'", /^error keys: secret \(SVC_SECRET\) /],
   ])('reports a secret that is %s under keys, and that the stores are not known', async (_, secret, text) => {
     setEnvironment({ DATABASE_URL: '' });

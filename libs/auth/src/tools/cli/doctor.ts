@@ -254,7 +254,7 @@ function failuresOf(failure: Error): Finding[] {
 
 /** The errors that belong to another check than `options`, by their beginning. */
 const BELONGS_TO: readonly (readonly [RegExp, string])[] = [
-  [/^(guards\.[^.]+\.)?((secret|previousSecrets) \(|keys\.(active|private|public|jwks)\b)/, 'keys'],
+  [/^(guards\.[^.]+\.)?((secret|previousSecrets) \(|keys( has|\.(active|private|public|jwks)\b))/, 'keys'],
   [/^(Redis at|cache has a Redis client that could not be connected) /, 'redis'],
 ];
 

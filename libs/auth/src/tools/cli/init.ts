@@ -77,7 +77,7 @@ const MODULES = `
 /** The controller of the quick start. */
 const guardedController = (end: string): string => `import { Controller, Get } from '@nestjs/common';
 import { Authenticated, CurrentUser } from '@svc/auth';
-import { User } from './users${end}';
+import type { User } from './users${end}';
 
 @Controller('hello')
 @Authenticated()

@@ -1,9 +1,10 @@
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { CODE } from '../form.js';
+import { t } from '../language.js';
 
-/** The field of the first code. */
-export const FIRST_CODE = { ...CODE, label: 'Code from the app' };
+/** The field of the first code. It is below what has to be read first. */
+export const FIRST_CODE = { ...CODE, label: t`Code from the app`, autofocus: false };
 
 /** Loads the module that draws QR codes: it is large, and most visits do not need it. */
 const loadQrCode = async () => (await import('../qr-code.js')).qrCode;
@@ -14,24 +15,19 @@ export async function scanning({ otpauth_uri: uri }, title) {
   const secret = new URL(uri).searchParams.get('secret');
   const copy = async () => {
     await navigator.clipboard.writeText(secret);
-    say('Copied.');
+    say(t`Copied.`);
   };
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'scan-heading' },
     h('h2', { id: 'scan-heading' }, title),
-    qrCode(uri, 'QR code for your authenticator app'),
-    h('p', {}, 'Or type this key into it:'),
-    h(
-      'p',
-      { class: 'row' },
-      h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
-      button('Copy the key', copy),
-    ),
+    qrCode(uri, t`QR code for your authenticator app`),
+    h('p', {}, t`Or type this key into it:`),
+    h('p', { class: 'row' }, h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')), button(t`Copy key`, copy)),
     h(
       'details',
       {},
-      h('summary', {}, 'The complete URI, for apps that accept it'),
+      h('summary', {}, t`The complete URI, for apps that accept it`),
       h('p', {}, h('code', { class: 'uri' }, uri)),
     ),
   );

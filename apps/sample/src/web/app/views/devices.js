@@ -1,9 +1,11 @@
 import { account } from '../auth.js';
+import { badge, card, cards } from '../cards.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
+import { t } from '../language.js';
 import { part } from '../router.js';
 
 /** A list of devices that is drawn again after a change. @param draw `(again) => nodes` */
@@ -19,34 +21,43 @@ const section = async (title, text, draw) =>
 export const devices = async () => [
   config.features.knownDevices &&
     (await section(
-      'Known devices',
-      'You have signed in on these devices. We mail you when somebody signs in on another one.',
+      t`Known devices`,
+      config.mailsNewDevices
+        ? t`You have signed in on these devices. We email you when somebody signs in on another one.`
+        : t`You have signed in on these devices.`,
       known,
     )),
   config.trustedDeviceDays > 0 &&
-    (await section('Trusted devices', 'On these devices your password is enough, without the second factor.', trusted)),
+    (await section(
+      t`Trusted devices`,
+      t`On these devices your password is enough, without the second factor.`,
+      trusted,
+    )),
 ];
 
-const row = (title, facts, act) =>
-  h('li', { class: 'card spread' }, h('div', {}, h('h3', {}, ...title), h('p', { class: 'muted' }, ...facts)), act);
+const none = (text) => h('p', { class: 'empty' }, text);
 
 async function known(again) {
   const rows = (await account.devices()).map(({ id, user_agent, first_seen_at, last_seen_at, current }) => {
     const name = deviceOf(user_agent);
     const forget = async () => {
-      const text = 'The next sign-in on it is one on a new device. Its sessions continue.';
-      if (!(await ask(`Forget ${name}?`, text, 'Forget it'))) return;
+      const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
+      if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
       await account.forgetDevice(id);
       await again();
-      say('The device is forgotten.');
+      say(t`The device is forgotten.`);
     };
-    return row(
-      [name, ' ', current && h('span', { class: 'badge good' }, 'this one')].filter(Boolean),
-      ['last sign-in ', time(last_seen_at), ' · first ', time(first_seen_at)],
-      button('Forget', forget, { 'aria-label': `Forget ${name}` }),
+    return card(
+      'h3',
+      [name, current && badge(t`This device`, 'good')],
+      [
+        [t`Last sign-in`, ago(last_seen_at)],
+        [t`First sign-in`, ago(first_seen_at)],
+      ],
+      button(t`Forget`, forget, { 'aria-label': t`Forget ${name}` }),
     );
   });
-  return [rows.length ? h('ul', { class: 'cards' }, rows) : h('p', {}, 'No device is known.')];
+  return [rows.length ? cards(rows) : none(t`No known devices yet.`)];
 }
 
 async function trusted(again) {
@@ -55,21 +66,27 @@ async function trusted(again) {
     const end = async () => {
       await account.endTrust(id);
       await again();
-      say('The trust has ended.');
+      say(t`This device is no longer trusted.`);
     };
-    return row(
-      [name],
-      ['trusted since ', time(created_at), ' · until ', time(expires_at)],
-      button('End trust', end, { 'aria-label': `End trust in ${name}` }),
+    return card(
+      'h3',
+      name,
+      [
+        [t`Trusted`, ago(created_at)],
+        [t`Ends`, ago(expires_at)],
+      ],
+      button(t`Stop trusting`, end, { 'aria-label': t`Stop trusting ${name}` }),
     );
   });
   const endAll = async () => {
     await account.endAllTrust();
     await again();
-    say('The trust in all devices has ended.');
+    say(t`No device is trusted any more.`);
   };
   return [
-    rows.length ? h('ul', { class: 'cards' }, rows) : h('p', {}, 'No device is trusted.'),
-    rows.length > 1 && h('p', {}, button('End trust in all', endAll)),
+    rows.length
+      ? cards(rows)
+      : none(t`No trusted devices. You can trust one when you sign in with your second factor.`),
+    rows.length > 1 && h('p', {}, button(t`Stop trusting all`, endAll)),
   ];
 }

@@ -1,31 +1,32 @@
 import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
 import { CODE, EMAIL, REMEMBER, form } from '../form.js';
+import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 import { enter } from './sign-in.js';
 
-const MAILED_CODE = { ...CODE, label: 'Code from the mail' };
+const MAILED_CODE = { ...CODE, label: t`Code from the email` };
 
 /** Asks for a mailed code, or for the confirmation of the one in a mailed link. */
 export function emailCode() {
   const code = linkOf('/sign-in-code')?.code;
   if (code) {
     return [
-      h('p', { class: 'muted' }, 'The link is valid once, and only in the browser in which you asked for it.'),
+      h('p', { class: 'muted' }, t`The link works once, and only in the browser in which you asked for it.`),
       codeForm({ value: code }),
-      links('Mail me a new code'),
+      links(t`Get a new code`),
     ];
   }
   const work = async ({ email }) => {
     const { expires_in } = await account.requestCode(email);
-    await present('Enter the code', () => sent(email, expires_in));
+    await present(t`Enter your code`, () => sent(email, expires_in));
   };
   return [
     storageNotice && h('p', { class: 'note' }, storageNotice),
-    h('p', { class: 'muted' }, 'We will mail you a code. It signs you in without your password.'),
-    form([EMAIL], { label: 'Mail the code', work }),
+    h('p', { class: 'muted' }, t`We email you a code. It signs you in without your password.`),
+    form([EMAIL], { label: t`Send code`, work }),
     links(),
   ];
 }
@@ -34,19 +35,17 @@ export function emailCode() {
 const sent = (email, seconds) => [
   h(
     'p',
-    {},
-    'If there is an account for ',
-    h('strong', {}, email),
-    `, we have sent a code to it. It is valid for ${duration(seconds)}, in this browser only.`,
+    { class: 'muted' },
+    nodes`If there is an account for ${h('strong', {}, email)}, we have sent a code to it. It works for ${duration(seconds)}, in this browser only.`,
   ),
-  mailboxHint(),
   codeForm(),
+  mailboxHint(),
   links(),
 ];
 
 const codeForm = (more) =>
   form([{ ...MAILED_CODE, ...more }, REMEMBER], {
-    label: 'Sign in',
+    label: t`Sign in`,
     work: ({ code, ...fields }) => {
       // The form keeps the code of a link. Opened again, this view asks for another one.
       forgetLink();
@@ -59,5 +58,5 @@ const links = (another) =>
     'ul',
     { class: 'links' },
     another && h('li', {}, h('a', { href: '#/sign-in-code', onclick: forgetLink }, another)),
-    h('li', {}, h('a', { href: '#/sign-in', onclick: forgetLink }, 'Back to sign in')),
+    h('li', {}, h('a', { href: '#/sign-in', onclick: forgetLink }, t`Back to sign in`)),
   );

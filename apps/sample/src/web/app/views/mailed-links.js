@@ -1,59 +1,87 @@
-import { account } from '../auth.js';
+import { account, auth } from '../auth.js';
 import { h } from '../dom.js';
+import { textOf } from '../feedback.js';
 import { form } from '../form.js';
+import { t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { changed } from '../user.js';
 import { mailboxHint } from './registration.js';
 
+/** A link that looks like a button. */
+const way = ([href, label], kind = '') => h('a', { class: `button ${kind}`, href, onclick: forgetLink }, label);
+
 /**
  * The view of a mailed link whose token is sent by a press on a button: programs that check mails open links.
  *
  * @param path the address of the view
- * @param offer `{ text, label, send(token), title, done, danger?, mails? }`; `title` and `done` are shown afterwards, and with
- *   `mails` where the mails are
+ * @param offer `{ text, label, keep, send(token), title, done, again, danger?, mails? }`; `keep` is the button that changes
+ *   nothing, `title` and `done` are shown afterwards, and with `mails` where the mails are; `again` is the way to a new link
  */
-const linkView = (path, { text, label, send, title, done, danger, mails }) => {
+const linkView = (path, { text, label, keep, send, title, done, again, danger, mails }) => {
   const token = linkOf(path)?.token;
-  if (!token) return [h('p', {}, 'Open the link in your mail again.'), toStart()];
+  if (!token) return useless(t`Open the link in your email again.`, again);
   const work = async () => {
-    await send(token);
+    try {
+      await send(token);
+    } catch (error) {
+      if (error.status !== 422) throw error;
+      forgetLink();
+      return present(t`This link no longer works`, () =>
+        useless(Object.values(error.errors).flat()[0] ?? textOf(error), again),
+      );
+    }
     forgetLink();
     changed();
-    await present(title, () => [h('p', {}, done), mails && mailboxHint(), toStart()]);
+    await present(title, () => [
+      h('p', {}, done()),
+      mails && mailboxHint(),
+      h('p', {}, way(['#/', t`Continue`], 'primary')),
+    ]);
   };
-  return [h('p', {}, text), form([], { label, danger, work })];
+  return [h('p', {}, text), form([], { label, danger, work }, way(['#/', keep]))];
 };
 
-const toStart = () => h('p', {}, h('a', { href: '#/' }, 'Continue'));
+const useless = (text, again) => [
+  h('p', {}, text),
+  h('p', { class: 'row pair' }, way(['#/', t`Continue`]), again && way(again, 'primary')),
+];
+
+const newPassword = ['#/forgot-password', t`Reset your password`];
 
 export const confirmEmail = () =>
   linkView('/confirm-email', {
-    text: 'Use this address for your account from now on. Your sessions on other devices end.',
-    label: 'Confirm the new address',
+    text: t`Use this address for your account from now on. Your sessions on other devices end.`,
+    label: t`Confirm new email`,
+    keep: t`Not now`,
     send: (token) => account.confirmEmailChange(token),
-    title: 'Your address is changed',
-    done: 'Sign in with the new address from now on. The former address gets a mail with a link that undoes the change.',
+    title: t`Your email is changed`,
+    done: () => t`Sign in with the new address from now on.`,
+    again: auth.session && ['#/email', t`Send a new link`],
   });
 
 export const undoEmail = () =>
   linkView('/undo-email', {
-    text: 'If you did not change the address of your account, restore it. All sessions end, the password becomes invalid, and we mail you a link to choose a new one.',
-    label: 'Restore my address',
+    text: t`If you did not change the email of your account, restore it. All sessions end, the password stops working, and we email you a link to choose a new one.`,
+    label: t`Restore my email`,
+    keep: t`Keep the change`,
     send: (token) => account.undoEmailChange(token),
-    title: 'Your address is restored',
-    done: 'All sessions have ended. Open the link that we have mailed to you, and choose a new password.',
+    title: t`Your email is restored`,
+    done: () => t`All sessions have ended. Open the link that we have sent to you, and choose a new password.`,
     danger: true,
     mails: true,
+    again: !auth.session && newPassword,
   });
 
 export const unknownSignIn = () =>
   linkView('/unknown-sign-in', {
-    text: 'If the sign-in in the mail was not yours, end all sessions. We also mail you a link to choose a new password, because another person may know yours.',
-    label: 'It was not me: end all sessions',
+    text: t`If you do not recognize the sign-in in the email, sign out everywhere. We also email you a link to choose a new password, because another person may know yours.`,
+    label: t`No, sign out everywhere`,
+    keep: t`Yes, it was me`,
     send: (token) => account.reportSignIn(token),
-    title: 'All sessions have ended',
-    done: 'Open the link that we have mailed to you, and choose a new password.',
+    title: t`You are signed out everywhere`,
+    done: () => t`Open the link that we have sent to you, and choose a new password.`,
     danger: true,
     mails: true,
+    again: !auth.session && newPassword,
   });

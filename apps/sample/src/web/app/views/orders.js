@@ -1,6 +1,7 @@
 import { auth, send } from '../auth.js';
-import { h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
+import { t } from '../language.js';
 import { part } from '../router.js';
 import { route, stronger } from './stronger-orders.js';
 
@@ -12,7 +13,7 @@ auth.on('signedOut', () => (device = null));
 
 async function readOnlyToken() {
   // The route asks for a confirmation: a token for another device is an important change.
-  device ??= (await auth.request('POST', '/user/tokens', { label: 'Read-only device', abilities: ['orders.read'] }))
+  device ??= (await auth.request('POST', '/user/tokens', { label: t`Read-only device`, abilities: ['orders.read'] }))
     .access_token;
   return device;
 }
@@ -20,52 +21,52 @@ async function readOnlyToken() {
 /** What the server refuses: `run` sends the request, `why` explains the answer. */
 const REFUSALS = [
   {
-    title: 'See the orders without signing in',
+    title: t`See the orders without signing in`,
     route: 'GET /orders',
     gate: '@Authenticated()',
-    label: 'Try without a token',
+    label: t`Try without a token`,
     run: () => send('GET', '/orders'),
-    why: () => 'There was no token. A wrong, expired or ended one gets the same answer: it gives no hint to a thief.',
+    why: () => t`There was no token. A wrong, expired or ended one gets the same answer: it gives no hint to a thief.`,
   },
   {
-    title: 'Order with a token that may only read',
+    title: t`Order with a token that may only read`,
     route: 'POST /orders',
     gate: "@Abilities('orders.write')",
-    label: 'Try as a read-only device',
+    label: t`Try as a read-only device`,
     run: async () => send('POST', '/orders', { token: await readOnlyToken(), body: { item: 'tea' } }),
     why: (status) =>
       status === 403
-        ? 'This token will never have another ability than orders.read. Its session is in your list: end it there, and try again.'
-        : 'The session of this device has ended, so the server refuses its token, although it has not expired.',
+        ? t`This token never gets another ability than orders.read. Its session is in your list: sign it out there, and try again.`
+        : t`The session of this device has ended, so the server refuses its token, although it has not expired.`,
     after: (status) => status === 401 && (device = null),
   },
   {
-    title: 'List all users',
+    title: t`List all users`,
     route: 'GET /admin/users',
     gate: "@Authenticated('admin')",
-    label: 'Try with your own token',
+    label: t`Try with your own token`,
     run: () => send('GET', '/admin/users', { token: auth.session.token }),
     why: () =>
-      'Your token is fine, but not for this guard: administrators have their own accounts, tokens and sign-in.',
+      t`Your token is fine, but not for this guard: administrators have their own accounts, tokens and sign-in.`,
   },
 ];
 
 export async function orders() {
   const { answer: menu } = await send('GET', '/orders/menu');
   let redraw;
-  const list = await part('div', { 'aria-label': 'Your orders', role: 'group' }, async (again) => {
+  const list = await part('div', { 'aria-label': t`Your orders`, role: 'group' }, async (again) => {
     redraw = again;
     const { data } = await auth.request('GET', '/orders');
     const place = async (item) => {
       await auth.request('POST', '/orders', { item });
       await again();
-      say(`Ordered: ${item}.`);
+      say(t`Ordered: ${item}.`);
     };
     return [
       h(
         'div',
         { class: 'row' },
-        menu.data.map((item) => button(`Order ${item}`, () => place(item))),
+        menu.data.map((item) => button(t`Order ${item}`, () => place(item))),
       ),
       data.length
         ? h(
@@ -73,23 +74,23 @@ export async function orders() {
             { class: 'orders' },
             data.toReversed().map((order) => row(order, again)),
           )
-        : h('p', { class: 'muted' }, 'Nothing ordered yet.'),
+        : h('p', { class: 'empty' }, t`Nothing ordered yet.`),
     ];
   });
   return [
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'yours-heading' },
-      h('h2', { id: 'yours-heading' }, 'Your orders'),
+      h('h2', { id: 'yours-heading' }, t`Your orders`),
       route('POST /orders', "@Abilities('orders.write')"),
-      h('p', { class: 'muted' }, `Your token may do this: it has the scope ${auth.session.claims.scope}.`),
+      h('p', { class: 'muted' }, t`Your token may do this: it has the scope ${auth.session.claims.scope}.`),
       list,
     ),
     stronger(() => redraw()),
     h(
       'section',
       { class: 'card', 'aria-labelledby': 'refused-heading' },
-      h('h2', { id: 'refused-heading' }, 'What is refused'),
+      h('h2', { id: 'refused-heading' }, t`What is refused`),
       h('ul', { class: 'refusals' }, REFUSALS.map(refusal)),
     ),
   ];
@@ -99,13 +100,13 @@ function row({ id, item, createdAt }, again) {
   const cancelOrder = async () => {
     await auth.request('DELETE', `/orders/${id}`);
     await again();
-    say('The order is cancelled.');
+    say(t`The order is cancelled.`);
   };
   return h(
     'li',
     { class: 'spread' },
-    h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, time(createdAt))),
-    button('Cancel', cancelOrder, { class: 'quiet', 'aria-label': `Cancel ${item}` }),
+    h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, ago(createdAt))),
+    button(t`Cancel order`, cancelOrder, { class: 'quiet', 'aria-label': t`Cancel order: ${item}` }),
   );
 }
 

@@ -1,15 +1,16 @@
 import { account, auth, hasPasskeys, methodsOf, place } from '../auth.js';
+import { badge } from '../cards.js';
 import { config } from '../config.js';
-import { h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { changed, hasPasskey, user } from '../user.js';
+import { nodes, t } from '../language.js';
+import { hasPasskey, latestUser } from '../user.js';
 import { mailboxHint } from './registration.js';
 import { sessionCard } from './token.js';
 
 export async function overview(left) {
   // Another tab or a link in a mail can have changed the user.
-  changed();
-  const [me, canUsePasskey] = await Promise.all([user(), hasPasskey()]);
+  const [me, canUsePasskey] = await Promise.all([latestUser(), hasPasskey()]);
   return [sessionCard(left), next(me, canUsePasskey), who(me)];
 }
 
@@ -20,20 +21,20 @@ function next({ two_factor }, canUsePasskey) {
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'next-heading' },
-    h('h2', { id: 'next-heading' }, 'Then try this'),
+    h('h2', { id: 'next-heading' }, t`Try next`),
     h(
       'ul',
       { class: 'trials' },
       place !== 'memory' &&
-        item('/', 'Open a second tab.', 'It shares this session: renew in one, and look at the other.', {
+        item('/', t`Open a second tab.`, t`It shares this session: renew in one, and look at the other.`, {
           target: '_blank',
         }),
-      item('#/orders', 'Order tea, and see what is refused.', 'With a token that may only read, or with none.'),
-      item('#/sessions', 'End this session from another browser.', 'Sign in there, too, and look at its sessions.'),
+      item('#/orders', t`Order tea, and see what is refused.`, t`With a token that may only read, or with none.`),
+      item('#/sessions', t`End this session from another browser.`, t`Sign in there, too, and look at its sessions.`),
       features.twoFactor &&
         !two_factor &&
-        item('#/two-factor', 'Add a second factor.', 'The password alone is then not enough.'),
-      hasPasskeys && !canUsePasskey && item('#/passkeys', 'Add a passkey.', 'It signs you in without a password.'),
+        item('#/two-factor', t`Add a second factor.`, t`The password alone is then not enough.`),
+      hasPasskeys && !canUsePasskey && item('#/passkeys', t`Add a passkey.`, t`It signs you in without a password.`),
     ),
   );
 }
@@ -44,30 +45,28 @@ function who({ name, email, email_verified, two_factor }) {
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'who-heading' },
-    h('h2', { id: 'who-heading' }, `Hello, ${name}`),
+    h('h2', { id: 'who-heading' }, t`Hello, ${name}`),
     h(
       'dl',
       {},
-      fact('Email', email, ' ', email_verified ? badge('confirmed', 'good') : badge('not confirmed', 'bad')),
-      fact('Signed in', time(claims.auth_time * 1000), ` by ${methodsOf(claims)}`),
-      config.features.twoFactor && fact('Two-factor', two_factor ? badge('on', 'good') : badge('off')),
+      fact(t`Email`, email, ' ', email_verified ? badge(t`confirmed`, 'good') : badge(t`not confirmed`, 'bad')),
+      fact(t`Signed in`, nodes`${ago(claims.auth_time * 1000)}, by ${methodsOf(claims)}`),
+      config.features.twoFactor && fact(t`Two-factor`, two_factor ? badge(t`on`, 'good') : badge(t`off`)),
     ),
     !email_verified && config.features.emailVerification && unverified(),
   );
 }
 
-const badge = (text, kind = '') => h('span', { class: `badge ${kind}` }, text);
-
 function unverified() {
   const work = async () => {
     await account.sendVerificationMail();
-    say('A new link was sent.');
+    say(t`We have sent a new link.`);
   };
   return h(
     'div',
     { class: 'stack' },
-    h('p', {}, 'Open the link that we mailed to you.'),
-    button('Send the link again', work),
+    h('p', {}, t`Open the link that we have sent to you.`),
+    button(t`Resend link`, work),
     mailboxHint(),
   );
 }

@@ -2,10 +2,11 @@ import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { say } from '../feedback.js';
 import { NEW_PASSWORD, PASSWORD, form, hiddenUsername } from '../form.js';
+import { t } from '../language.js';
 import { show } from '../router.js';
 import { changed, user } from '../user.js';
 
-const CURRENT = { ...PASSWORD, name: 'current_password', label: 'Current password' };
+const CURRENT = { ...PASSWORD, name: 'current_password', label: t`Current password` };
 
 export async function password() {
   const { email, has_password } = await user();
@@ -13,10 +14,10 @@ export async function password() {
     await auth.changePassword(fields);
     changed();
     await show();
-    say(has_password ? 'Your password is changed. All other sessions have ended.' : 'Your password is set.');
+    say(has_password ? t`Your password is changed. All other sessions have ended.` : t`Your password is set.`);
   };
   const change = form([has_password && CURRENT, NEW_PASSWORD], {
-    label: has_password ? 'Change the password' : 'Set a password',
+    label: has_password ? t`Change password` : t`Set password`,
     work,
   });
   change.prepend(hiddenUsername(email));
@@ -25,9 +26,9 @@ export async function password() {
       'p',
       { class: 'muted' },
       has_password
-        ? 'When you change your password, all your other sessions end.'
-        : 'You have no password. With one, you can also sign in where your passkey is not.',
+        ? t`When you change your password, all your other sessions end.`
+        : t`You have no password. With one, you can also sign in where your passkey is not.`,
     ),
-    h('section', { class: 'card', 'aria-label': 'Change' }, change),
+    h('section', { class: 'card', 'aria-label': t`Password` }, change),
   ];
 }

@@ -2,29 +2,33 @@ import { account, auth, hasPasskeys } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { EMAIL, NEW_PASSWORD, form } from '../form.js';
+import { language, nodes, t } from '../language.js';
 import { present } from '../router.js';
 import { enter } from './sign-in.js';
 
-const NAME = { name: 'name', label: 'Name', autocomplete: 'name', maxlength: 255 };
-const PASSWORD = { ...NEW_PASSWORD, label: 'Password' };
+const NAME = { name: 'name', label: t`Name`, autocomplete: 'name', maxlength: 255 };
+const PASSWORD = { ...NEW_PASSWORD, label: t`Password` };
 
 const register = async (sent) => {
   const answer = await enter(sent);
-  if (answer?.registered) await present('Your account was created', () => created(answer));
+  if (answer?.registered) await present(t`Your account is created`, () => created(answer));
   // The server does not show whether there was an account.
-  if (answer?.status) await present('Check your mail', () => created({ requires_verification: true }));
+  if (answer?.status) await present(t`Check your email`, () => created({ requires_verification: true }));
 };
 const link = (to, label) => h('li', {}, h('a', { href: to }, label));
 
 export const registration = () => [
-  form([NAME, EMAIL, PASSWORD], { label: 'Create the account', work: (fields) => register(auth.register(fields)) }),
+  form([NAME, EMAIL, PASSWORD], {
+    label: t`Create account`,
+    work: (fields) => register(auth.register({ ...fields, language })),
+  }),
   h(
     'ul',
     { class: 'links' },
     config.features.passkeyRegistration &&
       hasPasskeys &&
-      link('#/register-passkey', 'Use a passkey, without a password'),
-    link('#/sign-in', 'Do you have an account? Sign in'),
+      link('#/register-passkey', t`Use a passkey, without a password`),
+    link('#/sign-in', t`Have an account? Sign in`),
   ),
 ];
 
@@ -32,26 +36,25 @@ export const passkeyRegistration = () => [
   h(
     'p',
     { class: 'muted' },
-    'You sign in with your fingerprint, your face or a PIN. There is no password that you could forget, or that could be stolen.',
+    t`You sign in with your fingerprint, your face or a PIN. There is no password that you could forget, or that could be stolen.`,
   ),
   hasPasskeys
     ? form([NAME, EMAIL], {
-        label: 'Create the account with a passkey',
-        work: (fields) => register(account.registerWithPasskey(fields)),
+        label: t`Create account with a passkey`,
+        work: (fields) => register(account.registerWithPasskey({ ...fields, language })),
       })
-    : h('p', { class: 'note' }, 'Passkeys do not work in this browser at this address.'),
-  h(
-    'ul',
-    { class: 'links' },
-    link('#/register', 'Use a password'),
-    link('#/sign-in', 'Do you have an account? Sign in'),
-  ),
+    : h('p', { class: 'note' }, t`Passkeys do not work in this browser at this address.`),
+  h('ul', { class: 'links' }, link('#/register', t`Use a password`), link('#/sign-in', t`Have an account? Sign in`)),
 ];
 
 const created = ({ requires_verification }) => [
-  h('p', {}, requires_verification ? 'Open the link that we mailed to you, then sign in.' : 'You can sign in now.'),
-  h('p', {}, h('a', { href: '#/sign-in' }, 'Sign in')),
+  h(
+    'p',
+    {},
+    requires_verification ? t`Open the link that we have sent to you, then sign in.` : t`You can sign in now.`,
+  ),
   requires_verification && mailboxHint(),
+  h('p', {}, h('a', { class: 'button primary', href: '#/sign-in' }, t`Sign in`)),
 ];
 
 /** In development: where the mails are. */
@@ -60,7 +63,5 @@ export const mailboxHint = () =>
   h(
     'p',
     { class: 'note' },
-    'This server does not send mails. It shows them in its ',
-    h('a', { href: '/mailbox' }, 'mailbox'),
-    '.',
+    nodes`This server does not send mails. It shows them in its ${h('a', { href: '/mailbox' }, t`mailbox`)}.`,
   );

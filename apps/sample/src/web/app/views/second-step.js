@@ -3,22 +3,27 @@ import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { CODE, field, form } from '../form.js';
+import { t } from '../language.js';
 import { createPasskeyQuietly } from '../quiet-passkey.js';
 import { show } from '../router.js';
 
 const RECOVERY_CODE = {
   name: 'recovery_code',
-  label: 'Recovery code',
+  label: t`Recovery code`,
   autocomplete: 'off',
   autocapitalize: 'off',
   spellcheck: 'false',
-  hint: 'One of the codes that you saved. Each code works once.',
+  hint: t`One of the codes that you saved. Each code works once.`,
 };
 const TRUST = {
   name: 'trust_device',
   type: 'checkbox',
-  label: `Trust this device for ${config.trustedDeviceDays} days`,
-  hint: 'Your password alone is then enough here. Only on a device of your own.',
+  label: t`Trust this device for ${config.trustedDeviceDays} days`,
+  hint: t`Your password alone is then enough here. Only on a device of your own.`,
+};
+const PROVED = {
+  password: t`Your password is correct. Now show in a second way that it’s you.`,
+  code: t`Your code is correct. Now show in a second way that it’s you.`,
 };
 
 /**
@@ -45,30 +50,36 @@ export function secondStep(challenge, first = 'password', { restart = show, canT
   };
   const byPasskey = () => {
     const weight = methods[0] === 'passkey' ? 'wide primary' : 'wide';
-    return button('Use a passkey', () => answer(auth.answerChallengeWithPasskey(challenge, choice())), {
+    return button(t`Use a passkey`, () => answer(auth.answerChallengeWithPasskey(challenge, choice())), {
       class: weight,
     });
   };
-  const by = (asked) =>
-    form([asked], {
-      label: 'Continue',
-      work: (factor) => answer(auth.answerChallenge(challenge, { ...factor, ...choice() })),
+  const by = (asked, isFirst) =>
+    form([{ ...asked, autofocus: isFirst }], {
+      label: t`Continue`,
+      isSecond: !isFirst,
+      work: ({ trust_device: _, ...factor }) => answer(auth.answerChallenge(challenge, { ...factor, ...choice() })),
     });
   const ways = {
-    totp: () => by(CODE),
-    recovery_code: () =>
-      methods[0] === 'recovery_code'
-        ? by(RECOVERY_CODE)
-        : h('details', {}, h('summary', {}, 'Use a recovery code instead'), by(RECOVERY_CODE)),
+    totp: (isFirst) => by(CODE, isFirst),
+    recovery_code: (isFirst) =>
+      isFirst
+        ? by(RECOVERY_CODE, true)
+        : h('details', {}, h('summary', {}, t`Use a recovery code instead`), by(RECOVERY_CODE, false)),
     passkey: byPasskey,
   };
-  const usable = methods.filter((method) => method !== 'passkey' || hasPasskeys);
+  const usable = methods.filter((method) => ways[method] && (method !== 'passkey' || hasPasskeys));
+  const [main, ...others] = usable.map((method, i) => ways[method](i === 0));
+  // The choice is below the code, and it counts for the other ways, too.
+  const hasField = main?.tagName === 'FORM';
+  if (trust && hasField) main.lastChild.before(trust.row);
   return [
-    h('p', { class: 'muted' }, `The ${first} is right. Now show that it is you in a second way.`),
-    usable.length > 0 && trust && trust.row,
-    ...usable.map((method) => ways[method]?.()),
+    h('p', { class: 'muted' }, PROVED[first]),
+    trust && main && !hasField && trust.row,
+    main,
+    ...others,
     !usable.length &&
-      h('p', { class: 'note' }, 'None of the second factors of this account works in this browser at this address.'),
-    h('ul', { class: 'links' }, h('li', {}, button('Start over', restart, { class: 'quiet' }))),
+      h('p', { class: 'note' }, t`None of the second factors of this account works in this browser at this address.`),
+    h('ul', { class: 'links' }, h('li', {}, button(t`Start over`, restart, { class: 'quiet' }))),
   ].filter(Boolean);
 }

@@ -1,35 +1,33 @@
 import { auth } from '../auth.js';
+import { badge, card, cards } from '../cards.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
+import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 
 async function everywhere() {
-  const text = 'All sessions end, including this one. You have to sign in again.';
-  if (await ask('Sign out everywhere?', text, 'Sign out everywhere')) await auth.endAllSessions();
+  const text = t`All sessions end, including this one. You have to sign in again.`;
+  if (await ask(t`Sign out everywhere?`, text, t`Sign out everywhere`)) await auth.endAllSessions();
 }
 
 export async function sessions() {
-  const list = await part('div', { 'aria-label': 'Your sessions', role: 'group' }, async (again) => {
+  const list = await part('div', { 'aria-label': t`Your sessions`, role: 'group' }, async (again) => {
     const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
     const others = async () => {
       await auth.endOtherSessions();
       await again();
-      say('All other sessions have ended.');
+      say(t`All other sessions have ended.`);
     };
     return [
-      h(
-        'ul',
-        { class: 'cards' },
-        all.map((session) => row(session, again)),
-      ),
+      cards(all.map((session) => row(session, again))),
       h(
         'p',
         { class: 'row' },
-        all.length > 1 && button('End all others', others),
-        config.features.logoutAll && button('Sign out everywhere…', everywhere, { class: 'danger' }),
+        all.length > 1 && button(t`Sign out others`, others),
+        config.features.logoutAll && button(t`Sign out everywhere`, everywhere, { class: 'danger' }),
       ),
     ];
   });
@@ -37,14 +35,11 @@ export async function sessions() {
     h(
       'p',
       { class: 'muted' },
-      'Where you are signed in. Is there one that you do not know? End it, and change your password.',
+      t`Where you are signed in. Is there one that you do not know? Sign it out, and change your password.`,
     ),
     list,
   ];
 }
-
-/** When the session ends: the idle time counts from its last use. */
-const ends = (at) => [' · ends ', time(at), config.hasIdleTimeout && ' if it is not used'].filter(Boolean);
 
 function row({ id, label, user_agent, ip, created_at, last_used_at, expires_at, current }, again) {
   const name = label ?? deviceOf(user_agent);
@@ -52,28 +47,20 @@ function row({ id, label, user_agent, ip, created_at, last_used_at, expires_at, 
     if (current) return auth.logout();
     await auth.endSession(id);
     await again();
-    say('The session has ended.');
+    say(t`The session has ended.`);
   };
-  return h(
-    'li',
-    { class: 'card spread' },
-    h(
-      'div',
-      {},
-      h('h2', {}, name, ' ', current && h('span', { class: 'badge good' }, 'this one')),
-      h(
-        'p',
-        { class: 'muted' },
-        ip && `${ip} · `,
-        'last used ',
-        time(last_used_at),
-        ' · since ',
-        time(created_at),
-        ends(expires_at),
-      ),
-    ),
-    button(current ? 'Sign out' : 'End', end, {
-      'aria-label': current ? 'Sign out of this session' : `End the session of ${name}`,
+  return card(
+    'h2',
+    [name, current && badge(t`This device`, 'good')],
+    [
+      [t`Last used`, ago(last_used_at)],
+      [t`Signed in`, ago(created_at)],
+      // The idle time counts from the last use.
+      [t`Ends`, ...(config.hasIdleTimeout ? nodes`${ago(expires_at)} if it is not used` : [ago(expires_at)])],
+      ip && [t`Address`, ip],
+    ],
+    button(t`Sign out`, end, {
+      'aria-label': current ? t`Sign out of this session` : t`Sign out of ${name}`,
     }),
   );
 }

@@ -3,6 +3,7 @@ import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { EMAIL, PASSWORD, REMEMBER, form } from '../form.js';
+import { nodes, t } from '../language.js';
 import { createPasskeyQuietly } from '../quiet-passkey.js';
 import { present } from '../router.js';
 import { requiredFactor } from './required-factor.js';
@@ -16,8 +17,8 @@ import { secondStep } from './second-step.js';
  */
 export async function enter(sent, first = 'password') {
   const answer = await sent;
-  if (answer?.two_factor) await present('One more step', () => secondStep(answer, first));
-  if (answer?.enrolment_required) await present('Set up a second factor', () => requiredFactor(answer));
+  if (answer?.two_factor) await present(t`One more step`, () => secondStep(answer, first));
+  if (answer?.enrolment_required) await present(t`Set up a second factor`, () => requiredFactor(answer));
   return answer;
 }
 
@@ -29,10 +30,10 @@ export function signIn(left) {
   const useDemo = () =>
     work({ ...demo, ...choice() }).catch((error) => {
       // Visitors can delete the account, and change its password.
-      throw error.status === 422 ? new Error('Restart the sample to get the demo account again.') : error;
+      throw error.status === 422 ? new Error(t`Restart the sample to get the demo account again.`) : error;
     });
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD, REMEMBER];
-  const entry = form(fields, { label: 'Sign in', work, isWhole: true, isSecond: !!demo });
+  const entry = form(fields, { label: t`Sign in`, work, isWhole: true, isSecond: !!demo });
   const choice = () => (REMEMBER ? { remember: entry.elements.remember.checked } : {});
   if (hasPasskeys) void auth.autofillPasskeys(left, choice).catch(complain);
   const link = (to, label) => h('li', {}, h('a', { href: to }, label));
@@ -41,19 +42,20 @@ export function signIn(left) {
     demo &&
       h(
         'section',
-        { class: 'card', 'aria-label': 'Demo' },
-        h('p', {}, 'Try the page as ', h('strong', {}, demo.email), ', without an account of your own.'),
-        button('Use the demo account', useDemo, { class: 'wide primary' }),
+        { class: 'card', 'aria-label': t`Demo` },
+        h('p', {}, nodes`Try the page as ${h('strong', {}, demo.email)}, without an account of your own.`),
+        button(t`Use the demo account`, useDemo, { class: 'wide primary' }),
       ),
-    demo && h('p', { class: 'or muted' }, 'or with an account of your own'),
+    demo && h('p', { class: 'or muted' }, t`or with an account of your own`),
     entry,
-    hasPasskeys && button('Sign in with a passkey', () => auth.loginWithPasskey(choice()), { class: 'wide' }),
+    hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice()), { class: 'wide' }),
     h(
       'ul',
-      { class: 'links' },
-      features.emailCode && link('#/sign-in-code', 'Email me a code'),
-      features.registration && link('#/register', 'Create an account'),
-      features.passwordReset && link('#/forgot-password', 'Forgot your password?'),
+      { class: 'links ways' },
+      features.passwordReset && link('#/forgot-password', t`Forgot your password?`),
+      features.emailCode && link('#/sign-in-code', t`Email me a code`),
+      features.registration && link('#/register', t`Create an account`),
+      link('#/staff', t`Use a user name`),
     ),
   ];
 }

@@ -1,6 +1,7 @@
 import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { button } from '../feedback.js';
+import { t } from '../language.js';
 import { afterSignIn } from '../sign-in-again.js';
 
 /** A route and its decorator. */
@@ -10,23 +11,23 @@ export const route = (name, gate) =>
 /** What needs more than a session: `run` sends the request, `resultOf` describes its answer. */
 const REQUESTS = [
   {
-    title: 'See what you have spent',
+    title: t`See what you have spent`,
     name: 'GET /orders/statement',
     gate: '@RequireRecentLogin(600)',
-    why: 'You must have signed in within the last ten minutes. Otherwise you sign in again, and the request is repeated.',
-    label: 'Show the statement',
+    why: t`You must have signed in within the last ten minutes. Otherwise you sign in again, and the request is repeated.`,
+    label: t`Show statement`,
     run: () => auth.request('GET', '/orders/statement'),
     resultOf: ({ data }) =>
-      data.length ? data.map(({ item, count }) => `${count} × ${item}`).join(', ') : 'Nothing ordered yet.',
+      data.length ? data.map(({ item, count }) => `${count} × ${item}`).join(', ') : t`Nothing ordered yet.`,
   },
   {
-    title: 'Order for a party',
+    title: t`Order for a party`,
     name: 'POST /orders/party',
     gate: "@RequireFactor('any')",
-    why: 'You must have signed in with a second factor.',
-    label: 'Order one of everything',
+    why: t`You must have signed in with a second factor.`,
+    label: t`Order one of everything`,
     run: () => auth.request('POST', '/orders/party'),
-    resultOf: ({ data }) => `Ordered: ${data.map(({ item }) => item).join(', ')}.`,
+    resultOf: ({ data }) => t`Ordered: ${data.map(({ item }) => item).join(', ')}.`,
   },
 ];
 
@@ -35,7 +36,7 @@ export const stronger = (ordered) =>
   h(
     'section',
     { class: 'card', 'aria-labelledby': 'stronger-heading' },
-    h('h2', { id: 'stronger-heading' }, 'What needs more than a session'),
+    h('h2', { id: 'stronger-heading' }, t`What needs more than a session`),
     h(
       'ul',
       { class: 'refusals' },

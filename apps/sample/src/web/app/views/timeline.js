@@ -1,5 +1,6 @@
 import { config } from '../config.js';
 import { h, svg } from '../dom.js';
+import { locale, t } from '../language.js';
 import { canReplay, life, onLife } from '../life.js';
 
 const SECOND = 1000;
@@ -20,7 +21,7 @@ const NOW = [
   [108, 146],
 ];
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
 
 /** Each kind has its own shape, so that nobody needs to tell colours apart. */
@@ -101,19 +102,33 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     'svg',
     { class: 'life', 'aria-hidden': 'true' },
     NOW.map(([y1, y2]) => svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1, y2 })),
-    text(16, 'Session'),
+    text(16, t`Session`),
     bar(ended ? 'past' : 'session', start, now, 27, 8),
-    text(60, ended ? 'Access token: refused after the end' : 'Access token'),
+    text(60, ended ? t`Access token: refused after the end` : t`Access token`),
     bar(ended ? 'past' : 'token', last, now, 70, 8),
     bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
-    text(102, grace ? 'Refresh tokens, and the grace time' : 'Refresh tokens'),
+    text(102, grace ? t`Refresh tokens, and the grace time` : t`Refresh tokens`),
     tokens.flat(),
     text(159, clock.format(first)),
     isPlaced(ended ? HALF_TIME : HALF_NOW) &&
-      text(159, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
+      text(159, ended ? clock.format(now) : t`now`, { x: `${x(now)}%`, 'text-anchor': 'middle' }),
     marks,
   );
 }
+
+const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
+
+/** What the colours of the drawing mean. Its marks are explained by the list of the events, which has the same. */
+const legend = () =>
+  h(
+    'ul',
+    { class: 'legend', 'aria-label': t`Legend` },
+    swatch('session', t`session`),
+    swatch('token', t`valid token`),
+    swatch('ahead', t`still to come`),
+    swatch('past', t`replaced or ended`),
+    canReplay && swatch('grace', t`grace time: the old token still works`),
+  );
 
 /** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
 export function timeline(left) {
@@ -136,5 +151,5 @@ export function timeline(left) {
   requestAnimationFrame(draw);
   const ticking = setInterval(() => life().ended || draw(), SECOND);
   left.addEventListener('abort', () => clearInterval(ticking));
-  return [picture, h('div', { role: 'log', 'aria-label': 'What happened to the session' }, list)];
+  return [picture, legend(), h('div', { role: 'log', 'aria-label': t`What happened to the session` }, list)];
 }

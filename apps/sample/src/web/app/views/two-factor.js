@@ -3,6 +3,7 @@ import { ask } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
+import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 import { changed, user } from '../user.js';
 import { FIRST_CODE, firstCode, scanning } from './authenticator.js';
@@ -10,7 +11,7 @@ import { recoveryCodes } from './recovery-codes.js';
 
 export async function twoFactor() {
   let next = null;
-  const steps = await part('div', { 'aria-label': 'Two-factor authentication', role: 'group' }, async (again) => {
+  const steps = await part('div', { 'aria-label': t`Two-factor`, role: 'group' }, async (again) => {
     // Secrets and codes are shown until the user leaves the view or starts the next step.
     const shown = next;
     next = null;
@@ -26,7 +27,7 @@ export async function twoFactor() {
     h(
       'p',
       { class: 'muted' },
-      'With two-factor authentication, your password alone is not enough: to sign in, you also enter a code from an app on your phone.',
+      t`With two-factor, your password alone is not enough: to sign in, you also enter a code from an app on your phone.`,
     ),
     steps,
   ];
@@ -40,9 +41,9 @@ function disabled(to) {
   return [
     h(
       'section',
-      { class: 'card', 'aria-label': 'State' },
-      h('p', {}, 'Two-factor authentication is ', h('strong', {}, 'off'), '.'),
-      button('Set it up', enrol, { class: 'primary' }),
+      { class: 'card', 'aria-label': t`State` },
+      h('p', {}, nodes`Two-factor is ${h('strong', {}, t`off`)}.`),
+      button(t`Set up`, enrol, { class: 'primary' }),
     ),
   ];
 }
@@ -51,59 +52,37 @@ async function enrolment(answer, to) {
   const work = async ({ code }) => {
     await account.confirmTwoFactor(code);
     await to(null);
-    say('Two-factor authentication is on.');
+    say(t`Two-factor is on.`);
   };
   return [
-    await scanning(answer, '1. Scan this with your authenticator app'),
-    numbered(recoveryCodes(answer.recovery_codes)),
-    firstCode(form([FIRST_CODE], { label: 'Switch it on', work }), '3. Enter the code that the app shows'),
+    await scanning(answer, t`1. Scan this with your authenticator app`),
+    recoveryCodes(answer.recovery_codes, t`2. Save your recovery codes`),
+    firstCode(form([FIRST_CODE], { label: t`Turn on`, work }), t`3. Enter the code that the app shows`),
   ];
-}
-
-function numbered(codes) {
-  codes.querySelector('h2').prepend('2. ');
-  return codes;
 }
 
 async function enabled(to) {
   const { remaining, total } = await account.countRecoveryCodes();
   const renew = async () => {
-    const text = 'The codes that you have now will not work any more.';
-    if (!(await ask('New recovery codes?', text, 'Make new ones'))) return;
+    const text = t`The codes that you have now stop working.`;
+    if (!(await ask(t`Replace your recovery codes?`, text, t`Replace codes`))) return;
     const { recovery_codes: codes } = await account.newRecoveryCodes();
     // The former codes are void, so the new ones are shown whatever the next request answers.
     await to(async (then) => [recoveryCodes(codes), ...(await enabled(then).catch(() => []))]);
   };
   const disable = async () => {
-    if (
-      !(await ask(
-        'Switch off two-factor authentication?',
-        'Your password alone will be enough to sign in.',
-        'Switch it off',
-      ))
-    )
-      return;
+    const text = t`Your password alone is then enough to sign in.`;
+    if (!(await ask(t`Turn off two-factor?`, text, t`Turn off`))) return;
     await account.disableTwoFactor();
     await to(null);
-    say('Two-factor authentication is off.');
+    say(t`Two-factor is off.`);
   };
   return [
     h(
       'section',
-      { class: 'card', 'aria-label': 'State' },
-      h(
-        'p',
-        {},
-        'Two-factor authentication is ',
-        h('strong', {}, 'on'),
-        `. ${remaining} of ${total} recovery codes are left.`,
-      ),
-      h(
-        'p',
-        { class: 'row' },
-        button('New recovery codes…', renew),
-        button('Switch it off…', disable, { class: 'danger' }),
-      ),
+      { class: 'card', 'aria-label': t`State` },
+      h('p', {}, nodes`Two-factor is ${h('strong', {}, t`on`)}. ${remaining} of ${total} recovery codes are left.`),
+      h('p', { class: 'row' }, button(t`Get new codes`, renew), button(t`Turn off`, disable, { class: 'danger' })),
     ),
   ];
 }

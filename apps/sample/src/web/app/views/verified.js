@@ -1,21 +1,21 @@
 import { auth } from '../auth.js';
 import { h } from '../dom.js';
+import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
 import { present } from '../router.js';
 import { changed } from '../user.js';
 
 /** Why a link was refused, by the parameter `verification` of this page. */
 const REFUSED = {
-  invalid: 'This link is not complete. Please open it from the mail.',
-  expired: 'This link is too old.',
-  outdated: 'This link is for another address.',
-  unavailable: 'The address could not be confirmed at the moment. Please open the link again in a minute.',
+  invalid: t`This link is not complete. Open it from the email.`,
+  expired: t`This link is too old.`,
+  outdated: t`This link is for another address.`,
+  unavailable: t`We could not confirm the address at the moment. Open the link again in a minute.`,
 };
 
 export async function verified() {
   const { link, verification } = linkOf('/verified') ?? {};
-  const home = (text) => h('a', { href: '#/' }, text);
-  if (verification) return present('Your address is not confirmed', () => refused(verification, home('your account')));
+  if (verification) return present(t`Your email is not confirmed`, () => refused(verification));
   // With a session, the link also proves that a person has opened it. The address is verified without it, too.
   if (link && auth.session) {
     const { pathname, search } = new URL(link);
@@ -23,10 +23,13 @@ export async function verified() {
   }
   forgetLink();
   changed();
-  return [h('p', {}, 'Thank you. You can close this tab, or ', home('continue'), '.')];
+  return [
+    h('p', {}, t`Thank you. You can close this tab, or continue here.`),
+    h('p', {}, h('a', { class: 'button primary', href: '#/' }, t`Continue`)),
+  ];
 }
 
-const refused = (reason, home) => [
+const refused = (reason) => [
   h('p', {}, REFUSED[reason] ?? REFUSED.invalid),
-  h('p', {}, 'You can ask for a new link in ', home, '.'),
+  h('p', {}, nodes`You can send a new link from ${h('a', { href: '#/' }, t`your account`)}.`),
 ];

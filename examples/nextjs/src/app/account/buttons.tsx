@@ -1,0 +1,5 @@
+import { isTokenMode } from '../../session';
+import { CookieModeButtons } from './cookie-mode-buttons';
+import { TokenModeButtons } from './token-mode-buttons';
+
+export const Buttons = isTokenMode ? TokenModeButtons : CookieModeButtons;

@@ -1,0 +1,23 @@
+import { type NextRequest, NextResponse } from 'next/server';
+import { forwardAsUser } from './forward';
+import { renewed, tryLater, withCookies } from './renewal';
+import { API, REFRESH, isTokenMode, noCookies } from './session';
+
+/** The pages of a user, and the paths of the API. A page that is the same for all could be cached with its cookies. */
+export const config = { matcher: ['/account/:path*', '/auth/:path*', '/api/:path*'] };
+
+export async function proxy(request: NextRequest) {
+  const { pathname, search } = request.nextUrl;
+  if (/^\/(auth|api)\//.test(pathname)) {
+    const target = new URL(pathname + search, API);
+    return isTokenMode ? forwardAsUser(request, target) : NextResponse.rewrite(target);
+  }
+  const cookies = await renewed(request);
+  if (cookies === 'unknown') return tryLater();
+  if (cookies !== 'ended') return withCookies(NextResponse.next({ request }), cookies);
+
+  const query = new URLSearchParams({ next: pathname + search });
+  const login = NextResponse.redirect(new URL(`/login?${query}`, request.url));
+  if (request.cookies.has(REFRESH)) for (const cookie of noCookies()) login.cookies.set(cookie);
+  return login;
+}

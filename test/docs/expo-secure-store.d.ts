@@ -1,0 +1,10 @@
+// The functions of Expo's package that a recipe uses. The package itself needs Expo.
+declare module 'expo-secure-store' {
+  export interface SecureStoreOptions {
+    readonly keychainService?: string;
+    readonly requireAuthentication?: boolean;
+  }
+  export function getItemAsync(key: string, options?: SecureStoreOptions): Promise<string | null>;
+  export function setItemAsync(key: string, value: string, options?: SecureStoreOptions): Promise<void>;
+  export function deleteItemAsync(key: string, options?: SecureStoreOptions): Promise<void>;
+}

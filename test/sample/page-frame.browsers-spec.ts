@@ -1,0 +1,184 @@
+import type { Locator } from 'playwright-core';
+import { PHONE, findingsIn } from '../support/clients/accessibility';
+import { describeWithBrowser } from '../support/clients/browser';
+import { SampleAccount } from '../support/sample/sample-account';
+import { SampleVisit, type Tab } from '../support/sample/sample-page';
+
+/** The controls of the page that a message is drawn above. */
+const COVERED = `(() => {
+  const toast = [...document.querySelectorAll('.toast')].find((one) => one.textContent);
+  const { left, right, top, bottom } = toast.getBoundingClientRect();
+  const found = new Set();
+  for (let x = left + 1; x < right; x += 8)
+    for (let y = top + 1; y < bottom; y += 4)
+      for (const element of document.elementsFromPoint(x, y)) {
+        const control = element.closest('a, button, input, select, summary');
+        if (control && !toast.contains(control)) found.add(control.outerHTML);
+      }
+  return { height: bottom - top, isInView: bottom <= innerHeight && top >= 0, found: [...found] };
+})()`;
+
+/** Of a page. The tests are compiled without the types of a browser. */
+interface Styles {
+  getComputedStyle(element: unknown): { backgroundColor: string };
+}
+
+const boxOf = async (element: Locator) => (await element.boundingBox())!;
+
+describeWithBrowser('around the views of the sample', () => {
+  const visit = SampleVisit.forFile();
+  visit.forTests({ SVC_REGISTER_MAX_ATTEMPTS: '1000' });
+  let tab: Tab;
+
+  beforeEach(async () => void (tab = await visit.tab()));
+  afterEach(async () => {
+    await tab.page.context().close();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  const signsIn = async () => {
+    await tab.presses('Use the demo account');
+    await tab.sees('Overview');
+  };
+
+  it.each([
+    ['a phone', PHONE],
+    ['a desktop', { width: 1280, height: 720 }],
+  ])('a message covers no control on %s, wherever the page is scrolled to', async (_, size) => {
+    await tab.page.setViewportSize(size);
+    await signsIn();
+    await tab.goes('Orders');
+    for (const place of ['top', 'bottom']) {
+      await tab.page.evaluate(`document.getElementById('page').scrollTo(0, ${place === 'top' ? 0 : 1e6})`);
+      await tab.button('Order tea').evaluate((element: { click?(): void }) => element.click?.());
+      await tab.hears('Ordered: tea.');
+      const { height, isInView, found } = await tab.page.evaluate<{
+        height: number;
+        isInView: boolean;
+        found: string[];
+      }>(COVERED);
+      expect([height > 20, isInView, found]).toEqual([true, true, []]);
+      await tab.presses('Dismiss');
+    }
+  });
+
+  it('the header says who is signed in, also after a change of the view, and nobody after the sign-out', async () => {
+    const ada = await SampleAccount.of(visit);
+    await ada.signsIn(tab);
+    await tab.sees('Overview');
+    const header = tab.page.getByRole('banner');
+    await header.getByText(ada.email).waitFor();
+    await tab.goes('Sessions');
+    await header.getByText(ada.email).waitFor();
+    await header.getByText('Ada', { exact: true }).waitFor();
+    await tab.signsOut();
+    expect(await header.innerText()).toBe('@svc/auth');
+  });
+
+  it('the views are behind a menu on a phone, and beside the view on a desktop', async () => {
+    await signsIn();
+    const menu = tab.button('Menu');
+    expect(await menu.isVisible()).toBe(false);
+    await tab.link('Orders').waitFor();
+    await tab.page.setViewportSize(PHONE);
+    await menu.waitFor();
+    expect(await tab.link('Orders').isVisible()).toBe(false);
+    await menu.click();
+    await tab.link('Orders').waitFor();
+    expect(await findingsIn(tab.page)).toEqual([]);
+    await tab.page.keyboard.press('Escape');
+    expect(await tab.link('Orders').isVisible()).toBe(false);
+    await tab.hasFocus(menu);
+    await tab.goes('Orders');
+    expect(await tab.link('Orders').isVisible()).toBe(false);
+  });
+
+  it('an unknown address has a page with a way back', async () => {
+    const answer = await tab.page.goto(`${visit.url}/nope`);
+    // The browser logs the status.
+    visit.complaints.splice(0);
+    expect(answer!.status()).toBe(404);
+    await tab.sees('Page not found');
+    expect(await findingsIn(tab.page)).toEqual([]);
+    await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
+    await signsIn();
+    await tab.page.goto(`${visit.url}/#/nope`);
+    await tab.sees('Page not found');
+    await tab.page.getByRole('link', { name: 'Back to the overview' }).click();
+    await tab.sees('Overview');
+  });
+
+  it('asks before it destroys something: what changes nothing is on the left, what destroys is filled', async () => {
+    await signsIn();
+    await tab.goes('Your data');
+    await tab.presses('Delete account');
+    const [keep, destroy] = ['Cancel', 'Delete account'].map((name) => tab.dialog().getByRole('button', { name }));
+    const [left, right] = [await boxOf(keep!), await boxOf(destroy!)];
+    expect([left.y, left.width, left.height]).toEqual([right.y, right.width, right.height]);
+    expect(left.x + left.width).toBeLessThan(right.x);
+    const filling = (button: Locator) =>
+      button.evaluate((element) => (globalThis as unknown as Styles).getComputedStyle(element).backgroundColor);
+    expect(await filling(destroy!)).not.toBe(await filling(keep!));
+    await tab.answers('Cancel');
+  });
+
+  it('devices are in cards of one size, with the name above what is known, and times from now', async () => {
+    const other = await visit.tab();
+    await other.presses('Use the demo account');
+    await other.sees('Overview');
+    await other.page.context().close();
+    await signsIn();
+    await tab.goes('Devices');
+    const cards = tab.page.getByRole('group', { name: 'Known devices' }).getByRole('listitem');
+    const boxes = await Promise.all((await cards.all()).map(boxOf));
+    expect(boxes.length).toBeGreaterThan(1);
+    expect(new Set(boxes.map(({ width, height }) => `${width} ${height}`)).size).toBe(1);
+    for (const card of await cards.all()) {
+      expect((await boxOf(card.getByRole('heading'))).y).toBeLessThan((await boxOf(card.locator('dl'))).y);
+      expect(await card.locator('time').first().innerText()).toMatch(/^(now|\d+ minutes? ago)$/);
+    }
+  });
+
+  it('explains the colours of the drawing', async () => {
+    await signsIn();
+    const legend = tab.page.getByRole('list', { name: 'Legend' });
+    expect(await legend.getByRole('listitem').allInnerTexts()).toEqual([
+      'session',
+      'valid token',
+      'still to come',
+      'replaced or ended',
+      'grace time: the old token still works',
+    ]);
+  });
+
+  it('promises a link that undoes a change of the email only to an address that is confirmed', async () => {
+    const ada = await SampleAccount.of(visit);
+    const promise = tab.page.getByText('The old address then gets a link that undoes it, for 7 days.');
+    await ada.signsIn(tab);
+    await tab.sees('Overview');
+    await tab.goes('Email');
+    await promise.waitFor();
+    await visit.sql(`UPDATE users SET email_verified_at = NULL WHERE email = '${ada.email}'`);
+    await tab.goes('Overview');
+    await tab.goes('Email');
+    expect(await promise.count()).toBe(0);
+  });
+
+  it('signs in a user of another guard with a user name, for as long as the page is open', async () => {
+    await tab.page.getByRole('link', { name: 'Use a user name' }).click();
+    await tab.sees('Staff sign-in');
+    expect(await findingsIn(tab.page)).toEqual([]);
+    await tab.fills({ 'User name': 'casey', Password: 'wrong' });
+    await tab.presses('Sign in');
+    await tab.isRefused('These credentials do not match our records.');
+    await tab.fills({ 'User name': 'casey', Password: 'correct-horse-battery' });
+    await tab.presses('Sign in');
+    await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
+    expect(await findingsIn(tab.page)).toEqual([]);
+    await tab.presses('Sign out');
+    await tab.presses('Use the demo user: casey');
+    await tab.page.getByRole('heading', { name: 'Signed in as casey' }).waitFor();
+    await tab.page.reload();
+    await tab.field('User name').waitFor();
+  });
+});

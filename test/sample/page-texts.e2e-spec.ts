@@ -1,0 +1,70 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { LANGUAGES } from '@svc/auth/languages';
+import ts from 'typescript';
+
+const APP = join(__dirname, '../../apps/sample/src/web/app');
+const BUILT = /^auth-(client|account)\.js$/;
+
+/** A page in another language loads one file more. In bytes. */
+const LARGEST = 40_000;
+
+const files = readdirSync(APP, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+
+/** Each node of a file. */
+function* nodesOf(name: string): Generator<ts.Node> {
+  const source = ts.createSourceFile(name, readFileSync(join(APP, name), 'utf8'), ts.ScriptTarget.Latest);
+  const left: ts.Node[] = [source];
+  for (let node = left.pop(); node; node = left.pop()) {
+    yield node;
+    ts.forEachChild(node, (child) => void left.push(child));
+  }
+}
+
+/** The texts of the page: t`Order ${item}` is `Order {0}`. */
+const texts = new Set<string>();
+for (const name of files.filter((one) => !BUILT.test(one) && one !== 'language.js'))
+  for (const node of nodesOf(name)) {
+    if (!ts.isTaggedTemplateExpression(node) || !ts.isIdentifier(node.tag) || !['t', 'nodes'].includes(node.tag.text))
+      continue;
+    const { template } = node;
+    texts.add(
+      ts.isNoSubstitutionTemplateLiteral(template)
+        ? template.text
+        : template.head.text + template.templateSpans.map(({ literal }, i) => `{${i}}${literal.text}`).join(''),
+    );
+  }
+
+const placesIn = (text: string) => (text.match(/\{\d\}/g) ?? []).toSorted();
+
+it('has many texts', () => expect(texts.size).toBeGreaterThan(300));
+
+const languages = readdirSync(join(APP, 'languages'));
+
+it('has a file for each language of the library but English', () => {
+  expect(languages.toSorted()).toEqual(
+    LANGUAGES.filter((one) => one !== 'en')
+      .map((one) => `${one}.json`)
+      .toSorted(),
+  );
+});
+
+describe.each(languages)('with %s, the page', (name) => {
+  const file = readFileSync(join(APP, 'languages', name));
+  const translations = new Map(Object.entries(JSON.parse(file.toString()) as Record<string, string>));
+
+  it('has each of its texts, and no other', () => {
+    expect([...texts].filter((text) => !translations.has(text))).toEqual([]);
+    expect([...translations.keys()].filter((text) => !texts.has(text))).toEqual([]);
+  });
+
+  it('has the values of each text, and no empty text', () => {
+    const isWrong = ([english, text]: [string, string]) =>
+      !text.trim() || placesIn(english).join() !== placesIn(text).join();
+    expect([...translations].filter(isWrong)).toEqual([]);
+  });
+
+  it('loads one file of a limited size', () => {
+    expect(file.byteLength).toBeLessThan(LARGEST);
+  });
+});
