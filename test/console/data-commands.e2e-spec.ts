@@ -151,7 +151,7 @@ describe('the commands that act on data', () => {
         ['x', '--purpose=Login'],
         /"Login" is no purpose. Use one of: login, two_factor, confirm/,
       ],
-      ['the guard is unknown', ['x', '--guard=staff'], /There is no guard "staff". Declared: admin, api/],
+      ['the guard is unknown', ['x', '--guard=nobody'], /There is no guard "nobody". Declared: admin, staff, api/],
       ['no subject is given', [], /missing required argument/],
     ])('exits with 1 when %s', async (_, args, message) => {
       const { status, stdout, stderr } = await place.run('svc:release', ...args);

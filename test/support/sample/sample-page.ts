@@ -82,7 +82,7 @@ export class SampleVisit {
   async person(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const context = await this.browser.newContext({ permissions, ...options });
-    context.setDefaultTimeout(12_000);
+    context.setDefaultTimeout(200_000);
     return context;
   }
 

@@ -6,8 +6,7 @@ import { DATA_COMMANDS } from '../console/data-commands';
 import { SECRET } from '../console/env-file';
 import { KEYGEN } from '../console/keygen';
 import { type DoctorArguments, doctor } from './doctor';
-import { init } from './init';
-import { manifestOfLibrary } from './manifest';
+import { init, manifestOfLibrary } from './init';
 
 const COMMANDS: Readonly<Record<string, CommandDeclaration>> = {
   secret: SECRET,

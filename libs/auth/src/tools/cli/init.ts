@@ -5,7 +5,6 @@ import { print } from '../console/command';
 import { CommandRefused } from '../console/command-error';
 import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
 import { pageUrl } from '../../foundation/platform/errors';
-import { manifestOfLibrary } from './manifest';
 
 /** A file before and after the change, one character per byte. `before` is undefined for a new file. */
 interface Edit {
@@ -15,6 +14,10 @@ interface Edit {
   /** Whether it is the env file, which has secrets. */
   readonly isEnv?: boolean;
 }
+
+/** What the commands print from the manifest of the library: compiled files are as far below it as the sources. */
+export const manifestOfLibrary = (): { version: string; homepage: string } =>
+  JSON.parse(readFileSync(join(__dirname, '../../../package.json'), 'utf8')) as ReturnType<typeof manifestOfLibrary>;
 
 const APP_MODULE = 'src/app.module.ts';
 const USERS = 'src/users.ts';
