@@ -13,6 +13,9 @@ export default {
     '../libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '../libs/auth/src/tools/testing/index.ts',
     '../libs/auth-client/src/index.ts',
+    '../libs/auth-client/src/account.ts',
+    '../libs/auth-client/src/react.ts',
+    '../libs/auth-client/src/vue.ts',
   ],
   tsconfig: './tsconfig.api.json',
   // `npm run typecheck` checks the sources.

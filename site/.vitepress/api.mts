@@ -15,6 +15,9 @@ const MODULES = [
   'auth/redis-cluster',
   'auth/testing',
   'auth-client',
+  'auth-client/account',
+  'auth-client/react',
+  'auth-client/vue',
 ];
 
 /**

@@ -126,6 +126,9 @@ describe('the built site', () => {
       'auth/redis-cluster',
       'auth/testing',
       'auth-client',
+      'auth-client/account',
+      'auth-client/react',
+      'auth-client/vue',
     ]) {
       expect(index).toContain(`>@svc/${name}</a>`);
       expect(pages.get(`/api/${name}/index.html`)).toContain(`&#39;@svc/${name}&#39;`);
