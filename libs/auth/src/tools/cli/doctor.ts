@@ -157,7 +157,7 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
   const refused = 'the application does not start, or its options are refused.';
   const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
     [!config, named, refused],
-    [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set SVC_REDIS_URL for this command.'],
+    [!config, ['redis'], 'the option with its address is not read.', 'Correct the errors, or set SVC_REDIS_URL here.'],
     [isAway('postgres'), ['tables', 'indexes', 'hashes', 'emails'], 'there is no connection to PostgreSQL.'],
     [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
