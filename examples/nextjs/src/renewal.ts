@@ -10,7 +10,7 @@ export async function renewed(request: NextRequest): Promise<string[] | 'ended' 
   if (accessTokenIn(request.cookies)) return [];
   const refresh = request.cookies.get(REFRESH)?.value;
   if (!refresh) return 'ended';
-  const tokens = await renew(refresh, request.headers).catch(() => undefined);
+  const tokens = await renew(refresh, request.headers).catch((error: Error) => console.error(error));
   if (!tokens) return tokens === null ? 'ended' : 'unknown';
   const answer = new NextResponse();
   for (const cookie of cookiesFor(tokens)) {
