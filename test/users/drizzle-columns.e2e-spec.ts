@@ -1,4 +1,5 @@
-import { type UserProvider } from '@svc/auth';
+import { NestFactory } from '@nestjs/core';
+import { AuthModule, type UserProvider } from '@svc/auth';
 import { DrizzleUsers } from '@svc/auth/drizzle';
 import { isNull, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
@@ -16,7 +17,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { Pool } from 'pg';
-import { sharedColumn } from '../../libs/auth/src/identity/users/provider-checks';
+import { hostOptions } from '../support/hosts/host.module';
 import { createEmptyDatabase } from '../support/stores/database';
 
 const citext = customType<{ data: string }>({ dataType: () => 'citext' });
@@ -201,30 +202,55 @@ describe('users in columns of other types', () => {
     );
   });
 
-  it('names an identifier and an email that several users can have, to the features that need one', () => {
-    const id = integer().primaryKey();
-    const email = text().notNull();
-    const gone = timestamp({ withTimezone: true });
-    const passwordHash = text();
-    const columns = { id, email, passwordHash, deletedAt: gone };
-    const shared = pgTable('shared', columns);
-    expect(sharedColumn(of(shared), 'email', 'features.passwordReset')).toBe(
-      'features.passwordReset needs one account per email, but the table declares no unique index on shared.email. ' +
-        'Declare it .unique(), and put the index into a migration.',
+  const id = integer().primaryKey();
+  const columns = { id, email: text().notNull(), passwordHash: text(), deletedAt: timestamp({ withTimezone: true }) };
+
+  it('refuses at the start a feature that needs one account per email or identifier, if several users can have it', async () => {
+    const { guards: _guards, ...options } = hostOptions({
+      users: { provider: { useFactory: () => of(pgTable('shared', columns)) } },
+      features: { passwordReset: true, registration: true },
+      passwordReset: { frontendUrl: 'https://app.example.com/reset' },
+      mail: { mailer: { send: async () => undefined } as never },
+      guards: {},
+      pool,
+    });
+    const start = NestFactory.createApplicationContext(AuthModule.forRoot(options), {
+      logger: false,
+      abortOnError: false,
+    });
+    const error = await start.then(
+      () => '',
+      ({ message }: Error) => message,
     );
-    expect(sharedColumn(of(shared), 'identifier', 'features.registration')).toMatch(/one account per identifier/);
+    for (const [feature, kind] of [
+      ['passwordReset', 'email'],
+      ['registration', 'identifier'],
+    ])
+      expect(error).toContain(
+        `features.${feature} needs one account per ${kind}, but the table declares no unique index on shared.email. ` +
+          'Declare it .unique(), and put the index into a migration.',
+      );
+  });
+
+  it('takes a unique index that ignores case, and one on the users who are not deleted', () => {
+    const shared = (table: PgTable) =>
+      (of(table) as unknown as { sharedColumn(kind: string): string | null }).sharedColumn('email');
     const unique = [
-      pgTable('u', { id, email: text().unique(), passwordHash }),
+      pgTable('u', { ...columns, email: text().unique() }),
       pgTable('u', columns, (t) => [uniqueIndex().on(t.email)]),
       pgTable('u', columns, (t) => [uniqueIndex().on(sql`lower(${t.email})`)]),
       pgTable('u', columns, (t) => [uniqueIndex().on(t.email).where(isNull(t.deletedAt))]),
     ];
-    expect(unique.map((table) => sharedColumn(of(table), 'email', 'x'))).toEqual([false, false, false, false]);
-    const partial = pgTable('u', columns, (t) => [
-      uniqueIndex()
-        .on(t.email)
-        .where(sql`${t.id} > 7`),
-    ]);
-    expect(sharedColumn(of(partial), 'email', 'x')).toMatch(/no unique index on u\.email/);
+    expect(unique.map(shared)).toEqual([null, null, null, null]);
+    expect(
+      shared(
+        pgTable('u', columns, (t) => [
+          uniqueIndex()
+            .on(t.email)
+            .where(sql`${t.id} > 7`),
+        ]),
+      ),
+    ).toBe('u.email');
+    expect(shared(pgTable('u', columns, (t) => [uniqueIndex().on(t.email, t.id)]))).toBe('u.email');
   });
 });

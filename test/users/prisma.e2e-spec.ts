@@ -1,6 +1,8 @@
-import type { UserProvider } from '@svc/auth';
+import { NestFactory } from '@nestjs/core';
+import { AuthModule, type UserProvider, migrateAuth } from '@svc/auth';
 import { PrismaUsers } from '@svc/auth/prisma';
 import { Pool } from 'pg';
+import { hostOptions } from '../support/hosts/host.module';
 import { createEmptyDatabase } from '../support/stores/database';
 
 type Row = Record<string, unknown>;
@@ -250,5 +252,19 @@ describe('users of a client of Prisma', () => {
     expect(await refusal('lower', NUMBERS)).toBe('');
     expect(await refusal('alive', { ...NUMBERS, deletedAt: 'DateTime' })).toBe('');
     expect(await refusal('alive', NUMBERS)).toMatch(/several users can have/);
+  });
+
+  it('stops the start of an application whose columns do not fit', async () => {
+    await migrateAuth(pool);
+    const { guards: _guards, ...options } = hostOptions({
+      users: { provider: { useFactory: () => of('shared', NUMBERS) } },
+      guards: {},
+      pool,
+    });
+    const start = NestFactory.createApplicationContext(AuthModule.forRoot(options), {
+      logger: false,
+      abortOnError: false,
+    });
+    await expect(start).rejects.toThrow('The model User has email, which several users can have.');
   });
 });

@@ -128,7 +128,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return found?.user ?? null;
   }
 
-  /** The library asks for an id that nobody has, too, and the time must not show it: there is a statement for each text. */
+  /** The library also asks for an id without a user, and the time must not show it: there is a statement for each text. */
   async passwordHashOf(id: string): Promise<string | null> {
     const form = await this.form();
     const asked = hasForm(id, form) ? id : ANY_ID[form];
