@@ -229,10 +229,6 @@ describe('users of a client of Prisma', () => {
       }
       return '';
     };
-    const dated = { ...NUMBERS, createdAt: 'DateTime' };
-    expect(await refusal('local', dated, { fields: { createdAt: 'createdAt' } })).toBe(
-      'AuthConfigError: The model User has createdAt without a time zone. Give it @db.Timestamptz.',
-    );
     expect(await refusal('shared', NUMBERS)).toBe(
       'AuthConfigError: The model User has email, which several users can have. Give it @unique, and the table the index.',
     );
@@ -266,5 +262,27 @@ describe('users of a client of Prisma', () => {
       abortOnError: false,
     });
     await expect(start).rejects.toThrow('The model User has email, which several users can have.');
+  });
+
+  it('takes a time of creation without a zone only on connections in UTC', async () => {
+    const dated = { ...NUMBERS, createdAt: 'DateTime' };
+    const inZone = (zone: string) => new Pool({ connectionString: empty.url, options: `-c TimeZone=${zone}`, max: 1 });
+    const [berlin, utc] = [inZone('Europe/Berlin'), inZone('Etc/UTC')];
+    try {
+      const options = { fields: { createdAt: 'createdAt' } };
+      await expect(of('local', dated, options, berlin).findById('1')).rejects.toThrow(
+        'The model User has createdAt without a time zone, and its connections are not in UTC. Give it @db.Timestamptz.',
+      );
+      const users = of('local', dated, options, utc);
+      await utc.query(`INSERT INTO local (id, email) VALUES (1, 'before@example.com')`);
+      const mark = await users.currentMark!();
+      await utc.query(
+        `INSERT INTO local (id, email, "createdAt") VALUES (2, 'after@example.com', now() + interval '1 s')`,
+      );
+      await utc.query(`UPDATE local SET "createdAt" = "createdAt" - interval '1 s' WHERE id = 1`);
+      expect(await Promise.all(['1', '2'].map((id) => users.wasCreatedSince!(id, mark)))).toEqual([false, true]);
+    } finally {
+      await Promise.all([berlin.end(), utc.end()]);
+    }
   });
 });

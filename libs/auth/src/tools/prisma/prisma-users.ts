@@ -151,6 +151,8 @@ interface ColumnFacts {
   readonly exact: boolean;
   /** Has a unique index; it may ignore case, or be on the rows that are not deleted. */
   readonly unique: boolean;
+  /** The same for each column: whether the times that the database writes without a zone are those of UTC, as Prisma's are. */
+  readonly utc: boolean;
 }
 
 /** The columns of the table $1. The column $2 is that of the time of deletion. A view has no indexes. */
@@ -160,7 +162,8 @@ const COLUMNS = `SELECT a.attname::text AS name, format_type(t.oid, NULL) AS typ
     c.relkind NOT IN ('r', 'p') OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indnkeyatts = 1
       AND (i.indkey[0] = a.attnum OR pg_get_expr(i.indexprs, c.oid) IN
         (format('lower(%I)', a.attname), format('lower((%I)::text)', a.attname)))
-      AND (i.indpred IS NULL OR pg_get_expr(i.indpred, c.oid) = '(' || quote_ident($2::text) || ' IS NULL)')) AS unique
+      AND (i.indpred IS NULL OR pg_get_expr(i.indpred, c.oid) = '(' || quote_ident($2::text) || ' IS NULL)')) AS unique,
+    lower(current_setting('TimeZone')) IN ('utc', 'etc/utc', 'gmt', 'etc/gmt') AS utc
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = coalesce(nullif(d.typbasetype, 0), d.oid)
   WHERE c.oid = ($1::text)::regclass`;
@@ -231,8 +234,8 @@ class PrismaRows implements UserTable {
     for (const field of [id, identifier, email])
       if (field && !this.factsOf(field).unique)
         throw refused(`${field}, which several users can have. Give it @unique, and the table the index.`);
-    if (createdAt && this.factsOf(createdAt).type !== 'timestamp with time zone')
-      throw refused(`${createdAt} without a time zone. Give it @db.Timestamptz.`);
+    if (createdAt && !this.isZoned(createdAt) && !this.factsOf(createdAt).utc)
+      throw refused(`${createdAt} without a time zone, and its connections are not in UTC. Give it @db.Timestamptz.`);
     const { type, exact } = this.factsOf(id);
     const form = FORMS[type];
     if (!form || (form === 'text' && !exact))
@@ -240,6 +243,10 @@ class PrismaRows implements UserTable {
         `an id of the type ${type}, which reads several texts as one id. Use uuid, text or a whole number.`,
       );
     return form === 'bigint' && this.typeOf(id) === 'Int' ? 'integer' : form;
+  }
+
+  private isZoned(field: string): boolean {
+    return this.factsOf(field).type === 'timestamp with time zone';
   }
 
   private requireType(field: string, types: readonly string[]): void {
@@ -299,8 +306,9 @@ class PrismaRows implements UserTable {
       const { type } = this.factsOf(name);
       return `${this.column(name)} = ($${params.push(String(value))}::text)::${FORMS[type] === 'text' ? 'text' : type}`;
     });
+    const time = `($${params.push(mark)}::text)::timestamptz${this.isZoned(field) ? '' : ` AT TIME ZONE 'UTC'`}`;
     // The mark is rounded to the precision of the column.
-    const since = `${this.column(field)} >= ($${params.push(mark)}::text)::${this.factsOf(field).full}`;
+    const since = `${this.column(field)} >= (${time})::${this.factsOf(field).full}`;
     const sql = `SELECT 1 AS one FROM ${this.path} WHERE ${[...others, since].join(' AND ')}`;
     return (await this.client.$queryRawUnsafe(sql, ...params)).length > 0;
   }
