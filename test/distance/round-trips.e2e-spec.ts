@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Database } from '../../libs/auth/src/foundation/platform/database';
 import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
 import { TestApp } from '../support/hosts/app';
 import { Mailbox, hangingMails } from '../support/hosts/members';
@@ -18,8 +19,9 @@ const DOCUMENTED = new Map(
 /** More than one request uses at the same time: the opening of a connection is no message of a request. */
 const CONNECTIONS = 8;
 
+/** By the library: it asks a connection that it has not used for some seconds before it uses it again. */
 const openConnections = (t: TestApp): Promise<unknown> =>
-  Promise.all(Array.from({ length: CONNECTIONS }, () => t.database.query('SELECT pg_sleep(0.02)')));
+  Promise.all(Array.from({ length: CONNECTIONS }, () => new Database(t.database, 5000).query('SELECT pg_sleep(0.02)')));
 
 describe.each([
   ['with the features of its flows only', 'plain', FLOWS],

@@ -3,6 +3,9 @@ import { send } from '../support/hosts/processes';
 
 export const PASSWORD = 'a horse with wings';
 
+/** No cache may keep the answer. */
+export const OWN = /^(?=.*private)(?=.*no-store)/;
+
 /** What a server has answered to a browser. */
 interface Answer {
   status: number;
@@ -34,8 +37,17 @@ export class Visitor {
         ...(headers as object),
       },
     });
-    for (const line of answer.headers.getSetCookie()) this.keep(line);
+    const lines = answer.headers.getSetCookie();
+    for (const line of lines) this.keep(line);
+    // A cache in front would give the session to others.
+    if (lines.length > 0 && (init.method ?? 'GET') === 'GET') expect(answer.headers.get('cache-control')).toMatch(OWN);
     return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  }
+
+  /** As {@link visit}, and follows one redirect to the same page. */
+  async open(path: string): Promise<Answer> {
+    const first = await this.visit(path);
+    return first.headers.get('location')?.replace(this.origin, '') === path ? this.visit(path) : first;
   }
 
   post(path: string, body: object | FormData, headers: Record<string, string> = {}): Promise<Answer> {
@@ -112,6 +124,8 @@ export function refusesForeignPages(frontEnd: () => FrontEnd): void {
 
 const REFRESH = '__Host-refresh';
 const ACCESS = '__Host-access';
+/** It lasts for some seconds. */
+const RENEWED = '__Host-renewed';
 
 let registered = 0;
 
@@ -138,14 +152,15 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
   };
   const seesLogin = async (visitor: Visitor, query: string) => {
     const { status, headers, body } = await visitor.visit('/account');
+    expect(headers.get('cache-control')).toMatch(OWN);
     expect([302, 303, 307]).toContain(status);
     expect(headers.get('location')!.replace(frontEnd().web, '')).toBe(`/login?${query}`);
     expect(body).not.toContain('Hello');
   };
   const greets = async (visitor: Visitor, name: string) => {
-    const { status, headers, body } = await visitor.visit('/account');
+    const { status, headers, body } = await visitor.open('/account');
     expect([status, body]).toEqual([200, expect.stringContaining(`Hello, ${name}!`)]);
-    expect(headers.get('cache-control')).toContain('no-store');
+    expect(headers.get('cache-control')).toMatch(OWN);
     return body;
   };
 
@@ -156,6 +171,7 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
   it('renders the page for the user, and shows no token to scripts', async () => {
     const { visitor, answer } = await userOf('Ada');
     const body = await greets(visitor, 'Ada');
+    visitor.drop(RENEWED);
     expect([...visitor.cookies.keys()].toSorted()).toEqual([ACCESS, REFRESH]);
     for (const line of visitor.lines)
       expect(line).toMatch(/^(?=.*; HttpOnly)(?=.*; Secure)(?=.*; SameSite=(Strict|Lax))/i);
@@ -179,6 +195,29 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     expect(visitor.cookies.get(REFRESH)).not.toBe(refresh);
     expect(visitor.cookies.get(ACCESS)).not.toBe(access);
     await greets(visitor, 'Ada');
+  });
+
+  it('sends the new cookies ahead of the page, so that a slow page puts no old one back', async () => {
+    const { visitor } = await userOf('Ada');
+    visitor.drop(ACCESS);
+    const { status, headers } = await visitor.visit('/account?a=b');
+    expect([status, headers.get('location')!.replace(frontEnd().web, '')]).toEqual([307, '/account?a=b']);
+    const before = visitor.lines.length;
+    await greets(visitor, 'Ada');
+    expect(visitor.lines).toHaveLength(before);
+    // A browser that does not keep this cookie is not sent in a circle.
+    visitor.drop(ACCESS);
+    expect((await visitor.visit('/account')).status).toBe(200);
+  });
+
+  it.each(['/%61ccount', '/account/none', '/%61ccount/none'])('lets no cache keep its cookies: %s', async (path) => {
+    const { visitor } = await userOf('Ada');
+    for (const _ of [1, 2]) {
+      visitor.drop(ACCESS);
+      // The visitor compares the answers.
+      const { headers } = await visitor.open(path);
+      expect(headers.get('cache-control') ?? '').not.toContain('s-maxage');
+    }
   });
 
   it('renders pages in parallel without a reuse of the refresh token, also in another process', async () => {
@@ -214,6 +253,7 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     await seesLogin(visitor, 'ended=1');
     visitor.drop(ACCESS);
     await seesLogin(visitor, 'next=%2Faccount');
+    visitor.drop(RENEWED);
     expect([...visitor.cookies.keys()]).toEqual([]);
   });
 
@@ -238,16 +278,47 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     expect((await visitor.visit('/account')).status).toBe(503);
     expect(visitor.lines).toHaveLength(before);
   });
+}
 
-  it('passes on the address of the browser', async () => {
-    const address = '203.0.113.7';
-    const { visitor, email } = await userOf('Ada', { 'X-Forwarded-For': address, 'User-Agent': 'Browser' });
-    await greets(visitor, 'Ada');
-    const { api } = frontEnd();
+/** Where a session began is what the proxy in front of the pages says, if the front end trusts it. */
+export function passesOnTheAddress(frontEnd: () => FrontEnd, given: string, seen: string): void {
+  it(`passes on the address of the browser: ${seen}`, async () => {
+    const { web, api, signIn } = frontEnd();
+    const email = await register(api, 'Ada');
+    const visitor = new Visitor(web, { 'X-Forwarded-For': given, 'User-Agent': 'Browser' });
+    await signIn(visitor, email);
+    expect((await visitor.open('/account')).body).toContain('Hello, Ada!');
     const { body } = await send(`${api}/auth/login`, 'POST', { email, password: PASSWORD });
     const { body: list } = await send(`${api}/auth/sessions`, 'GET', undefined, body.access_token);
     const of = list.data as unknown as Record<string, string>[];
-    expect(of.map(({ ip, user_agent: agent }) => [ip, agent])).toContainEqual([address, 'Browser']);
+    expect(of.map(({ ip, user_agent: agent }) => [ip, agent])).toContainEqual([seen, 'Browser']);
+  });
+}
+
+/** Only the paths of pages are followed after a sign-in. @param nextIn what the page of the login follows */
+export function followsOwnPathsOnly(frontEnd: () => FrontEnd, nextIn: (html: string) => unknown): void {
+  const nextOf = async (next: string) =>
+    nextIn((await new Visitor(frontEnd().web).visit(`/login?next=${encodeURIComponent(next)}`)).body);
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'javascript:alert(1)',
+    '/\t/evil.example',
+    '/.//evil.example/x',
+    '/account/..//evil.example/y',
+    '/%2e//evil.example/z',
+    '/account/../auth/x',
+    '/api/hello',
+    '/api',
+  ])('leads to no other site after the sign-in, nor to the API: %j', async (next) => {
+    expect(await nextOf(next)).toBe('/account');
+  });
+
+  it('leads to the page of the link after the sign-in', async () => {
+    expect(await nextOf('/account/a?b=c')).toBe('/account/a?b=c');
+    expect(await nextOf('/authors')).toBe('/authors');
   });
 }
 
@@ -275,6 +346,12 @@ export async function worksInABrowser(page: Page, { web, api }: FrontEnd): Promi
     route.fulfill({ contentType: 'text/html', body: `<a href="${web}/account">Your account</a>` }),
   );
   await page.goto('http://other.example/');
+  await page.getByRole('link').click();
+  await heading.waitFor();
+
+  // A navigation without a new document, which renews.
+  await page.goto(`${web}/`);
+  await page.context().clearCookies({ name: ACCESS });
   await page.getByRole('link').click();
   await heading.waitFor();
 

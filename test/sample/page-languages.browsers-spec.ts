@@ -67,6 +67,6 @@ describeWithBrowser('the page of the sample in a language', () => {
     await tab.sees('Resumen');
     await tab.presses('Reenviar enlace');
     await eventually(async () => (await subjects(email)).length > 1);
-    expect((await subjects(email))[0]).toBe('Confirme su dirección de correo electrónico para Orders');
+    expect((await subjects(email))[0]).toBe('Confirme su correo electrónico para Orders');
   });
 });

@@ -2,7 +2,7 @@
 
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { API, REFRESH, accessTokenIn, clientOf, cookiesFor, noCookies } from './session';
+import { API, REFRESH, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
 import { pathOf } from './paths';
 import { tokensOf } from './token-mode';
 
@@ -28,11 +28,15 @@ export async function signIn(_: string, form: FormData): Promise<string> {
 
 export async function signOut(): Promise<void> {
   const jar = await cookies();
-  const refresh_token = jar.get(REFRESH)?.value;
-  // The form is on a page of the proxy, so the access token is a current one.
-  const answer = await post('/auth/logout', { refresh_token }, { Authorization: `Bearer ${accessTokenIn(jar)}` });
-  // The session would go on. 401: it has ended already.
-  if (!answer.ok && answer.status !== 401) throw new Error(`The session could not be ended: ${answer.status}`);
+  const [access, refresh] = [accessTokenIn(jar), jar.get(REFRESH)?.value];
+  // Only the owner of an access token can end a session. Null: it has ended already.
+  const tokens = access ? { access, refresh } : refresh ? await renew(refresh, await headers()) : null;
+  if (tokens) {
+    const authorization = { Authorization: `Bearer ${tokens.access}` };
+    const answer = await post('/auth/logout', { refresh_token: tokens.refresh }, authorization);
+    // The session would go on. 401: it has ended already.
+    if (!answer.ok && answer.status !== 401) throw new Error(`The session could not be ended: ${answer.status}`);
+  }
   for (const cookie of noCookies()) jar.set(cookie);
   redirect('/login');
 }

@@ -1,12 +1,19 @@
 import { type NextRequest, NextResponse } from 'next/server';
 import { forwardAsUser } from './forward';
-import { renewed, tryLater, withCookies } from './renewal';
+import { ahead, renewed, tryLater, withCookies } from './renewal';
 import { API, REFRESH, isTokenMode, noCookies } from './session';
 
 /** The pages of a user, and the paths of the API. A page that is the same for all could be cached with its cookies. */
 export const config = { matcher: ['/account/:path*', '/auth/:path*', '/api/:path*'] };
 
 export async function proxy(request: NextRequest) {
+  const answer = await answerTo(request);
+  // Next lets caches keep an answer without a page, such as that for `/%61ccount`: others would get the cookies.
+  answer.headers.set('Cache-Control', 'private, no-store');
+  return answer;
+}
+
+async function answerTo(request: NextRequest): Promise<NextResponse> {
   const { pathname, search } = request.nextUrl;
   if (/^\/(auth|api)\//.test(pathname)) {
     const target = new URL(pathname + search, API);
@@ -14,7 +21,7 @@ export async function proxy(request: NextRequest) {
   }
   const cookies = await renewed(request);
   if (cookies === 'unknown') return tryLater();
-  if (cookies !== 'ended') return withCookies(NextResponse.next({ request }), cookies);
+  if (cookies !== 'ended') return ahead(request, cookies) ?? withCookies(NextResponse.next({ request }), cookies);
 
   const query = new URLSearchParams({ next: pathname + search });
   const login = NextResponse.redirect(new URL(`/login?${query}`, request.url));

@@ -1,5 +1,5 @@
 import { type NextRequest, NextResponse } from 'next/server';
-import { REFRESH, accessTokenIn, cookiesFor, renew } from './session';
+import { REFRESH, RENEWED, accessTokenIn, cookiesFor, renew } from './session';
 
 /**
  * Renews the access token if the request has none, also for the page that is rendered now.
@@ -19,6 +19,18 @@ export async function renewed(request: NextRequest): Promise<string[] | 'ended' 
   }
   request.cookies.set(REFRESH, tokens.refresh);
   return [...answer.headers.getSetCookie(), ...(tokens.setCookie ? [tokens.setCookie] : [])];
+}
+
+/**
+ * Sends new cookies at once, with a redirect to the same address: after a slow page, the browser could have newer ones. Once
+ * only, for a browser that does not keep them.
+ */
+export function ahead(request: NextRequest, cookies: readonly string[]): NextResponse | undefined {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (cookies.length === 0 || !isRead || request.cookies.has(RENEWED.name)) return undefined;
+  const answer = NextResponse.redirect(request.url, 307);
+  answer.cookies.set(RENEWED);
+  return withCookies(answer, cookies);
 }
 
 export function withCookies(answer: NextResponse, cookies: readonly string[]): NextResponse {

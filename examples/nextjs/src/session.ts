@@ -51,6 +51,9 @@ export function cookiesFor({ access, expiresIn, refresh, setCookie }: Tokens) {
   return setCookie ? [cookie] : [cookie, ofRefresh];
 }
 
+/** Says for some seconds that the browser has just received its cookies. */
+export const RENEWED = { ...HIDDEN, name: '__Host-renewed', value: '1', maxAge: 10 };
+
 /** The cookies that remove the session from the browser. */
 export const noCookies = () => [ACCESS, REFRESH].map((name) => ({ ...HIDDEN, name, value: '', maxAge: 0 }));
 

@@ -20,7 +20,7 @@ export class DatabaseModule {}
       useFactory: () => ({
         secret: process.env.SVC_SECRET,
         encryption: { key: process.env.SVC_ENCRYPTION_KEY },
-        // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
+        // Without Redis the denylist is in memory, which production refuses.
         redis: { url: process.env.REDIS_URL },
       }),
     }),

@@ -1,4 +1,3 @@
-'use client';
 /**
  * The session in React 18 and later. Create the client outside of components, once for each guard and page.
  *
@@ -12,6 +11,8 @@
  *
  * @module @svc/auth-client/react
  */
+
+'use client';
 
 import {
   type ReactElement,

@@ -1,5 +1,7 @@
+import { cookies } from 'next/headers';
+import { signOut } from '../../actions';
 import { pathOf } from '../../paths';
-import { isTokenMode } from '../../session';
+import { REFRESH, isTokenMode } from '../../session';
 import { CookieModeForm } from './cookie-mode-form';
 import { TokenModeForm } from './token-mode-form';
 
@@ -9,6 +11,11 @@ export default async function Login({ searchParams }: { searchParams: Promise<Re
     <main>
       <h1>Sign in</h1>
       {isTokenMode ? <TokenModeForm next={pathOf(next)} /> : <CookieModeForm next={pathOf(next)} hasEnded={!!ended} />}
+      {isTokenMode && (await cookies()).has(REFRESH) && (
+        <form action={signOut}>
+          <button>Sign out</button>
+        </form>
+      )}
     </main>
   );
 }

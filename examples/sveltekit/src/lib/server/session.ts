@@ -4,6 +4,8 @@ export const API = process.env.API_URL ?? 'http://localhost:3001';
 /** As that of the API: `cookie.refreshName`. */
 export const REFRESH = '__Host-refresh';
 export const ACCESS = '__Host-access';
+/** Says for some seconds that the browser has just received its cookies. */
+export const RENEWED = '__Host-renewed';
 
 /** No script can read them. */
 export const HIDDEN = { httpOnly: true, secure: true, path: '/', sameSite: 'strict' } as const;

@@ -3,6 +3,8 @@ import { API } from '../../lib/server/session';
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async ({ locals }) => {
+  // `handle` has not prepared this path.
+  if (!locals.accessToken) redirect(303, '/login');
   const answer = await fetch(`${API}/api/hello`, { headers: { Authorization: `Bearer ${locals.accessToken}` } });
   // For example a session that was ended elsewhere.
   if (answer.status === 401) redirect(303, '/login?ended=1');

@@ -74,6 +74,7 @@ describe('the name of a user in a mail', () => {
   it('carries no link, no line break and no markup for any text, and is the name of itself', () => {
     const unit = fc.constantFrom(...'ab.:/@<>&" \n\r\t12{}', '．', '。', '\u2028', '\u200b', '\u202e', 'é', '٣', '𠮷');
     const texts = fc.string({ unit, maxLength: 20 });
+    expect(nameInMail('a\r\u202e\ta')).toBe('a a');
     fc.assert(fc.property(texts, (text) => expect(isHarmless(nameInMail(text))).toBe(true)));
   });
 });

@@ -18,8 +18,8 @@ export function nameInMail(text: unknown): string | null {
   const name = text
     .slice(0, 1000)
     .normalize('NFKC')
+    .replaceAll(/(?![\u200c\u200d\p{Cc}])\p{C}/gu, '')
     .replaceAll(/[\p{Cc}\p{Z}]+/gu, ' ')
-    .replaceAll(/(?![\u200c\u200d])\p{C}/gu, '')
     .trim();
   return [...name].length <= MAX_LENGTH && WRITTEN.test(name) && !LINKED.test(name) ? name : null;
 }

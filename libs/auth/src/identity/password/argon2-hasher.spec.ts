@@ -140,6 +140,18 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     expect(hashes.mock.calls).toEqual([[expect.stringContaining('$m=64,t=1,p=1$'), PASSWORD]]);
   });
 
+  it('verifies after the hash of its decoy has failed, and makes the decoy again', async () => {
+    let fails = true;
+    const hash: Argon2Library['hash'] = (...args) =>
+      fails ? Promise.reject(new Error('out of memory')) : library.hash(...args);
+    const digest = await new Argon2Hasher(CHEAP, queue(), library).hash(PASSWORD);
+    const failing = new Argon2Hasher(CHEAP, queue(), { ...library, hash });
+    expect(await failing.verify(digest, PASSWORD)).toBe(true);
+    await expect(failing.verify(null, PASSWORD)).rejects.toThrow('out of memory');
+    fails = false;
+    expect(await failing.verify(null, PASSWORD)).toBe(false);
+  });
+
   it('rejects when it cannot hash, without an unhandled rejection', async () => {
     const broken: Argon2Library = { ...library, hash: async () => Promise.reject(new Error('out of memory')) };
     const failing = new Argon2Hasher(CHEAP, queue(), broken);

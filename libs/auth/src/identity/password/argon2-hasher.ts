@@ -140,8 +140,7 @@ export const isAffordable = ({ memoryCost, timeCost, parallelism }: Argon2Parame
 
 /** Hashes and verifies passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class Argon2Hasher extends PasswordHasher {
-  /** Hash of a random password at the configured cost. A login without a user is checked against it. */
-  private readonly decoy: Promise<string>;
+  private madeDecoy: Promise<string> | undefined;
 
   /** How a new password is prepared. */
   private readonly preparation: readonly PasswordPreparation[];
@@ -153,9 +152,8 @@ export class Argon2Hasher extends PasswordHasher {
   ) {
     super();
     this.preparation = normalizationOf(options);
-    this.decoy = this.hash(newSecret());
-    // A failure is reported when the decoy is awaited, not as an unhandled rejection.
-    this.decoy.catch(() => undefined);
+    // Made before the first login needs it. A failure is reported by the login that needs it.
+    this.decoy().catch(() => undefined);
   }
 
   async hash(password: string, preparation = this.preparation): Promise<string> {
@@ -166,13 +164,21 @@ export class Argon2Hasher extends PasswordHasher {
   }
 
   async verify(digest: string | null, password: string): Promise<boolean> {
-    const decoy = await this.decoy;
     // The decoy is parsed as well, so that a check without a digest has the same steps.
-    const stored = storedHash(digest ?? decoy);
+    const stored = storedHash(digest ?? (await this.decoy()));
     const usable = stored !== undefined && isAffordable(stored.cost);
-    const checked = usable ? stored : storedHash(decoy)!;
+    const checked = usable ? stored : storedHash(await this.decoy())!;
     const matches = await this.queue.run(() => this.verified(checked, password));
     return digest !== null && usable && matches;
+  }
+
+  /** Hash of a random password at the configured cost. A login without a user is checked against it. Tried again after a failure. */
+  private decoy(): Promise<string> {
+    this.madeDecoy ??= this.hash(newSecret()).catch((error: unknown) => {
+      this.madeDecoy = undefined;
+      throw error;
+    });
+    return this.madeDecoy;
   }
 
   /** Verifies the decoy if the library cannot parse the digest, so that every check takes the same time. */
@@ -181,7 +187,7 @@ export class Argon2Hasher extends PasswordHasher {
     try {
       return await this.library.verify(phc, text);
     } catch {
-      await this.library.verify(storedHash(await this.decoy)!.phc, text);
+      await this.library.verify(storedHash(await this.decoy())!.phc, text);
       return false;
     }
   }
