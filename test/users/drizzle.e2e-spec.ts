@@ -214,7 +214,12 @@ describe('users in a table of Drizzle', () => {
   });
 
   it('refuses a table and options that do not fit, and names the correction', () => {
-    const loose = pgTable('loose', { id: integer(), email: text(), passwordHash: text(), createdAt: timestamp() });
+    const loose = pgTable('loose', {
+      id: integer().primaryKey(),
+      email: text(),
+      passwordHash: text(),
+      createdAt: timestamp(),
+    });
     const [id, tenant] = [uuid().notNull(), text().notNull()];
     const shared = { tenant, email: text(), passwordHash: text() };
     const inKey = pgTable('in_key', { id, ...shared }, (t) => [primaryKey({ columns: [t.tenant, t.id] })]);
@@ -242,7 +247,7 @@ describe('users in a table of Drizzle', () => {
       /The table people has a part of the second factor only\. Add twoFactorSecret\.$/,
     );
     expect(refusal(() => new DrizzleUsers(database, inKey))).toMatch(
-      /The table in_key has id in a primary key of several columns\. Declare it \.unique\(\)\.$/,
+      /The table in_key has id, which several users can have\. Declare it \.primaryKey\(\) or \.unique\(\)\.$/,
     );
     expect(refusal(() => new DrizzleUsers(database, unique))).toBe('');
     expect(refusal(() => new DrizzleUsers(database, loose, { fields: { createdAt: 'createdAt' } }))).toMatch(

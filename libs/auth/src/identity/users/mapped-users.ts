@@ -9,28 +9,27 @@ import {
   type StoredSecondFactor,
   UserProvider,
 } from '../../foundation/ports/user-provider';
+import { foldedIdentifier } from './identifiers';
 import {
+  ANY_ID,
   FACTOR,
   type FieldNames,
   type FieldRole,
   type IdForm,
   type MappedUsersOptions,
   type NamedFields,
-  UUID_TEXT,
   hasForm,
+  isDuplicate,
   isText,
   namesOf,
+  orNone,
   shownOf,
+  unstorable,
 } from './mapped-fields';
-import { AFTER_INSERT, BEFORE_INSERT, IMITATION } from './typeorm-accounts';
+import { AFTER_INSERT, BEFORE_INSERT, IMITATION, NOW } from './typeorm-accounts';
 
 /** A condition: any value that is not null. */
 export const IS_SET = Symbol('IS_SET');
-
-/** A condition: at this time of {@link UserTable.now}, or later. */
-export class Since {
-  constructor(readonly mark: string) {}
-}
 
 /** Conditions on fields, which are all true: null is no value, and a list contains the value. */
 export type Conditions = Readonly<Record<string, unknown>>;
@@ -44,13 +43,25 @@ export interface Statement {
 
 /** The rows of users in an ORM. Each write is one statement. */
 export interface UserTable extends NamedFields {
-  idForm(field: string): IdForm;
+  readonly name: string;
+  /**
+   * The form of the ids. Is awaited before each statement, and can ask the database.
+   *
+   * @throws AuthConfigError for columns that do not fit
+   */
+  formOf(names: FieldNames): Promise<IdForm>;
+  /** Whether a column is known to compare texts to the letter. */
+  isExact(field: string): boolean;
+  /** Whether two users cannot have one value. */
+  isUnique(field: string, deletedAt?: string): boolean;
   /** The value of an id in this form. */
   idValue(id: string, form: IdForm): unknown;
   rows(where: Conditions, fields: readonly string[]): Promise<Row[]>;
   /** @returns the number of changed rows */
   update(where: Conditions, values: Row): Promise<number>;
   insert(values: Row, fields: readonly string[]): Promise<Row>;
+  /** Whether the row has this time in a field, or a later one. */
+  isSince(where: Conditions, field: string, mark: string): Promise<boolean>;
   /** Whether a row has the value, regardless of case. */
   isTaken(field: string, value: unknown): Promise<boolean>;
   execute(sql: string): Promise<Row[]>;
@@ -63,24 +74,8 @@ export interface UserTable extends NamedFields {
   };
 }
 
-/** The codes of an error, and of those that it wraps: of node-postgres, of Drizzle or Prisma around it, and of TypeORM. */
-function codesOf(error: unknown, depth = 5): string[] {
-  if (typeof error !== 'object' || error === null || depth === 0) return [];
-  const { code, originalCode, cause, driverError, meta } = error as Record<string, unknown>;
-  const inner = [cause, driverError, (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError];
-  const own = [code, originalCode].filter((text): text is string => typeof text === 'string');
-  return [...own, ...inner.flatMap((one) => codesOf(one, depth - 1))];
-}
-
-/** A unique index has found another row. The second code is that of Prisma. */
-const isDuplicate = (error: unknown): boolean => codesOf(error).some((code) => code === '23505' || code === 'P2002');
-
-/** The SQLSTATE of a value that a column cannot contain; undefined for any other error. */
-const unstorable = (error: unknown): string | undefined => codesOf(error).find((code) => /^22...$/.test(code));
-
-/** A text that the type of a column does not have, such as UUIDs, or a number out of its range; with the codes of Prisma for both. */
-const isOfOtherType = (error: unknown): boolean =>
-  codesOf(error).some((code) => /^(?:22P02|22003|P2007|P2020|P2023|P2033)$/.test(code));
+/** A time as an ORM reads it. */
+const isTime = (value: unknown): boolean => value instanceof Date || typeof value === 'string';
 
 /**
  * Reads and changes the users of a model or table of an ORM, through the statements of its table. It has a part of the port if the fields of
@@ -89,7 +84,6 @@ const isOfOtherType = (error: unknown): boolean =>
 export abstract class MappedUsers<User extends object> extends UserProvider<User> {
   private readonly names: FieldNames;
   private readonly shown: readonly string[];
-  private idForm: IdForm;
 
   protected constructor(
     private readonly table: UserTable,
@@ -98,9 +92,8 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     super();
     this.names = namesOf(table, options.fields ?? {});
     this.shown = shownOf(table, this.names, options.select);
-    this.idForm = options.ids ?? table.idForm(this.names.id);
     // A provider knows the state of an email if it has the method.
-    if (this.names.emailVerifiedAt) this.isEmailVerified = (user) => this.read(user, 'emailVerifiedAt') !== null;
+    if (this.names.emailVerifiedAt) this.isEmailVerified = (user) => isTime(this.read(user, 'emailVerifiedAt'));
   }
 
   async findById(id: string): Promise<User | null> {
@@ -117,9 +110,11 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return found ?? null;
   }
 
-  /** An identifier that is not the email is compared to the letter. */
+  /** An identifier that is not the email is compared to the letter, if its column is known to do so. */
   override comparedForm(identifier: string): string | null {
-    return this.names.identifier === this.names.email ? null : identifier;
+    const { identifier: field, email } = this.names;
+    if (field === email) return null;
+    return this.table.isExact(field) ? identifier : foldedIdentifier(identifier);
   }
 
   override async findByEmails(emails: readonly string[]): Promise<StoredCredentials<User>[]> {
@@ -133,8 +128,12 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return found?.user ?? null;
   }
 
+  /** The library also asks for an id without a user, and the time must not show it: there is a statement for each text. */
   async passwordHashOf(id: string): Promise<string | null> {
-    const row = await this.rowOf(id, [this.names.id, this.names.passwordHash]);
+    const form = await this.form();
+    const asked = hasForm(id, form) ? id : ANY_ID[form];
+    const row = await this.rowOf(asked, [this.names.id, this.names.passwordHash]);
+    if (asked !== id) return null;
     return (row?.[this.names.passwordHash] as string | null | undefined) ?? null;
   }
 
@@ -220,12 +219,14 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
   }
 
   override async currentMark(): Promise<string> {
-    const [row] = await this.table.execute('SELECT now()::text AS mark');
+    const [row] = await this.table.execute(NOW);
     return row!.mark as string;
   }
 
   override async wasCreatedSince(id: string, mark: string): Promise<boolean> {
-    return (await this.rowOf(id, [this.names.id], { [this.names.createdAt!]: new Since(mark) })) !== null;
+    const where = await this.byId(id);
+    const since = where && orNone(this.table.isSince({ ...where, ...this.living }, this.names.createdAt!, mark));
+    return (await since) ?? false;
   }
 
   // In the transaction that also records the change. The unique index decides between two users.
@@ -252,9 +253,10 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     { from, to }: Replacing,
     write: UserTable['update'],
   ): Promise<ReplacementResult> {
-    if (!hasForm(id, this.idForm) || !isText(to) || (from !== null && !isText(from))) return 'stale';
+    const where = await this.byId(id);
+    if (!where || !isText(to) || (from !== null && !isText(from))) return 'stale';
     try {
-      return (await write({ ...this.living(id), [field]: from }, { [field]: to })) === 1 ? 'changed' : 'stale';
+      return (await write({ ...where, ...this.living, [field]: from }, { [field]: to })) === 1 ? 'changed' : 'stale';
     } catch (error) {
       if (isDuplicate(error)) return 'taken';
       throw error;
@@ -263,22 +265,20 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
 
   // In the transaction that deletes all other data of the account: both are deleted, or neither.
   override async delete(id: string, manager: EntityManager): Promise<boolean> {
-    if (!hasForm(id, this.idForm)) return false;
-    const { sql, params } = this.table.statements.delete(this.byId(id));
+    const where = await this.byId(id);
+    if (!where) return false;
+    const { sql, params } = this.table.statements.delete(where);
     return ((await manager.query(sql, params)) as [unknown, number])[1] === 1;
   }
 
-  override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Null, "unknown", if the database cannot read one of the ids: no user may count as missing. */
+  override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     const { id } = this.names;
-    const asked = ids.filter((one) => hasForm(one, this.idForm)).map((one) => this.table.idValue(one, this.idForm));
+    const form = await this.form();
+    const asked = ids.filter((one) => hasForm(one, form)).map((one) => this.table.idValue(one, form));
     if (!asked.length) return new Set();
-    try {
-      return new Set((await this.table.rows({ [id]: asked }, [id])).map((row) => String(row[id])));
-    } catch (error) {
-      if (this.idForm !== 'text' || !isOfOtherType(error)) throw error;
-      this.idForm = 'uuid';
-      return this.existingIds(ids);
-    }
+    const rows = await orNone(this.table.rows({ [id]: asked }, [id]));
+    return rows && new Set(rows.map((row) => String(row[id])));
   }
 
   /** By the fields of the table: the methods are always present. */
@@ -299,6 +299,13 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
       replaceSecondFactor: storesFactors,
     };
     return offered[method];
+  }
+
+  /** The name of a column if several users can have its value, as far as the declaration shows it. */
+  sharedColumn(kind: 'identifier' | 'email'): string | null {
+    const field = this.names[kind];
+    if (field === undefined || this.table.isUnique(field, this.names.deletedAt)) return null;
+    return `${this.table.name}.${field}`;
   }
 
   idOf(user: User): string {
@@ -327,45 +334,48 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return FACTOR.flatMap((role) => this.names[role] ?? []);
   }
 
-  private byId(id: string): Conditions {
-    return { [this.names.id]: this.table.idValue(id, this.idForm) };
+  /** After a failure, the database is asked again. */
+  private async form(): Promise<IdForm> {
+    const form = await this.table.formOf(this.names);
+    return this.options.ids ?? form;
   }
 
-  private living(id?: string): Conditions {
+  /** The condition of an id; null for a text that is no id. */
+  private async byId(id: string): Promise<Conditions | null> {
+    const form = await this.form();
+    return hasForm(id, form) ? { [this.names.id]: this.table.idValue(id, form) } : null;
+  }
+
+  private get living(): Conditions {
     const { deletedAt } = this.names;
-    return { ...(id !== undefined && this.byId(id)), ...(deletedAt && { [deletedAt]: null }) };
+    return deletedAt ? { [deletedAt]: null } : {};
   }
 
   /** The row with an id; null also for a text that is no id, and for another spelling of one. */
-  private async rowOf(id: string, fields: readonly string[], more: Conditions = {}): Promise<Row | null> {
-    if (!hasForm(id, this.idForm)) return null;
-    const rows = await this.orNoId(id, () => this.table.rows({ ...this.living(id), ...more }, fields));
+  private async rowOf(id: string, fields: readonly string[]): Promise<Row | null> {
+    const where = await this.byId(id);
+    const rows = where && (await orNone(this.table.rows({ ...where, ...this.living }, fields)));
     return rows?.find((row) => String(row[this.names.id]) === id) ?? null;
   }
 
-  private async update(id: string, where: Conditions, values: Row): Promise<number> {
-    if (!hasForm(id, this.idForm)) return 0;
-    return (await this.orNoId(id, () => this.table.update({ ...this.living(id), ...where }, values))) ?? 0;
+  private async update(id: string, more: Conditions, values: Row): Promise<number> {
+    const where = await this.byId(id);
+    if (!where) return 0;
+    const changed = this.table.update({ ...where, ...this.living, ...more }, values);
+    // An id in the form of its column is in the type of the column: the error is that of another value.
+    return (await ((await this.form()) === 'text' ? orNone(changed) : changed)) ?? 0;
   }
 
+  /** The rows with one of the values, regardless of case if the column ignores it: a number has one spelling, and an accent counts. */
   private async credentials(field: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
     const { passwordHash: hash } = this.names;
-    const rows = await this.table.rows({ [field]: values, ...this.living() }, [...this.shown, hash]);
-    return rows.map(({ [hash]: passwordHash, ...user }) => ({
+    await this.form();
+    const rows = await orNone(this.table.rows({ [field]: values, ...this.living }, [...this.shown, hash]));
+    const asked = new Set(values.map(foldedIdentifier));
+    const spelled = (rows ?? []).filter((row) => asked.has(foldedIdentifier(String(row[field]))));
+    return spelled.map(({ [hash]: passwordHash, ...user }) => ({
       user: user as User,
       passwordHash: (passwordHash as string | null | undefined) ?? null,
     }));
-  }
-
-  /** Null if the column cannot contain the id. Prisma does not show that a column contains UUIDs, before this error. */
-  private async orNoId<T>(id: string, work: () => Promise<T>): Promise<T | null> {
-    try {
-      return await work();
-    } catch (error) {
-      // Otherwise the id has the form of its column, and the error is that of another value.
-      if (this.idForm !== 'text' || UUID_TEXT.test(id) || !isOfOtherType(error)) throw error;
-      this.idForm = 'uuid';
-      return null;
-    }
   }
 }

@@ -1,4 +1,5 @@
 import type { GuardConfig } from '../../foundation/config/auth-config';
+import { MappedUsers } from './mapped-users';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import type { Feature } from '../../foundation/realm/feature';
@@ -74,12 +75,13 @@ export const overrides = (users: UserProvider, method: keyof UserProvider): bool
 export const implement = (methods: string, { guard }: GuardConfig): string =>
   `Implement ${methods} in the UserProvider of the guard "${guard}"`;
 
-/** The error of a feature that finds one user by a value, with an entity in which two users can have this value. */
+/** The error of a feature that finds one user by a value, with an entity or table in which two users can have this value. */
 export function sharedColumn(users: UserProvider, kind: 'identifier' | 'email', option: string): string | false {
-  const column = users instanceof TypeormUserProvider ? users.sharedColumn(kind) : null;
+  const isEntity = users instanceof TypeormUserProvider;
+  const column = isEntity || users instanceof MappedUsers ? users.sharedColumn(kind) : null;
   return (
     column !== null &&
-    `${option} needs one account per ${kind}, but the entity declares no unique index on ${column}. Put ` +
-      '@Index({ unique: true }) on the column, and the index into a migration.'
+    `${option} needs one account per ${kind}, but the ${isEntity ? 'entity' : 'table'} declares no unique index on ${column}. ` +
+      `${isEntity ? 'Put @Index({ unique: true }) on the column' : 'Declare it .unique()'}, and put the index into a migration.`
   );
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUnavailable, withTimeout } from '../../foundation/platform/deadline';
+import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { accountAmong, canonicalEmail, keptAs, emailSpellings, foldedIdentifier } from './identifiers';
 import { TypeormUserProvider } from './typeorm-user-provider';
@@ -80,12 +81,14 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) im
   /**
    * Asks the store of the host once before the application listens. A store such as Prisma loads its engine and connects at
    * its first query, which takes longer than a request waits: the first logins after a start would get 503. An application
-   * whose store fails or does not answer starts nevertheless.
+   * whose store fails or does not answer starts nevertheless. One whose tables do not fit does not: Prisma knows them first here.
    */
   async onApplicationBootstrap(): Promise<void> {
     if (this.provider instanceof TypeormUserProvider) return;
     const asked = (async () => this.provider.findByIdentifier(NO_ADDRESS))();
-    await withTimeout('The user store', FIRST_ANSWER_MS, asked).catch(() => undefined);
+    await withTimeout('The user store', FIRST_ANSWER_MS, asked).catch((error: unknown) => {
+      if (error instanceof AuthConfigError) throw error;
+    });
   }
 
   /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */

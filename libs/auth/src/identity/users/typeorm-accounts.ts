@@ -16,6 +16,9 @@ export const AFTER_INSERT = `RELEASE SAVEPOINT ${SAVEPOINT}`;
 
 export const IMITATION = `SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`;
 
+/** The time of the database, to the microsecond, in every zone and form of dates of the connection. */
+export const NOW = `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`;
+
 /** Creates, dates, verifies and deletes the rows of one entity's users. */
 export class TypeOrmAccounts<User extends ObjectLiteral> {
   constructor(
@@ -98,9 +101,7 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
 
   /** The database's time; in a transaction of the host the time of its begin, with which its rows are dated. */
   async currentMark(): Promise<string> {
-    const [row] = await this.database.query<{ mark: string }>(
-      `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
-    );
+    const [row] = await this.database.query<{ mark: string }>(NOW);
     return row!.mark;
   }
 

@@ -8,15 +8,33 @@
  * @module @svc/auth/drizzle
  */
 
-import { type Column, and, eq, getTableColumns, getTableName, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
-import { type PgDatabase, type PgQueryResultHKT, type PgTable, getTableConfig } from 'drizzle-orm/pg-core';
+import {
+  type Column,
+  type SQL,
+  and,
+  eq,
+  getTableColumns,
+  getTableName,
+  inArray,
+  is,
+  isNotNull,
+  isNull,
+  sql,
+} from 'drizzle-orm';
+import {
+  PgColumn,
+  type PgDatabase,
+  PgDialect,
+  type PgQueryResultHKT,
+  type PgTable,
+  getTableConfig,
+} from 'drizzle-orm/pg-core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { IdForm, MappedUser, MappedUsersOptions, UserFieldNames } from '../../identity/users/mapped-fields';
 import {
   type Conditions,
   IS_SET,
   MappedUsers,
-  Since,
   type Statement,
   type UserTable,
 } from '../../identity/users/mapped-users';
@@ -57,7 +75,7 @@ export class DrizzleUsers<
   /**
    * @param database the database, with any driver of PostgreSQL
    * @param table the table of the users
-   * @throws AuthConfigError if the table has no column for the id, the identifier or the hash
+   * @throws AuthConfigError if the table has no column for the id, the identifier or the hash, or one that does not fit
    */
   constructor(
     database: DrizzleDatabase,
@@ -65,7 +83,7 @@ export class DrizzleUsers<
     options: MappedUsersOptions<RowOf<Table>, Fields, Select, NewUser> = {},
   ) {
     const { id = 'id', createdAt } = (options.fields ?? {}) as UserFieldNames;
-    const rows = new DrizzleRows(database as unknown as AnyDatabase, table as unknown as PgTable);
+    const rows = new DrizzleRows(database as unknown as AnyDatabase, table as unknown as PgTable, id);
     super(rows, options as unknown as MappedUsersOptions);
     rows.requireUnique(id);
     if (createdAt) rows.requireZone(createdAt);
@@ -78,8 +96,8 @@ type Row = Record<string, unknown>;
 /** The types of columns with ids that are no text. */
 const FORMS: Readonly<Record<string, IdForm>> = {
   uuid: 'uuid',
-  smallint: 'integer',
-  smallserial: 'integer',
+  smallint: 'smallint',
+  smallserial: 'smallint',
   integer: 'integer',
   serial: 'integer',
   bigint: 'bigint',
@@ -91,13 +109,27 @@ function holds(column: Column, value: unknown) {
   if (value === null) return isNull(column);
   if (value === IS_SET) return isNotNull(column);
   if (Array.isArray(value)) return inArray(column, value);
-  // The mark is rounded to the precision of the column.
-  if (value instanceof Since) return sql`${column} >= ${value.mark}::${sql.raw(column.getSQLType())}`;
   return eq(column, value);
 }
 
+/** The types of texts that PostgreSQL compares to the letter. */
+const EXACT = /^(?:text|varchar|char|bpchar)\b/;
+
+const isExact = (column: Column): boolean => EXACT.test(column.getSQLType()) || (column.enumValues?.length ?? 0) > 0;
+
+const dialect = new PgDialect();
+
+/** The SQL of an expression in an index, without the names of tables, quotation marks and brackets. */
+const plainSql = (expression: SQL): string =>
+  dialect
+    .sqlToQuery(expression)
+    .sql.replaceAll(/"[^"]+"\."/g, '"')
+    .replaceAll(/["()]/g, '')
+    .toLowerCase();
+
 /** Drizzle writes each statement, also those for a connection of the library. */
 class DrizzleRows implements UserTable {
+  readonly name: string;
   readonly label: string;
   readonly fields: readonly string[];
   private readonly columns: Record<string, Column>;
@@ -105,33 +137,60 @@ class DrizzleRows implements UserTable {
   constructor(
     private readonly database: AnyDatabase,
     private readonly table: PgTable,
+    private readonly id: string,
   ) {
     this.columns = getTableColumns(table) as Record<string, Column>;
     this.fields = Object.keys(this.columns);
-    this.label = `The table ${getTableName(table)}`;
+    this.name = getTableName(table);
+    this.label = `The table ${this.name}`;
   }
 
-  idForm(field: string): IdForm {
-    return FORMS[this.columns[field]!.getSQLType()] ?? 'text';
+  async formOf(): Promise<IdForm> {
+    const column = this.columns[this.id]!;
+    const type = column.getSQLType();
+    if (FORMS[type]) return FORMS[type];
+    // A number of another type, such as numeric with the mode number, is a whole one as an id.
+    if (/^(?:number|bigint)/.test(column.dataType)) return 'bigint';
+    return /^numeric\b/.test(type) ? 'numeric' : 'text';
   }
 
-  /** A part of a primary key can name several users: Drizzle would read one of them, and change all. */
-  requireUnique(field: string): void {
+  isTime(field: string): boolean {
+    return /^(?:timestamp|date\b)/.test(this.columns[field]!.getSQLType());
+  }
+
+  isExact(field: string): boolean {
+    return isExact(this.columns[field]!);
+  }
+
+  /** A unique index counts, too, if it ignores case, or is on the rows that are not deleted. */
+  isUnique(field: string, deletedAt?: string): boolean {
     const column = this.columns[field]!;
     const { primaryKeys, uniqueConstraints, indexes } = getTableConfig(this.table);
-    const isOnly = (columns: readonly unknown[]): boolean =>
-      columns.length === 1 && (columns[0] as { name?: unknown }).name === column.name;
-    const isUnique =
+    const isOnly = ([first, ...others]: readonly unknown[]): boolean =>
+      !others.length && (first as { name?: unknown }).name === column.name;
+    const isFolded = ([first, ...others]: readonly unknown[]): boolean =>
+      !others.length &&
+      !is(first, PgColumn) &&
+      (first as SQL).queryChunks !== undefined &&
+      plainSql(first as SQL) === `lower${column.name}`.toLowerCase();
+    const living = deletedAt && `${this.columns[deletedAt]!.name} is null`.toLowerCase();
+    return (
+      column.primary ||
       column.isUnique ||
-      uniqueConstraints.some(({ columns }) => isOnly(columns)) ||
-      indexes.some(({ config }) => config.unique && isOnly(config.columns));
-    const isPart = primaryKeys.some(
-      ({ columns }) => columns.length > 1 && columns.some(({ name }) => name === column.name),
+      [...primaryKeys, ...uniqueConstraints].some(({ columns }) => isOnly(columns)) ||
+      indexes.some(
+        ({ config: { unique, columns, where } }) =>
+          unique && (isOnly(columns) || isFolded(columns)) && (!where || plainSql(where) === living),
+      )
     );
-    if (isPart && !isUnique)
-      throw new AuthConfigError(
-        `${this.label} has ${field} in a primary key of several columns. Declare it .unique().`,
-      );
+  }
+
+  /** Drizzle would read one of several users with the id, and change all. */
+  requireUnique(field: string): void {
+    if (this.isUnique(field)) return;
+    throw new AuthConfigError(
+      `${this.label} has ${field}, which several users can have. Declare it .primaryKey() or .unique().`,
+    );
   }
 
   /** Without a time zone, the time would depend on the zone of the connection. */
@@ -157,6 +216,13 @@ class DrizzleRows implements UserTable {
   async insert(values: Row, fields: readonly string[]): Promise<Row> {
     const [row] = await this.inserting(values).returning(this.chosen(fields));
     return row as Row;
+  }
+
+  async isSince(where: Conditions, field: string, mark: string): Promise<boolean> {
+    const column = this.columns[field]!;
+    // The mark is rounded to the precision of the column.
+    const isSince = sql`${column} >= ${mark}::${sql.raw(column.getSQLType())}`;
+    return (await this.selecting([field], and(this.all(where), isSince))).length > 0;
   }
 
   async isTaken(field: string, value: unknown): Promise<boolean> {
@@ -198,7 +264,18 @@ class DrizzleRows implements UserTable {
   }
 
   private all(where: Conditions) {
-    return and(...Object.entries(where).map(([field, value]) => holds(this.columns[field]!, value)));
+    return and(
+      ...Object.entries(where).map(([field, value]) => holds(this.columns[field]!, value)),
+      this.spelled(where),
+    );
+  }
+
+  /** A column such as citext or numeric reads several texts as one id. Only that of the row itself names it. */
+  private spelled({ [this.id]: id }: Conditions) {
+    const column = this.columns[this.id]!;
+    const isOneText = isExact(column) || FORMS[column.getSQLType()] !== undefined;
+    const isRead = /^(?:string|custom)/.test(column.dataType);
+    return typeof id === 'string' && isRead && !isOneText ? sql`${column}::text = ${id}` : undefined;
   }
 
   private chosen(fields: readonly string[]) {

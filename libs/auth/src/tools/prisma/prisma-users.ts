@@ -12,12 +12,17 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { quoted } from '../../foundation/platform/database';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import type { IdForm, MappedUser, MappedUsersOptions, UserFieldNames } from '../../identity/users/mapped-fields';
+import type {
+  FieldNames,
+  IdForm,
+  MappedUser,
+  MappedUsersOptions,
+  UserFieldNames,
+} from '../../identity/users/mapped-fields';
 import {
   type Conditions,
   IS_SET,
   MappedUsers,
-  Since,
   type Statement,
   type UserTable,
 } from '../../identity/users/mapped-users';
@@ -101,6 +106,7 @@ interface Delegate {
   readonly $name: string;
   readonly fields: Readonly<Record<string, { readonly typeName: string }>>;
   findUnique(args: object): Promise<Row | null>;
+  findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
   updateMany(args: object): Promise<{ count: number }>;
   create(args: object): Promise<Row>;
@@ -123,23 +129,67 @@ interface PrismaClient {
   $queryRawUnsafe(sql: string, ...params: unknown[]): Promise<Row[]>;
 }
 
-const FORMS: Readonly<Record<string, IdForm>> = { Int: 'integer', BigInt: 'bigint' };
+/** The types of PostgreSQL with ids. A text is one if it is compared to the letter. */
+const FORMS: Readonly<Record<string, IdForm>> = {
+  uuid: 'uuid',
+  smallint: 'smallint',
+  integer: 'integer',
+  bigint: 'bigint',
+  text: 'text',
+  'character varying': 'text',
+  character: 'text',
+};
+
+/** What the database knows of a column, and the client does not. */
+interface ColumnFacts {
+  readonly name: string;
+  /** Without its length and precision. */
+  readonly type: string;
+  /** With its length and precision. */
+  readonly full: string;
+  /** Compares texts to the letter. */
+  readonly exact: boolean;
+  /** Has a unique index; it may ignore case, or be on the rows that are not deleted. */
+  readonly unique: boolean;
+  /** The same for each column: whether the times that the database writes without a zone are those of UTC, as Prisma's are. */
+  readonly utc: boolean;
+}
+
+/** The columns of the table $1. The column $2 is that of the time of deletion. A view has no indexes. */
+const COLUMNS = `SELECT a.attname::text AS name, format_type(t.oid, NULL) AS type, format_type(a.atttypid, a.atttypmod) AS full,
+    t.typtype = 'e' OR t.oid IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
+      AND coalesce((SELECT collisdeterministic FROM pg_collation WHERE oid = a.attcollation), true) AS exact,
+    c.relkind NOT IN ('r', 'p') OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indnkeyatts = 1
+      AND (i.indkey[0] = a.attnum OR pg_get_expr(i.indexprs, c.oid) IN
+        (format('lower(%I)', a.attname), format('lower((%I)::text)', a.attname)))
+      AND (i.indpred IS NULL OR pg_get_expr(i.indpred, c.oid) = '(' || quote_ident($2::text) || ' IS NULL)')) AS unique,
+    lower(current_setting('TimeZone')) IN ('utc', 'etc/utc', 'gmt', 'etc/gmt') AS utc
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = coalesce(nullif(d.typbasetype, 0), d.oid)
+  WHERE c.oid = ($1::text)::regclass`;
+
+/** The errors of a value that Prisma or the database cannot read. */
+const OF_A_VALUE = new Set<unknown>(['P2007', 'P2020', 'P2023', 'P2033']);
 
 /** A condition as Prisma has it. `equals` takes no null for a field that is never null. */
 function holds(value: unknown): unknown {
   if (value === IS_SET) return { not: null };
   if (Array.isArray(value)) return { in: value };
-  if (value instanceof Since) return { gte: new Date(value.mark) };
   return value;
 }
 
 /** Prisma reads and writes on its connections. The statements for a connection of the library are plain SQL. */
 class PrismaRows implements UserTable {
+  readonly name: string;
   readonly label: string;
   readonly fields: readonly string[];
+  private readonly id: string;
   private readonly model: Delegate;
   private readonly path: string;
-  private readonly columns: ReadonlyMap<string, string>;
+  /** The names of the columns of the fields. */
+  private readonly names: ReadonlyMap<string, string>;
+  private facts: ReadonlyMap<string, ColumnFacts> | undefined;
+  private form: Promise<IdForm> | undefined;
   private readonly updatedAt: string | undefined;
   private readonly clock = new Clock();
 
@@ -147,10 +197,12 @@ class PrismaRows implements UserTable {
     private readonly client: PrismaClient,
     private readonly options: PlainOptions,
   ) {
-    const { model = 'user', updatedAt = 'updatedAt' } = options;
+    const { model = 'user', updatedAt = 'updatedAt', fields: { id = 'id' } = {} } = options;
+    this.id = id;
     this.model = client[model] as Delegate;
     if (!this.model?.findUnique) throw new AuthConfigError(`The client of Prisma has no model "${model}". Set model.`);
     const { $name: name, fields } = this.model;
+    this.name = name;
     this.label = `The model ${name}`;
     this.fields = Object.keys(fields);
     const data = client._runtimeDataModel?.models[name];
@@ -159,27 +211,106 @@ class PrismaRows implements UserTable {
         'This version of Prisma does not give the names of its tables. Use Prisma 6.19 or 7, or a UserProvider of your own.',
       );
     this.path = [data.schema, data.dbName ?? name].flatMap((part) => (part ? quoted(part) : [])).join('.');
-    this.columns = new Map(data.fields.map((field) => [field.name, quoted(field.dbName ?? field.name)]));
+    this.names = new Map(data.fields.map((field) => [field.name, field.dbName ?? field.name]));
     this.updatedAt = this.fields.includes(updatedAt) ? updatedAt : undefined;
   }
 
-  idForm(field: string): IdForm {
-    return FORMS[this.model.fields[field]!.typeName] ?? 'text';
+  formOf(names: FieldNames): Promise<IdForm> {
+    return (this.form ??= this.readForm(names).catch((error: unknown) => {
+      this.form = undefined;
+      throw error;
+    }));
   }
 
-  idValue(id: string, form: IdForm): unknown {
-    if (form === 'integer') return Number(id);
-    return form === 'bigint' ? BigInt(id) : id;
+  /** The client shows neither the types nor the indexes of columns. An error of the database would not show them, either. */
+  private async readForm(names: FieldNames): Promise<IdForm> {
+    const { id, identifier, email, createdAt, deletedAt } = names;
+    this.requireType(id, ['String', 'Int', 'BigInt']);
+    for (const field of [identifier, email]) if (field) this.requireType(field, ['String']);
+    const gone = deletedAt === undefined ? null : this.names.get(deletedAt);
+    const rows = (await this.client.$queryRawUnsafe(COLUMNS, this.path, gone)) as unknown as ColumnFacts[];
+    this.facts = new Map(rows.map((row) => [row.name, row]));
+    const refused = (what: string): AuthConfigError => new AuthConfigError(`${this.label} has ${what}`);
+    for (const field of [id, identifier, email])
+      if (field && !this.factsOf(field).unique)
+        throw refused(`${field}, which several users can have. Give it @unique, and the table the index.`);
+    if (createdAt && !this.isZoned(createdAt) && !this.factsOf(createdAt).utc)
+      throw refused(`${createdAt} without a time zone, and its connections are not in UTC. Give it @db.Timestamptz.`);
+    const { type, exact } = this.factsOf(id);
+    const form = FORMS[type];
+    if (!form || (form === 'text' && !exact))
+      throw refused(
+        `an id of the type ${type}, which reads several texts as one id. Use uuid, text or a whole number.`,
+      );
+    return form === 'bigint' && this.typeOf(id) === 'Int' ? 'integer' : form;
+  }
+
+  private isZoned(field: string): boolean {
+    return this.factsOf(field).type === 'timestamp with time zone';
+  }
+
+  private requireType(field: string, types: readonly string[]): void {
+    const type = this.typeOf(field);
+    if (types.includes(type)) return;
+    const choice = types.join(', ').replace(/, (?=\w+$)/, ' or ');
+    throw new AuthConfigError(`${this.label} has "${field}" of the type ${type}. Use ${choice}.`);
+  }
+
+  private typeOf(field: string): string {
+    return this.model.fields[field]!.typeName;
+  }
+
+  private factsOf(field: string): ColumnFacts {
+    const facts = this.facts?.get(this.names.get(field)!);
+    if (facts) return facts;
+    throw new AuthConfigError(`${this.label} has ${field}, but ${this.path} has no such column. Run the migrations.`);
+  }
+
+  isTime(field: string): boolean {
+    return this.typeOf(field) === 'DateTime';
+  }
+
+  /** False before the first statement, which the start sends. */
+  isExact(field: string): boolean {
+    return this.facts?.get(this.names.get(field)!)?.exact ?? false;
+  }
+
+  /** The start refuses another field. */
+  isUnique(): boolean {
+    return true;
+  }
+
+  idValue(id: string): unknown {
+    const type = this.typeOf(this.id);
+    if (type === 'Int') return Number(id);
+    return type === 'BigInt' ? BigInt(id) : id;
   }
 
   async rows(where: Conditions, fields: readonly string[]): Promise<Row[]> {
-    const select = selected(fields);
-    const args = { where: conditions(where), select };
+    const args = { where: conditions(where), select: selected(fields) };
     // Prisma joins the look-ups of one moment. It refuses one by a field that is not unique.
     const isOfList = Object.values(where).some((value) => Array.isArray(value));
     if (isOfList) return this.model.findMany(args);
-    const row = await this.model.findUnique(args);
+    const row = await this.model.findUnique(args).catch((error: unknown) => {
+      // It can be the value of another look-up of this moment. This statement is not joined.
+      if (OF_A_VALUE.has((error as { code?: unknown }).code)) return this.model.findFirst(args);
+      throw error;
+    });
     return row ? [row] : [];
+  }
+
+  async isSince(where: Conditions, field: string, mark: string): Promise<boolean> {
+    const params: unknown[] = [];
+    const others = Object.entries(where).map(([name, value]) => {
+      if (value === null) return `${this.column(name)} IS NULL`;
+      const { type } = this.factsOf(name);
+      return `${this.column(name)} = ($${params.push(String(value))}::text)::${FORMS[type] === 'text' ? 'text' : type}`;
+    });
+    const time = `($${params.push(mark)}::text)::timestamptz${this.isZoned(field) ? '' : ` AT TIME ZONE 'UTC'`}`;
+    // The mark is rounded to the precision of the column.
+    const since = `${this.column(field)} >= (${time})::${this.factsOf(field).full}`;
+    const sql = `SELECT 1 AS one FROM ${this.path} WHERE ${[...others, since].join(' AND ')}`;
+    return (await this.client.$queryRawUnsafe(sql, ...params)).length > 0;
   }
 
   async update(where: Conditions, data: Row): Promise<number> {
@@ -194,8 +325,8 @@ class PrismaRows implements UserTable {
   }
 
   insert(values: Row, shown: readonly string[]): Promise<Row> {
-    const { newId, fields: { id = 'id' } = {} } = this.options;
-    return this.model.create({ data: { ...(newId && { [id]: newId() }), ...values }, select: selected(shown) });
+    const { newId } = this.options;
+    return this.model.create({ data: { ...(newId && { [this.id]: newId() }), ...values }, select: selected(shown) });
   }
 
   async isTaken(field: string, value: unknown): Promise<boolean> {
@@ -210,7 +341,7 @@ class PrismaRows implements UserTable {
   readonly statements = {
     insert: (values: Row, id: string): Statement => {
       const { newId = randomUUID } = this.options;
-      const isText = this.idForm(id) === 'text';
+      const isText = this.typeOf(id) === 'String';
       const row = this.touched(isText ? { [id]: newId(), ...values } : values);
       const names = Object.keys(row).map((name) => this.column(name));
       const places = names.map((_, i) => `$${i + 1}`);
@@ -246,7 +377,7 @@ class PrismaRows implements UserTable {
   }
 
   private column(field: string): string {
-    return this.columns.get(field)!;
+    return quoted(this.names.get(field)!);
   }
 }
 
