@@ -52,6 +52,7 @@ describe('the package of the browser client', () => {
       'account',
       'base64url',
       'client',
+      'clock',
       'errors',
       'fetch',
       'http',

@@ -1,5 +1,6 @@
 import { AuthError } from './errors.js';
 import { textOf } from './base64url.js';
+import { momentAt, since } from './clock.js';
 import { TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
 
@@ -40,16 +41,6 @@ type Message =
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
 const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
-
-/** A moment by the clock of the machine, which can be set back, and by a clock that can stop while the machine sleeps. */
-interface Moment {
-  wall: number;
-  steady: number;
-}
-/** Both clocks have run alike since `wall`, which is now, or when a request or a message was sent. */
-const momentAt = (wall = Date.now()): Moment => ({ wall, steady: performance.now() - (Date.now() - wall) });
-/** Milliseconds since a moment. Either clock can lose time, so the larger difference is the true one. */
-const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, performance.now() - steady);
 
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
 
@@ -95,14 +86,14 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
    */
   let kept: string | null = null;
   const storage = () => (typeof place === 'string' ? localStorage : place);
-  const read = async (key: string) => {
-    try {
-      return isShared && (await storage().getItem(key));
-    } catch {
-      // The browser refuses storage.
-    }
-  };
-  const stored = async () => kept ?? read(name);
+  const read = async (key: string) => (isShared ? storage().getItem(key) : null);
+  /** @throws AuthError if it cannot be read now, which does not mean that there is none */
+  const stored = async () =>
+    kept ??
+    read(name).catch(() => {
+      // A browser that refuses `localStorage` has never kept a session there.
+      if (current || typeof place !== 'string') throw unreachable();
+    });
   const store = async (value: string | null): Promise<void> => {
     kept = null;
     try {
@@ -288,11 +279,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   const renewNow = (stale: AuthSession | null): Promise<void> =>
     locked(async () => {
       if (current !== stale) return;
-      const token = await stored();
-      // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
-      if (!isCookie && !token) return drop('logout', true);
       if (isRefused()) throw refusal;
       const refresh = async () => {
+        const token = isCookie || (await stored());
+        // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
+        if (!token) return drop('logout', true);
         await exchange('/refresh', isCookie ? undefined : { refresh_token: token }, 'restored');
         // The answer had no tokens: it is not of the server.
         if (current === stale) throw unreachable();
@@ -362,7 +353,9 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
     },
     async restore() {
       if (!current) {
-        await (reading = stored().then((value) => void (isAwaited = !!value)));
+        await (reading = stored()
+          .catch(() => true)
+          .then((value) => void (isAwaited = !!value)));
         if (isAwaited) await renew(null);
       }
       return current;

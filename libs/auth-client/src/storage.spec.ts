@@ -30,7 +30,10 @@ describe('the client with a storage of the host', () => {
   beforeEach(() => {
     [server, storage] = [new FakeServer(), new SlowStorage()];
   });
-  afterEach(() => server.stop());
+  afterEach(() => {
+    server.stop();
+    jest.useRealTimers();
+  });
 
   const client = (more?: AuthClientOptions) => server.client({ refreshToken: storage, ...more });
   const signedIn = async () => {
@@ -107,7 +110,45 @@ describe('the client with a storage of the host', () => {
     expect((await one.renew())?.claims.sub).toBe('ada');
     await one.logout();
     expect(one.session).toBeNull();
-    expect(await client().restore()).toBeNull();
+  });
+
+  it('keeps the session while it cannot be read, and renews it then', async () => {
+    const one = await signedIn();
+    const events = eventsOf(one);
+    useClock();
+    storage.isRefused = true;
+    const failure = one.renew().catch((error: unknown) => error);
+    await pass(2000, 500);
+    expect(await failure).toMatchObject({ reason: 'unreachable' });
+    expect([one.session?.claims.sub, events, server.refreshed]).toEqual(['ada', [], []]);
+    storage.isRefused = false;
+    await one.renew();
+    expect([events, server.refreshed]).toEqual([['renewed'], ['token.1']]);
+  });
+
+  it('renews the session if the second attempt can read it', async () => {
+    const one = await signedIn();
+    useClock();
+    storage.isRefused = true;
+    const renewed = one.renew();
+    await pass(500);
+    storage.isRefused = false;
+    await pass(2000, 500);
+    expect([(await renewed)?.claims.sub, server.refreshed]).toEqual(['ada', ['token.1']]);
+  });
+
+  it('restores the session as soon as it can be read', async () => {
+    (await signedIn()).close();
+    useClock();
+    storage.isRefused = true;
+    const next = client();
+    const events = eventsOf(next);
+    const failure = next.restore().catch((error: unknown) => error);
+    await pass(2000, 500);
+    expect(await failure).toMatchObject({ status: 0, reason: 'unreachable' });
+    storage.isRefused = false;
+    await pass(5000, 500);
+    expect([next.session?.claims.sub, events]).toEqual(['ada', ['signedIn restored']]);
   });
 
   it('keeps the tokens of the device there, sends them with the next sign-in, and keeps them after a sign-out', async () => {

@@ -13,7 +13,8 @@ export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
 /**
  * A storage of the host, in the place of `localStorage`. `AsyncStorage` of React Native is one. The client reads again before each
  * use and keeps nothing else, so all windows and processes with the same storage have one session. A storage that fails does not
- * stop a sign-in: the session then lasts as long as the process.
+ * stop a sign-in: the session then lasts as long as the process. If it cannot be read, the session goes on: the renewal fails
+ * with the reason `unreachable`, and is tried again.
  *
  * Names are `svc-auth:<url>`, and the same with `:device` and `:code`.
  */
