@@ -61,6 +61,7 @@ describe('the package of the browser client', () => {
       'react',
       'session',
       'state',
+      'storage',
       'types',
       'vue',
     ];

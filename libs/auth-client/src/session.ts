@@ -1,7 +1,8 @@
 import { AuthError } from './errors.js';
 import { textOf } from './base64url.js';
 import { momentAt, since } from './clock.js';
-import { TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
+import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
+import { inTime } from './storage.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
 
 const DAY_MS = 86_400_000;
@@ -10,10 +11,11 @@ const MARGIN_MS = 60_000;
 /** A request waits for the renewal of a token that expires so soon. */
 const SOON_MS = 5000;
 /**
- * No work under the lock takes longer: it is two requests with a pause. A tab that has the lock for longer hangs, as in an
- * `alert()`, and another one takes the lock away.
+ * No work under the lock takes longer: it is two requests with a pause, and with a storage of the host six of its calls. A tab
+ * that has the lock for longer hangs, as in an `alert()`, and another one takes the lock away.
  */
 const LONGEST_WORK_MS = 2 * TIMEOUT_MS + 2000;
+const LONGEST_CALLS_MS = 6 * STORAGE_MS;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
@@ -58,6 +60,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   /** Of every request to a route of the guard. None of them redirects. */
   const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
   const isShared = place !== 'memory';
+  /**
+   * Whether it is in a page or a worker, and other tabs have its session. Node has locks and channels, too, which would be those
+   * of all users of a server, and keep the process alive.
+   */
+  const isTab = isShared && (globalThis.window || 'WorkerGlobalScope' in globalThis);
   const name = `svc-auth:${url}`;
   let channel: BroadcastChannel | undefined;
   /** React Native has neither `EventTarget` nor `CustomEvent`. */
@@ -85,14 +92,15 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
    * browser refuses storage or it is full. Then the session lasts as long as the open pages, which share it by messages.
    */
   let kept: string | null = null;
-  const storage = () => (typeof place === 'string' ? localStorage : place);
+  const host = typeof place === 'string' ? undefined : inTime(place);
+  const storage = () => host ?? localStorage;
   const read = async (key: string) => (isShared ? storage().getItem(key) : null);
   /** @throws AuthError if it cannot be read now, which does not mean that there is none */
   const stored = async () =>
     kept ??
     read(name).catch(() => {
       // A browser that refuses `localStorage` has never kept a session there.
-      if (current || typeof place !== 'string') throw unreachable();
+      if (current || host) throw unreachable();
     });
   const store = async (value: string | null): Promise<void> => {
     kept = null;
@@ -163,10 +171,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
       navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
     const turn = async () => {
       try {
-        // Node has locks, too, which would be those of all users of a server.
-        if (isShared && globalThis.window) {
+        if (isTab) {
           await whenShown();
-          await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
+          await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS + (host ? LONGEST_CALLS_MS : 0)) }).catch(
+            () => running ?? take({ steal: true }),
+          );
         }
       } catch {
         // The work has failed, or there is no lock.
@@ -298,7 +307,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
       } catch (error) {
         refusal = error as AuthError;
         const { status, reason } = refusal;
-        if ((status === 401 || status === 403) && !reason) return drop('ended');
+        if (REFUSED.includes(status) && !reason) return drop('ended');
         const wait = waitAfter(refusal, failures++);
         refused = momentAt();
         retryAfter = refusal.retryAfter ? wait : 0;
@@ -325,8 +334,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
     else if (current?.claims.fid === data.ended) void drop(data.reason!, true);
   };
   try {
-    // On a server there are no tabs: clients of other users would hear it, and it would keep the process alive.
-    if (isShared && globalThis.window) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
+    if (isTab) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
   } catch {
     // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
   }
@@ -336,6 +344,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
 
   return {
     init,
+    host,
     get live() {
       return current;
     },

@@ -1,4 +1,5 @@
 import { createAccountClient } from './account.js';
+import type { AuthError } from './errors.js';
 import { SecureStore, openNative } from './native.testkit.js';
 import { FakeServer, LOGIN, ORDERS, eventsOf, pass, useClock } from './server.testkit.js';
 import type { AuthClientOptions, TokenStorage } from './types.js';
@@ -11,6 +12,7 @@ class SlowStorage implements TokenStorage {
   /** The calls, in their order. */
   readonly calls: string[] = [];
   isRefused = false;
+  hangs = false;
 
   getItem = (name: string) => this.answer(`get ${name}`, () => this.items.get(name) ?? null);
   setItem = (name: string, value: string) => this.answer(`set ${name}`, () => void this.items.set(name, value));
@@ -18,7 +20,7 @@ class SlowStorage implements TokenStorage {
 
   private async answer<T>(call: string, work: () => T): Promise<T> {
     this.calls.push(call.replace(KEY, 'key'));
-    await new Promise(setImmediate);
+    await new Promise(this.hangs ? () => undefined : setImmediate);
     if (this.isRefused) throw new Error('locked');
     return work();
   }
@@ -240,6 +242,37 @@ describe('the client in React Native', () => {
     await next.renew();
     await next.logout();
     expect([[...store.items], events]).toEqual([[], ['signedIn login']]);
+  });
+
+  it('waits 5 seconds for a storage that never answers, and then signs in, renews and signs out without it', async () => {
+    const slow = new SlowStorage();
+    slow.hangs = true;
+    const one = server.client({ refreshToken: slow });
+    useClock();
+    const done: unknown[] = [];
+    const work = (async () => {
+      done.push(await one.restore().catch(({ reason }: AuthError) => reason));
+      await one.login(LOGIN);
+      done.push(one.session!.claims.sub);
+      await one.renew();
+      await one.logout();
+      done.push(one.session);
+    })();
+    await pass(60_000, 500);
+    expect(done).toEqual(['unreachable', 'ada', null]);
+    await work;
+  });
+
+  it('requests a mailed code, although the storage never answers', async () => {
+    const slow = new SlowStorage();
+    slow.hangs = true;
+    const account = createAccountClient(server.client({ refreshToken: slow }));
+    server.answer = () => ({ body: { code_token: 'c', expires_in: 600 } });
+    useClock();
+    let isDone = false;
+    void account.requestCode('ada@example.com').then(() => (isDone = true));
+    await pass(30_000, 500);
+    expect(isDone).toBe(true);
   });
 
   it('offers no passkeys, without an error', async () => {

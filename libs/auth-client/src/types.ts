@@ -187,7 +187,7 @@ export interface DeviceSession {
  */
 export interface GuardRoutes {
   readonly url: string;
-  /** The storage that was given as `refreshToken`. */
+  /** The storage that was given as `refreshToken`. Each call is rejected after 5 seconds without an answer. */
   readonly storage?: TokenStorage | undefined;
   /**
    * A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`.
