@@ -20,6 +20,12 @@ const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** A page that the browser renders before the user opens it gets no lock until then. */
+export const whenShown = async (): Promise<void> => {
+  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
+  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
+};
+
 /** Is aborted after the time, and with `signal`. React Native has neither `AbortSignal.timeout` nor `AbortSignal.any`. */
 export const within = (ms: number, ...signals: AbortSignal[]): AbortSignal => {
   if ('any' in AbortSignal) return AbortSignal.any([AbortSignal.timeout(ms), ...signals]);

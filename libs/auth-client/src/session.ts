@@ -1,7 +1,7 @@
 import { AuthError } from './errors.js';
 import { textOf } from './base64url.js';
 import { momentAt, since } from './clock.js';
-import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
+import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
 import { inTime } from './storage.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
 
@@ -45,12 +45,6 @@ type Message =
 const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
 
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
-
-/** A page that the browser renders before the user opens it gets no lock until then. */
-const whenShown = async (): Promise<void> => {
-  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
-  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
-};
 
 export type Sessions = ReturnType<typeof openSessions>;
 
@@ -267,6 +261,8 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
 
   const drop = async (cause: SignedOutReason, otherTab = false) => {
     const session = current;
+    // Under the lock: it is heard after the session is dropped.
+    if (isAwaited && !session) emit('notRestored', { otherTab });
     current = null;
     isAwaited = false;
     clearTimeout(timer);

@@ -111,11 +111,21 @@ export interface SignedOutEvent {
   otherTab: boolean;
 }
 
+/**
+ * The session of an earlier page is over before it was restored, also if {@link AuthClient.restore} had failed before: show the
+ * login form.
+ */
+export interface NotRestoredEvent {
+  /** Whether another tab has signed out. */
+  otherTab: boolean;
+}
+
 /** The events of {@link AuthClient.on}. */
 export interface AuthClientEvents {
   signedIn: SignedInEvent;
   renewed: RenewedEvent;
   signedOut: SignedOutEvent;
+  notRestored: NotRestoredEvent;
 }
 
 /** The password or the mailed code was correct, and a second factor is required. */
