@@ -22,7 +22,7 @@ const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: 'inheri
 if (status !== 0) process.exit(status ?? 1);
 
 // In the order of their imports. No two of them declare the same name at the top level, so that they can be one module.
-const MODULES = ['errors', 'base64url', 'http', 'session', 'fetch', 'passkeys', 'client'];
+const MODULES = ['errors', 'base64url', 'clock', 'http', 'storage', 'session', 'fetch', 'passkeys', 'client'];
 const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf8'))
   .join('\n')
   .replaceAll(/^import .*\n/gm, '')

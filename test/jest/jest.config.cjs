@@ -22,7 +22,7 @@ const base = {
     '^@svc/auth-client$': '<rootDir>/libs/auth-client/src/index.ts',
     '^@svc/auth-client/(account|react|vue)$': '<rootDir>/libs/auth-client/src/$1.ts',
     // The client is compiled to ES modules, which name each other with the extension.
-    '^(\\./(?:account|base64url|client|errors|fetch|http|passkeys|react|session|state|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
+    '^(\\./(?:account|base64url|client|clock|errors|fetch|http|passkeys|react|session|state|storage|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
       '$1.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist', '<rootDir>/libs/auth-client/dist'],

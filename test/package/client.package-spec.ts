@@ -52,6 +52,7 @@ describe('the package of the browser client', () => {
       'account',
       'base64url',
       'client',
+      'clock',
       'errors',
       'fetch',
       'http',
@@ -60,6 +61,7 @@ describe('the package of the browser client', () => {
       'react',
       'session',
       'state',
+      'storage',
       'types',
       'vue',
     ];

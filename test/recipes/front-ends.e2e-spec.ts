@@ -22,6 +22,7 @@ interface Client {
   readonly session: { token: string; claims: { sub: string } } | null;
   login(fields: object): Promise<object | null>;
   logout(): Promise<void>;
+  accessToken(): Promise<string | null>;
   renew(): Promise<object | null>;
   request(method: string, url: string): Promise<unknown>;
   close(): void;
@@ -137,6 +138,18 @@ describe('the client in front ends', () => {
       expect(auth.session!.token).not.toBe(token);
       const [old, renewed] = [`Bearer ${token}`, `Bearer ${auth.session!.token}`];
       expect(tokens('/auth/sessions')).toEqual([old, old, old, renewed, renewed, renewed]);
+    });
+
+    it('send no request of one user with the token of another, who has signed in while it waited', async () => {
+      await auth.login(LOGIN);
+      await t.person({ ...ADA, email: 'grace@example.com' });
+      const { accessToken } = auth;
+      auth.accessToken = async () => {
+        await auth.login({ ...LOGIN, email: 'grace@example.com' });
+        return accessToken();
+      };
+      await expect(get('/auth/sessions')).rejects.toThrow('The session has ended.');
+      expect(sent('/auth/sessions')).toEqual([]);
     });
 
     it('do not repeat other refusals, and send no token elsewhere', async () => {

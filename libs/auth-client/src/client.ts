@@ -99,7 +99,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     request,
     routes: {
       url,
-      storage: typeof refreshToken === 'string' ? undefined : refreshToken,
+      storage: sessions.host,
       call,
       post,
       signIn: enter,

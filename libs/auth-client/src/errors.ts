@@ -2,7 +2,7 @@
  * What the status does not say.
  *
  * - `unreachable`: the server has not answered: network, timeout, the page of a proxy, or a 401 or 403 of a gateway to a refresh,
- *   a sign-in or a sign-out. It may have done its work.
+ *   a sign-in or a sign-out. It may have done its work. Also if the `TokenStorage` cannot be read.
  * - `cancelled`: the user did not confirm the identity. Show no message.
  * - `signedOut`: the session of the request has ended, or another user has signed in. Show no message:
  *   the event `signedOut` was sent.

@@ -1,5 +1,5 @@
 import { AuthError } from './errors.js';
-import { pause, reasonOf, retryAfterOf, unreachable, within } from './http.js';
+import { pause, retryAfterOf, unlessAborted, unreachable, within } from './http.js';
 import type { Sessions } from './session.js';
 import type { AuthClientOptions, ConfirmationMethod } from './types.js';
 
@@ -18,16 +18,6 @@ const STEP_UP = 'insufficient_user_authentication';
 
 /** RFC 6750: the access token is refused. */
 const INVALID = 'invalid_token';
-
-/** The result of `work`, unless the caller of the request aborts it before. */
-const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = () => reject(reasonOf(signal));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    // A listener would keep the request in memory as long as the signal of the caller.
-    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
-  });
 
 /** The origins that may get the access token. @throws TypeError for one that is not absolute; `url` may be a path of a page */
 export const trustedOrigins = (url: string, origins: readonly string[] = []): unknown[] => {

@@ -6,24 +6,39 @@ import { AuthError } from './errors.js';
  */
 export const TIMEOUT_MS = 15_000;
 
+/** A storage of the host that has not answered in this time has failed: it can hang, and would keep the lock of the tabs. */
+export const STORAGE_MS = 5000;
+
 /** The wait after the first failure; it doubles with each further one. */
 const RETRY_MS = 5000;
 const LONGEST_RETRY_MS = 60_000;
 
 /** The statuses that end a session. */
-const REFUSED = [401, 403];
+export const REFUSED = [401, 403];
 
 const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** A page that the browser renders before the user opens it gets no lock until then. */
+export const whenShown = async (): Promise<void> => {
+  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
+  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
+};
+
 /** Is aborted after the time, and with `signal`. React Native has neither `AbortSignal.timeout` nor `AbortSignal.any`. */
 export const within = (ms: number, ...signals: AbortSignal[]): AbortSignal => {
   if ('any' in AbortSignal) return AbortSignal.any([AbortSignal.timeout(ms), ...signals]);
   const own = new AbortController();
-  const abort = () => own.abort();
-  setTimeout(abort, ms);
-  for (const signal of signals) signal.addEventListener('abort', abort);
+  const abort = () => {
+    clearTimeout(timer);
+    for (const signal of signals) signal.removeEventListener('abort', abort);
+    own.abort();
+  };
+  const timer = setTimeout(abort, ms);
+  for (const signal of signals)
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort);
   return own.signal;
 };
 
@@ -32,6 +47,16 @@ export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason:
 /** In React Native, signals have no reason. */
 export const reasonOf = ({ reason }: AbortSignal): unknown =>
   reason ?? Object.assign(new Error('Aborted'), { name: 'AbortError' });
+
+/** The result of `work`, unless the signal is aborted before. */
+export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(reasonOf(signal));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    // A listener would keep the request in memory as long as the signal of the caller.
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
+  });
 
 /**
  * A call with the arguments of the last one, while that one runs, is the same call, so that a double click is one action. Not

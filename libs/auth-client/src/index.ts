@@ -28,6 +28,7 @@ export type {
   SecondFactor,
   SignInFields,
   SignedInEvent,
+  NotRestoredEvent,
   SignedOutEvent,
   RenewedEvent,
   TokenStorage,

@@ -113,6 +113,23 @@ describe('the lock of the tabs', () => {
     await login;
   });
 
+  it('is waited for longer where the storage of the host can take its time, too', async () => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout');
+    const storage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+    await server.signedIn({ refreshToken: storage });
+    expect(timeout.mock.calls.filter(([ms]) => isOfLock(ms))).toEqual([[62_000]]);
+  });
+
+  it('is taken in a worker, which has no window, and the channel is open there', async () => {
+    define('window', undefined);
+    define('WorkerGlobalScope', Object);
+    const request = jest.spyOn(locks, 'request');
+    const opened = jest.spyOn(globalThis, 'BroadcastChannel');
+    await tab().login(LOGIN);
+    expect([request.mock.calls.length, opened.mock.calls.length]).toEqual([1, 1]);
+    delete (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope;
+  });
+
   it('is not asked for while the browser renders the page in advance', async () => {
     await tab().login(LOGIN);
     const request = jest.spyOn(locks, 'request');

@@ -24,6 +24,10 @@ function CountsClients() {
   return null;
 }
 
+function Failure() {
+  return useSession().error?.message ?? null;
+}
+
 describe('the entry for React', () => {
   let server: FakeServer;
   let main: HTMLElement;
@@ -108,6 +112,17 @@ describe('the entry for React', () => {
     expect(shows()).toBe('Hello, grace');
   });
 
+  it('shows no error any more when the server ends the session that could not be restored', async () => {
+    const auth = await returning();
+    server.answer = () => ({ status: 503, body: { message: 'Down' } });
+    await open(auth, Failure);
+    expect(shows()).toBe('Down');
+    server.answer = () => undefined;
+    server.revoke();
+    await act(() => auth.renew());
+    expect(shows()).toBe('');
+  });
+
   it('renders components that use the client alone only once: the session changes, not the client', async () => {
     const auth = client();
     await open(auth, CountsSessions, CountsClients);
@@ -137,11 +152,11 @@ describe('the entry for React', () => {
     const auth = await returning();
     const restore = jest.spyOn(auth, 'restore');
     await open(auth, Greeting, Greeting);
-    expect(subscriptions).toBe(6);
+    expect(subscriptions).toBe(8);
     await act(() => root.unmount());
     expect(subscriptions).toBe(0);
     await open(auth, Greeting);
-    expect([shows(), server.count('/auth/refresh'), subscriptions]).toEqual(['Hello, ada', 1, 3]);
+    expect([shows(), server.count('/auth/refresh'), subscriptions]).toEqual(['Hello, ada', 1, 4]);
     expect(restore).toHaveBeenCalledTimes(1);
   });
 
@@ -156,7 +171,7 @@ describe('the entry for React', () => {
     await open(customers, Greeting);
     await act(() => staff.login({ email: 'grace' }));
     await render(staff, Greeting);
-    expect([shows(), subscriptions]).toEqual(['Hello, grace', 3]);
+    expect([shows(), subscriptions]).toEqual(['Hello, grace', 4]);
     await act(() => customers.login(LOGIN));
     expect(shows()).toBe('Hello, grace');
   });

@@ -1,6 +1,8 @@
 import { AuthError } from './errors.js';
 import { textOf } from './base64url.js';
-import { TIMEOUT_MS, pause, send, unreachable, waitAfter } from './http.js';
+import { momentAt, since } from './clock.js';
+import { REFUSED, STORAGE_MS, TIMEOUT_MS, pause, send, unreachable, waitAfter, whenShown } from './http.js';
+import { inTime } from './storage.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace, TokenStorage } from './types.js';
 
 const DAY_MS = 86_400_000;
@@ -9,10 +11,11 @@ const MARGIN_MS = 60_000;
 /** A request waits for the renewal of a token that expires so soon. */
 const SOON_MS = 5000;
 /**
- * No work under the lock takes longer: it is two requests with a pause. A tab that has the lock for longer hangs, as in an
- * `alert()`, and another one takes the lock away.
+ * No work under the lock takes longer: it is two requests with a pause, and with a storage of the host six of its calls. A tab
+ * that has the lock for longer hangs, as in an `alert()`, and another one takes the lock away.
  */
 const LONGEST_WORK_MS = 2 * TIMEOUT_MS + 2000;
+const LONGEST_CALLS_MS = 6 * STORAGE_MS;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
@@ -41,23 +44,7 @@ type Message =
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
 const claimsOf = (token: string): AccessClaims => JSON.parse(textOf(token.split('.')[1]!));
 
-/** A moment by the clock of the machine, which can be set back, and by a clock that can stop while the machine sleeps. */
-interface Moment {
-  wall: number;
-  steady: number;
-}
-/** Both clocks have run alike since `wall`, which is now, or when a request or a message was sent. */
-const momentAt = (wall = Date.now()): Moment => ({ wall, steady: performance.now() - (Date.now() - wall) });
-/** Milliseconds since a moment. Either clock can lose time, so the larger difference is the true one. */
-const since = ({ wall, steady }: Moment): number => Math.max(Date.now() - wall, performance.now() - steady);
-
 const marginOf = ({ lifetime }: AuthSession): number => Math.min(MARGIN_MS, lifetime / 5);
-
-/** A page that the browser renders before the user opens it gets no lock until then. */
-const whenShown = async (): Promise<void> => {
-  const page = globalThis.document as (Document & { prerendering?: boolean }) | undefined;
-  if (page?.prerendering) await new Promise((resolve) => page.addEventListener('prerenderingchange', resolve));
-};
 
 export type Sessions = ReturnType<typeof openSessions>;
 
@@ -67,6 +54,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   /** Of every request to a route of the guard. None of them redirects. */
   const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
   const isShared = place !== 'memory';
+  /**
+   * Whether it is in a page or a worker, and other tabs have its session. Node has locks and channels, too, which would be those
+   * of all users of a server, and keep the process alive.
+   */
+  const isTab = isShared && (globalThis.window || 'WorkerGlobalScope' in globalThis);
   const name = `svc-auth:${url}`;
   let channel: BroadcastChannel | undefined;
   /** React Native has neither `EventTarget` nor `CustomEvent`. */
@@ -94,15 +86,16 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
    * browser refuses storage or it is full. Then the session lasts as long as the open pages, which share it by messages.
    */
   let kept: string | null = null;
-  const storage = () => (typeof place === 'string' ? localStorage : place);
-  const read = async (key: string) => {
-    try {
-      return isShared && (await storage().getItem(key));
-    } catch {
-      // The browser refuses storage.
-    }
-  };
-  const stored = async () => kept ?? read(name);
+  const host = typeof place === 'string' ? undefined : inTime(place);
+  const storage = () => host ?? localStorage;
+  const read = async (key: string) => (isShared ? storage().getItem(key) : null);
+  /** @throws AuthError if it cannot be read now, which does not mean that there is none */
+  const stored = async () =>
+    kept ??
+    read(name).catch(() => {
+      // A browser that refuses `localStorage` has never kept a session there.
+      if (current || host) throw unreachable();
+    });
   const store = async (value: string | null): Promise<void> => {
     kept = null;
     try {
@@ -172,10 +165,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
       navigator.locks.request(name, how, () => run().finally(() => pause(BROADCAST_MS)));
     const turn = async () => {
       try {
-        // Node has locks, too, which would be those of all users of a server.
-        if (isShared && globalThis.window) {
+        if (isTab) {
           await whenShown();
-          await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS) }).catch(() => running ?? take({ steal: true }));
+          await take({ signal: AbortSignal.timeout(LONGEST_WORK_MS + (host ? LONGEST_CALLS_MS : 0)) }).catch(
+            () => running ?? take({ steal: true }),
+          );
         }
       } catch {
         // The work has failed, or there is no lock.
@@ -267,6 +261,8 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
 
   const drop = async (cause: SignedOutReason, otherTab = false) => {
     const session = current;
+    // Under the lock: it is heard after the session is dropped.
+    if (isAwaited && !session) emit('notRestored', { otherTab });
     current = null;
     isAwaited = false;
     clearTimeout(timer);
@@ -288,11 +284,11 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
   const renewNow = (stale: AuthSession | null): Promise<void> =>
     locked(async () => {
       if (current !== stale) return;
-      const token = await stored();
-      // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
-      if (!isCookie && !token) return drop('logout', true);
       if (isRefused()) throw refusal;
       const refresh = async () => {
+        const token = isCookie || (await stored());
+        // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
+        if (!token) return drop('logout', true);
         await exchange('/refresh', isCookie ? undefined : { refresh_token: token }, 'restored');
         // The answer had no tokens: it is not of the server.
         if (current === stale) throw unreachable();
@@ -307,7 +303,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
       } catch (error) {
         refusal = error as AuthError;
         const { status, reason } = refusal;
-        if ((status === 401 || status === 403) && !reason) return drop('ended');
+        if (REFUSED.includes(status) && !reason) return drop('ended');
         const wait = waitAfter(refusal, failures++);
         refused = momentAt();
         retryAfter = refusal.retryAfter ? wait : 0;
@@ -334,8 +330,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
     else if (current?.claims.fid === data.ended) void drop(data.reason!, true);
   };
   try {
-    // On a server there are no tabs: clients of other users would hear it, and it would keep the process alive.
-    if (isShared && globalThis.window) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
+    if (isTab) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
   } catch {
     // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
   }
@@ -345,6 +340,7 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
 
   return {
     init,
+    host,
     get live() {
       return current;
     },
@@ -362,7 +358,9 @@ export function openSessions(url: string, place: RefreshTokenPlace | TokenStorag
     },
     async restore() {
       if (!current) {
-        await (reading = stored().then((value) => void (isAwaited = !!value)));
+        await (reading = stored()
+          .catch(() => true)
+          .then((value) => void (isAwaited = !!value)));
         if (isAwaited) await renew(null);
       }
       return current;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const LIMITS = { 'auth-client': 5120, 'auth-account': 1536 };
+const LIMITS = { 'auth-client': 5250, 'auth-account': 1536 };
 /** With the module that both entries share, without React and Vue. */
 const ENTRIES = { react: 700, vue: 700 };
 const BUILD = join(__dirname, '../build.mjs');

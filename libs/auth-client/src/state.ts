@@ -59,6 +59,12 @@ function open(auth: AuthClient): StateOfClient {
     subscribe(listener) {
       let isLive = true;
       const ends = (['signedIn', 'renewed', 'signedOut'] as const).map((event) => auth.on(event, listener));
+      ends.push(
+        auth.on('notRestored', () => {
+          error = null;
+          listener();
+        }),
+      );
       void start().then(() => isLive && listener());
       return () => {
         isLive = false;

@@ -1,4 +1,5 @@
 import { createAccountClient } from './account.js';
+import type { AuthError } from './errors.js';
 import { SecureStore, openNative } from './native.testkit.js';
 import { FakeServer, LOGIN, ORDERS, eventsOf, pass, useClock } from './server.testkit.js';
 import type { AuthClientOptions, TokenStorage } from './types.js';
@@ -11,6 +12,7 @@ class SlowStorage implements TokenStorage {
   /** The calls, in their order. */
   readonly calls: string[] = [];
   isRefused = false;
+  hangs = false;
 
   getItem = (name: string) => this.answer(`get ${name}`, () => this.items.get(name) ?? null);
   setItem = (name: string, value: string) => this.answer(`set ${name}`, () => void this.items.set(name, value));
@@ -18,7 +20,7 @@ class SlowStorage implements TokenStorage {
 
   private async answer<T>(call: string, work: () => T): Promise<T> {
     this.calls.push(call.replace(KEY, 'key'));
-    await new Promise(setImmediate);
+    await new Promise(this.hangs ? () => undefined : setImmediate);
     if (this.isRefused) throw new Error('locked');
     return work();
   }
@@ -30,7 +32,10 @@ describe('the client with a storage of the host', () => {
   beforeEach(() => {
     [server, storage] = [new FakeServer(), new SlowStorage()];
   });
-  afterEach(() => server.stop());
+  afterEach(() => {
+    server.stop();
+    jest.useRealTimers();
+  });
 
   const client = (more?: AuthClientOptions) => server.client({ refreshToken: storage, ...more });
   const signedIn = async () => {
@@ -107,7 +112,45 @@ describe('the client with a storage of the host', () => {
     expect((await one.renew())?.claims.sub).toBe('ada');
     await one.logout();
     expect(one.session).toBeNull();
-    expect(await client().restore()).toBeNull();
+  });
+
+  it('keeps the session while it cannot be read, and renews it then', async () => {
+    const one = await signedIn();
+    const events = eventsOf(one);
+    useClock();
+    storage.isRefused = true;
+    const failure = one.renew().catch((error: unknown) => error);
+    await pass(2000, 500);
+    expect(await failure).toMatchObject({ reason: 'unreachable' });
+    expect([one.session?.claims.sub, events, server.refreshed]).toEqual(['ada', [], []]);
+    storage.isRefused = false;
+    await one.renew();
+    expect([events, server.refreshed]).toEqual([['renewed'], ['token.1']]);
+  });
+
+  it('renews the session if the second attempt can read it', async () => {
+    const one = await signedIn();
+    useClock();
+    storage.isRefused = true;
+    const renewed = one.renew();
+    await pass(500);
+    storage.isRefused = false;
+    await pass(2000, 500);
+    expect([(await renewed)?.claims.sub, server.refreshed]).toEqual(['ada', ['token.1']]);
+  });
+
+  it('restores the session as soon as it can be read', async () => {
+    (await signedIn()).close();
+    useClock();
+    storage.isRefused = true;
+    const next = client();
+    const events = eventsOf(next);
+    const failure = next.restore().catch((error: unknown) => error);
+    await pass(2000, 500);
+    expect(await failure).toMatchObject({ status: 0, reason: 'unreachable' });
+    storage.isRefused = false;
+    await pass(5000, 500);
+    expect([next.session?.claims.sub, events]).toEqual(['ada', ['signedIn restored']]);
   });
 
   it('keeps the tokens of the device there, sends them with the next sign-in, and keeps them after a sign-out', async () => {
@@ -199,6 +242,37 @@ describe('the client in React Native', () => {
     await next.renew();
     await next.logout();
     expect([[...store.items], events]).toEqual([[], ['signedIn login']]);
+  });
+
+  it('waits 5 seconds for a storage that never answers, and then signs in, renews and signs out without it', async () => {
+    const slow = new SlowStorage();
+    slow.hangs = true;
+    const one = server.client({ refreshToken: slow });
+    useClock();
+    const done: unknown[] = [];
+    const work = (async () => {
+      done.push(await one.restore().catch(({ reason }: AuthError) => reason));
+      await one.login(LOGIN);
+      done.push(one.session!.claims.sub);
+      await one.renew();
+      await one.logout();
+      done.push(one.session);
+    })();
+    await pass(60_000, 500);
+    expect(done).toEqual(['unreachable', 'ada', null]);
+    await work;
+  });
+
+  it('requests a mailed code, although the storage never answers', async () => {
+    const slow = new SlowStorage();
+    slow.hangs = true;
+    const account = createAccountClient(server.client({ refreshToken: slow }));
+    server.answer = () => ({ body: { code_token: 'c', expires_in: 600 } });
+    useClock();
+    let isDone = false;
+    void account.requestCode('ada@example.com').then(() => (isDone = true));
+    await pass(30_000, 500);
+    expect(isDone).toBe(true);
   });
 
   it('offers no passkeys, without an error', async () => {

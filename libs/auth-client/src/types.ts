@@ -13,7 +13,8 @@ export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
 /**
  * A storage of the host, in the place of `localStorage`. `AsyncStorage` of React Native is one. The client reads again before each
  * use and keeps nothing else, so all windows and processes with the same storage have one session. A storage that fails does not
- * stop a sign-in: the session then lasts as long as the process.
+ * stop a sign-in: the session then lasts as long as the process. If it cannot be read, the session goes on: the renewal fails
+ * with the reason `unreachable`, and is tried again.
  *
  * Names are `svc-auth:<url>`, and the same with `:device` and `:code`.
  */
@@ -110,11 +111,21 @@ export interface SignedOutEvent {
   otherTab: boolean;
 }
 
+/**
+ * The session of an earlier page is over before it was restored, also if {@link AuthClient.restore} had failed before: show the
+ * login form.
+ */
+export interface NotRestoredEvent {
+  /** Whether another tab has signed out. */
+  otherTab: boolean;
+}
+
 /** The events of {@link AuthClient.on}. */
 export interface AuthClientEvents {
   signedIn: SignedInEvent;
   renewed: RenewedEvent;
   signedOut: SignedOutEvent;
+  notRestored: NotRestoredEvent;
 }
 
 /** The password or the mailed code was correct, and a second factor is required. */
@@ -186,7 +197,7 @@ export interface DeviceSession {
  */
 export interface GuardRoutes {
   readonly url: string;
-  /** The storage that was given as `refreshToken`. */
+  /** The storage that was given as `refreshToken`. Each call is rejected after 5 seconds without an answer. */
   readonly storage?: TokenStorage | undefined;
   /**
    * A request of the signed-in user, as {@link AuthClient.request}. `path` begins with a slash and is below `url`.

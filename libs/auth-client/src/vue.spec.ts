@@ -105,7 +105,7 @@ describe('the entry for Vue', () => {
     open(auth);
     app!.unmount();
     app = undefined;
-    expect(ended).toEqual(['signedIn', 'renewed', 'signedOut']);
+    expect(ended).toEqual(['signedIn', 'renewed', 'signedOut', 'notRestored']);
   });
 
   it('renders on a server without a request or a listener', async () => {
