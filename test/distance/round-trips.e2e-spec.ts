@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../libs/auth/src/foundation/platform/database';
 import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
 import { TestApp } from '../support/hosts/app';
+import { libraryDatabase } from '../support/hosts/host.module';
 import { Mailbox, hangingMails } from '../support/hosts/members';
 import { RoundTrips } from '../support/stores/round-trips';
 
@@ -20,8 +20,10 @@ const DOCUMENTED = new Map(
 const CONNECTIONS = 8;
 
 /** By the library: it asks a connection that it has not used for some seconds before it uses it again. */
-const openConnections = (t: TestApp): Promise<unknown> =>
-  Promise.all(Array.from({ length: CONNECTIONS }, () => new Database(t.database, 5000).query('SELECT pg_sleep(0.02)')));
+function openConnections(t: TestApp): Promise<unknown> {
+  const database = new (libraryDatabase())(t.database, 5000);
+  return Promise.all(Array.from({ length: CONNECTIONS }, () => database.query('SELECT pg_sleep(0.02)')));
+}
 
 describe.each([
   ['with the features of its flows only', 'plain', FLOWS],

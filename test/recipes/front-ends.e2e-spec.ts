@@ -142,7 +142,7 @@ describe('the client in front ends', () => {
 
     it('send no request of one user with the token of another, who has signed in while it waited', async () => {
       await auth.login(LOGIN);
-      await t.person({ ...ADA, email: 'grace@example.com' });
+      await t.person('grace@example.com');
       const { accessToken } = auth;
       auth.accessToken = async () => {
         await auth.login({ ...LOGIN, email: 'grace@example.com' });

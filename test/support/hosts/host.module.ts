@@ -148,6 +148,10 @@ export class HostModule {
   }
 }
 
+/** Loaded when it is used, because the hosts with the packed library have no sources of it. */
+export const libraryDatabase = (): typeof LibraryDatabase =>
+  (require('../../../libs/auth/src/foundation/platform/database') as { Database: typeof LibraryDatabase }).Database;
+
 /** The same application on a pool. `DataSource` is the one that the library makes on it, for the statements of tests. */
 function onPoolOf(
   connectionString: string,
@@ -156,10 +160,7 @@ function onPoolOf(
   size: object,
 ): DynamicModule {
   const pool = new Pool({ connectionString, max: 20, ...size });
-  // Loaded here, because the hosts with the packed library have no sources of it, and no pool.
-  const { Database } = require('../../../libs/auth/src/foundation/platform/database') as {
-    Database: Type<LibraryDatabase>;
-  };
+  const Database = libraryDatabase();
   return {
     module: HostModule,
     imports: [AuthModule.forRoot({ ...hostOptions(options), pool })],

@@ -24,9 +24,10 @@ type Optional = Partial<Record<FieldRole, string>>;
 /** The fields of a model or table that exist, by their use. */
 export type FieldNames = Optional & Record<'id' | 'identifier' | 'passwordHash', string>;
 
-const SECRETS = ['passwordHash', 'twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
 /** The fields of the second factor, of which a table has all or none. */
-export const FACTOR = SECRETS.slice(1);
+export const FACTOR = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
+
+const SECRETS = ['passwordHash', ...FACTOR] as const;
 
 /** The fields that contain a time, or null. */
 const TIMES = ['emailVerifiedAt', 'twoFactorConfirmedAt', 'createdAt', 'deletedAt'] as const;
