@@ -7,7 +7,8 @@ export interface Answer {
   milliseconds: number;
 }
 
-interface Sent {
+/** What a request sends besides its method and path. */
+export interface Sent {
   token?: string;
   body?: object;
   /** The client address, for a server behind a proxy. */

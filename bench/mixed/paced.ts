@@ -1,17 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '../growth/client';
+import { Client, type Sent } from '../growth/client';
 import { gapMs } from '../growth/open-load';
 import type { Server } from '../server';
 import { quantile } from '../statistics';
 import { type Tokens, PEOPLE } from '../apps/serve';
 import { personOf } from '../stores';
-
-/** A request, and what its answer changes for the next one. */
-interface Sent {
-  token?: string;
-  body?: object;
-  from?: string;
-}
 
 /** A load with a fixed rate: a slow answer does not make the clients send less. */
 export interface Paced {

@@ -105,7 +105,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     if (!isText(identifier)) return null;
     const { identifier: field, email } = this.names;
     // The library passes emails in the form in which they are stored.
-    const text = field === email ? identifier.trim().toLowerCase() : identifier;
+    const text = field === email ? foldedIdentifier(identifier) : identifier;
     const [found] = await this.credentials(field, [text]);
     return found ?? null;
   }
@@ -124,7 +124,7 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
 
   override async findByEmail(email: string): Promise<User | null> {
     if (!isText(email)) return null;
-    const [found] = await this.findByEmails([email.trim().toLowerCase()]);
+    const [found] = await this.findByEmails([foldedIdentifier(email)]);
     return found?.user ?? null;
   }
 
