@@ -24,15 +24,12 @@ export class ProviderRefused extends errors.AuthException {
 /** A provider did not answer, or its answer cannot be used: 503 with `Retry-After`. */
 export class ProviderUnavailable extends errors.AuthException {
   /** @param codeSent whether the provider may have received the code. If it has not, the attempt can be used again */
-  constructor(
-    readonly codeSent: boolean,
-    cause?: unknown,
-  ) {
-    super(
-      'provider_unavailable',
-      { status: 503, text: { key: 'server.unavailable' }, headers: { 'Retry-After': '1' } },
-      cause,
-    );
+  constructor(readonly codeSent: boolean) {
+    super('provider_unavailable', {
+      status: 503,
+      text: { key: 'server.unavailable' },
+      headers: { 'Retry-After': '1' },
+    });
   }
 }
 
