@@ -1,19 +1,24 @@
 /**
- * A provider of identities, made by `oidc()` or one of the presets.
+ * An identity provider of a guard, made by {@link oidc}, {@link google}, {@link microsoft}, {@link apple}, {@link gitlab},
+ * {@link keycloak} or {@link github}. Its secrets are neither enumerable nor printed.
  *
  * @publicApi
  */
 export interface IdentityProvider {
-  /** The issuer of its tokens. */
+  /** The issuer of identities. With several tenants, the issuer of an identity is that of its tenant. */
   readonly issuer: string;
-  /** The exact addresses to which it returns the browser. */
+  /** The exact list of pages to which the provider sends the browser back. The first is the default. */
   readonly redirectUris: readonly string[];
-  /** The page that makes the callback, after a `form_post`. */
+  /** With `form_post`: the page that gets the handle of the answer, because a page cannot receive a form. */
   readonly pageUrl?: string;
-  /** How it returns its answer. */
   readonly responseMode: 'query' | 'form_post';
-  /** Whether users with a second factor are asked for it, or the factor of the provider is enough. */
   readonly secondFactor: 'ask' | 'provider';
-  /** The domains for whose addresses its `email_verified` is believed. */
+  /** Values of `acr` that mean two factors, beside `mfa` in `amr`. */
+  readonly acrOfTwoFactors: readonly string[];
+  /** The domains of email addresses whose owners the provider knows, lower case. */
   readonly authorityFor: readonly string[] | 'any';
+  /** Whether the provider asks the person again on request, and says when it has. Only then can it confirm actions. */
+  readonly canConfirm: boolean;
+  /** Whether signing out here offers signing out at the provider. */
+  readonly endSession: boolean;
 }
