@@ -11,11 +11,6 @@ export type AttemptKind = 'sign-in' | 'link' | 'confirm';
 /** The session to which an attempt belongs. */
 export type AttemptOwner = Pick<identity.Caller, 'userId' | 'familyId'>;
 
-interface StoredAttempt {
-  readonly checks: Checks;
-  readonly owner: readonly [userId: string, familyId: string | null] | null;
-}
-
 /** The answer to a request for the address of a provider. */
 export interface BegunAttempt {
   /** The address to which the page sends the browser. */
@@ -51,8 +46,8 @@ export class IdentityCookie extends http.TokenCookie {
  * Stores attempts to sign in at a provider, the forms that providers post, and the registrations that follow. Each is found by a
  * secret: its key in the store is a hash, and its content is encrypted with a key that is derived from the secret.
  *
- * The key of an attempt also contains its state, provider and kind. So an answer with another state finds no attempt, and uses
- * none up: an attacker who makes a browser send the own answer has no effect.
+ * The key of an attempt also contains its state, provider, kind and session. So an answer with another state finds no attempt, and
+ * uses none up: an attacker who makes a browser send the own answer has no effect.
  */
 @Injectable()
 export class IdentityAttempts {
@@ -89,8 +84,7 @@ export class IdentityAttempts {
       kind === 'confirm',
     );
     const token = crypto.newSecret();
-    const attempt: StoredAttempt = { checks, owner: owner && [owner.userId, owner.familyId] };
-    await this.write([kind, provider, checks.state], token, attempt, this.lifetime);
+    await this.write(attemptKey(kind, provider, checks.state, owner), token, checks, this.lifetime);
     return { authorizationUrl: url, attemptToken: token, expiresIn: this.lifetime };
   }
 
@@ -116,18 +110,15 @@ export class IdentityAttempts {
     const handle = query.get('handle');
     const form = handle === null ? null : await this.take<string>(['form', provider], handle);
     const answer = handle === null ? query : new URLSearchParams(form ?? '');
-    const key = [kind, provider, answer.get('state') ?? ''];
-    const attempt = token && answer.has('state') ? await this.take<StoredAttempt>(key, token) : null;
-    if (!attempt) throw new ProviderRefused();
-    const { checks, owner: bound } = attempt;
-    const isOwn = bound === null ? owner === null : bound[0] === owner?.userId && bound[1] === owner.familyId;
-    const remaining = this.lifetime - (this.clock.now() - checks.beganAt) / 1000;
-    if (!isOwn || remaining <= 0) throw new ProviderRefused();
+    const key = attemptKey(kind, provider, answer.get('state'), owner);
+    const checks = token && answer.has('state') ? await this.take<Checks>(key, token) : null;
+    const remaining = checks ? this.lifetime - (this.clock.now() - checks.beganAt) / 1000 : 0;
+    if (!checks || remaining <= 0) throw new ProviderRefused();
     try {
       return { provider, person: await this.clients.exchange(provider, answer, checks), beganAt: checks.beganAt };
     } catch (error) {
       if (error instanceof ProviderUnavailable && !error.codeSent) {
-        await this.write(key, token, attempt, Math.ceil(remaining));
+        await this.write(key, token, checks, Math.ceil(remaining));
         if (form !== null) await this.write(['form', provider], handle!, form, FORM_SECONDS);
       }
       throw error;
@@ -177,21 +168,28 @@ export class IdentityAttempts {
     await this.write(['register'], token, kept, this.lifetime);
   }
 
-  private async write(of: readonly string[], secret: string, content: unknown, seconds: number): Promise<void> {
+  private async write(of: readonly unknown[], secret: string, content: unknown, seconds: number): Promise<void> {
     const sealed = new crypto.Encryption([secret]).encrypt(Buffer.from(JSON.stringify(content)), CONTEXT);
     await this.store.setMany([this.keyOf(of, secret)], sealed, seconds + identity.CLOCK_MARGIN);
   }
 
-  private async take<Content>(of: readonly string[], secret: string): Promise<Content | null> {
+  private async take<Content>(of: readonly unknown[], secret: string): Promise<Content | null> {
     return opened(await this.store.take(this.keyOf(of, secret)), secret);
   }
 
-  private keyOf(of: readonly string[], secret: string): string {
+  private keyOf(of: readonly unknown[], secret: string): string {
     return `svc:identity:${this.realm.guard}:${crypto.sha256(JSON.stringify([...of, secret]))}`;
   }
 }
 
 const CONTEXT = 'svc:identity';
+
+const attemptKey = (
+  kind: AttemptKind,
+  provider: string,
+  state: string | null,
+  owner: AttemptOwner | null,
+): readonly unknown[] => [kind, provider, state, owner?.userId, owner?.familyId];
 
 function opened<Content>(stored: string | null, secret: string): Content | null {
   const plain = stored === null ? null : new crypto.Encryption([secret]).decrypt(stored, CONTEXT);
@@ -249,24 +247,28 @@ export class AttemptDelivery implements http.AnswerStep {
   ) {}
 
   apply(answer: object | undefined, _request: object, response: unknown): object | undefined {
-    const {
-      authorizationUrl,
-      attemptToken,
-      expiresIn,
-      continuation_token: continuation,
-    } = (answer ?? {}) as Partial<BegunAttempt> & { continuation_token?: string };
-    const token = attemptToken ?? continuation;
-    if (this.realm.options.cookieMode) {
-      const lifetime = expiresIn ?? (answer as { expires_in?: number }).expires_in;
-      const value = token === undefined ? this.cookie.clear() : this.cookie.set(token, lifetime);
+    const { cookieMode } = this.realm.options;
+    const { attemptToken, continuationToken, expiresIn, ...rest } = (answer ?? {}) as Issued;
+    const token = attemptToken ?? continuationToken;
+    if (cookieMode) {
+      const value = token === undefined ? this.cookie.clear() : this.cookie.set(token, expiresIn);
       this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', value);
     }
-    const own = this.realm.options.cookieMode ? {} : { attempt_token: token };
-    if (attemptToken !== undefined) return { authorization_url: authorizationUrl, expires_in: expiresIn, ...own };
-    if (continuation === undefined || !this.realm.options.cookieMode) return answer;
-    const { continuation_token: _, ...rest } = answer as { continuation_token: string };
-    return rest;
+    if (token === undefined) return answer;
+    const own = attemptToken === undefined ? { continuation_token: token } : { attempt_token: token };
+    const { authorizationUrl, ...others } = rest;
+    return {
+      ...others,
+      ...(authorizationUrl !== undefined && { authorization_url: authorizationUrl }),
+      ...(!cookieMode && own),
+      expires_in: expiresIn,
+    };
   }
+}
+
+/** An answer with a token for the browser: of an attempt, or of a registration that follows one. */
+interface Issued extends Partial<BegunAttempt> {
+  readonly continuationToken?: string;
 }
 
 /** What the routes that begin an attempt declare in common. */
