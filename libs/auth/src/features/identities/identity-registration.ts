@@ -1,8 +1,8 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Realm, deadline, errors, http, identity, input, schema, session } from '../../kit';
+import { Realm, deadline, errors, event, identity, input, schema, session } from '../../kit';
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
-import { IdentityLinks } from './identity-links';
+import { IdentityLinked } from './identities.events';
 import { IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
@@ -30,7 +30,7 @@ export class IdentityRegistration {
     private readonly cookie: IdentityCookie,
     private readonly clients: ProviderClients,
     private readonly store: IdentityStore,
-    private readonly links: IdentityLinks,
+    private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
     private readonly realm: Realm,
     @Optional() private readonly opening?: session.AccountOpening,
@@ -70,12 +70,12 @@ export class IdentityRegistration {
   }
 
   /** @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up */
-  async complete(sent: string | null, request: object): Promise<session.RegistrationAnswer> {
+  async complete(request: RegistrationRequest): Promise<session.RegistrationAnswer> {
     const opening = this.required();
-    const token = this.cookie.presented(sent, request);
+    const token = this.cookie.presented(input.ownField(request.body, 'continuation_token'), request);
     const answered = await this.attempts.findKept(token);
     if (!answered) throw new BadContinuation();
-    const body = (request as { body?: Readonly<Record<string, unknown>> }).body ?? {};
+    const body = input.isRecord(request.body) ? request.body : {};
     const fields = await opening.read(withFields(request, this.given(answered, body)));
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
@@ -163,13 +163,18 @@ export class IdentityRegistration {
         id = added ?? '';
       },
       isStored: () => this.store.exists(id),
-      announce: (userId) => this.links.announce(userId, provider, id),
+      announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
     };
   }
 }
 
 /** An account has got the identity meanwhile. */
 const REFUSAL = new ProviderRefused();
+
+interface RegistrationRequest {
+  readonly body?: unknown;
+  readonly headers?: { readonly cookie?: unknown };
+}
 
 /** The request with other fields. */
 const withFields = (request: object, body: object): object =>

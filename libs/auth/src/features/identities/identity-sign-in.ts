@@ -6,6 +6,7 @@ import { IdentityStore, type StoredIdentity, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesTwoFactors } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';
+import { ProviderLogouts } from './provider-logout';
 
 /** The answer to what a provider says: that of a login or of a registration, or the fields that a new account needs. */
 export type CallbackAnswer = session.RegistrationAnswer | RegistrationRequired;
@@ -20,6 +21,7 @@ export class IdentitySignIn {
     private readonly registration: IdentityRegistration,
     private readonly users: identity.TimedUserProvider,
     private readonly unverified: session.UnverifiedBlock,
+    private readonly logouts: ProviderLogouts,
     private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
@@ -44,14 +46,16 @@ export class IdentitySignIn {
 
   private async begin(
     first: session.FirstFactor,
-    { provider, person }: Answered,
+    { provider, person, beganAt }: Answered,
     linked: StoredIdentity,
     how: Pick<session.SignInEnding, 'request' | 'remember'>,
   ): Promise<session.LoginAnswer> {
+    const origin = originOf(linked.id, person);
+    await this.logouts.admit(origin, beganAt);
     const hasTwoFactors = provesTwoFactors(person, this.clients.find(provider)!);
     const signIn = hasTwoFactors ? await this.signIn.admitTwoFactors(first) : await this.signIn.admit(first);
     const methods = hasTwoFactors ? ['fed', 'mfa'] : ['fed'];
-    const answer = await this.signIn.complete(signIn, { methods, origin: originOf(linked.id, person), ...how });
+    const answer = await this.signIn.complete(signIn, { methods, origin, ...how });
     if (!answer) throw new ProviderRefused();
     return answer;
   }

@@ -136,7 +136,9 @@ export class Registration extends session.AccountOpening {
     const email = this.users.emailOf(account.user);
     if (email === null || identity.canonicalEmail(email) !== identity.canonicalEmail(proved)) return account;
     // Without an answer, the account stays, and the owner of the address gets a mail.
-    await this.provedEmails.recordPerson(account.user, email).catch(deadline.valueIf(deadline.isUnavailable, undefined));
+    await this.provedEmails
+      .recordPerson(account.user, email)
+      .catch(deadline.valueIf(deadline.isUnavailable, undefined));
     return { ...account, user: (await this.users.findById(this.users.idOf(account.user))) ?? account.user };
   }
 
