@@ -1,6 +1,8 @@
 import { featureTexts } from '../../kit';
 
 export const IDENTITIES_MESSAGES = {
+  'auth.identity_not_linked':
+    'This sign-in is not linked to an account yet. Sign in another way, and link it in your account.',
   'auth.identity_refused': 'The sign-in with this provider was not completed. Start it again.',
 };
 

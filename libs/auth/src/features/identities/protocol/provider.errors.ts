@@ -1,4 +1,5 @@
 import { errors } from '../../../kit';
+import { identitiesText } from '../identities.texts';
 
 /** Reasons of the refusals of the protocol, for the manifest: see `Reasons`. */
 export const PROVIDER_REASONS = {
@@ -16,7 +17,7 @@ export class ProviderRefused extends errors.AuthException {
   constructor() {
     super('identity_refused', {
       status: 422,
-      errors: { parameters: [{ key: 'validation.invalid', params: { field: 'parameters' } }] },
+      errors: { parameters: [identitiesText('auth.identity_refused')] },
     });
   }
 }
@@ -24,15 +25,12 @@ export class ProviderRefused extends errors.AuthException {
 /** A provider did not answer, or its answer cannot be used: 503 with `Retry-After`. */
 export class ProviderUnavailable extends errors.AuthException {
   /** @param codeSent whether the provider may have received the code. If it has not, the attempt can be used again */
-  constructor(
-    readonly codeSent: boolean,
-    cause?: unknown,
-  ) {
-    super(
-      'provider_unavailable',
-      { status: 503, text: { key: 'server.unavailable' }, headers: { 'Retry-After': '1' } },
-      cause,
-    );
+  constructor(readonly codeSent: boolean) {
+    super('provider_unavailable', {
+      status: 503,
+      text: { key: 'server.unavailable' },
+      headers: { 'Retry-After': '1' },
+    });
   }
 }
 
