@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Realm, deadline, event, identity, pg, session } from '../../kit';
-import { IdentityAttempts, type AttemptAnswer, type BegunAttempt } from './attempts';
+import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
 import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, shownOf } from './identity.store';
@@ -26,8 +26,8 @@ export class AccountIdentities {
   }
 
   /** Begins to link an account at a provider. {@link link} ends it, in the same session. */
-  begin({ userId, familyId }: identity.Caller, provider: string, redirectUri: string | null): Promise<BegunAttempt> {
-    return this.attempts.begin(provider, redirectUri, { kind: 'link', userId, familyId });
+  begin(caller: identity.Caller, provider: string, redirectUri: string | null): Promise<BegunAttempt> {
+    return this.attempts.begin('link', provider, redirectUri, caller);
   }
 
   /**
@@ -39,12 +39,12 @@ export class AccountIdentities {
   async link(
     caller: identity.Caller,
     provider: string,
-    answer: AttemptAnswer,
+    answer: CallbackRequest,
     request: object,
   ): Promise<ListedIdentity> {
-    const { userId, familyId } = caller;
-    const { found } = await this.attempts.answer(provider, answer, request, { kind: 'link', userId, familyId });
-    const { issuer, subject, email } = found;
+    const { userId } = caller;
+    const { person } = await this.attempts.redeem('link', provider, answer, request, caller);
+    const { issuer, subject, email } = person;
     const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
       const id = await this.store.add(sql, { userId, provider, issuer, subject, email });
       return { stored: await this.store.find({ issuer, subject }, sql), isNew: id !== null };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Realm, errors, identity, locking, session } from '../../kit';
-import { type AttemptAnswer, type BegunAttempt, IdentityAttempts } from './attempts';
+import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityStore, type StoredIdentity } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { ProviderRefused } from './protocol/provider.errors';
@@ -36,8 +36,7 @@ export class IdentityConfirmation {
     const usable = await this.usableBy(caller.userId);
     if (!usable.some((one) => one.provider === provider))
       throw new errors.ValidationFailed({ provider: [{ key: 'validation.invalid', params: { field: 'provider' } }] });
-    const { userId, familyId } = caller;
-    return this.attempts.begin(provider, redirectUri, { kind: 'confirm', userId, familyId });
+    return this.attempts.begin('confirm', provider, redirectUri, caller);
   }
 
   /**
@@ -50,13 +49,13 @@ export class IdentityConfirmation {
   async confirm(
     caller: identity.Caller,
     provider: string,
-    answer: AttemptAnswer,
+    answer: CallbackRequest,
     request: object,
   ): Promise<{ confirmation_token: string }> {
-    const { userId, familyId } = caller;
+    const { userId } = caller;
     await this.requireMethod(caller);
-    const { found } = await this.attempts.answer(provider, answer, request, { kind: 'confirm', userId, familyId });
-    const linked = await this.store.find(found);
+    const { person } = await this.attempts.redeem('confirm', provider, answer, request, caller);
+    const linked = await this.store.find(person);
     if (linked?.userId !== userId) throw new ProviderRefused();
     // The end of all sessions ends what they have begun, also while an access token is accepted until it expires.
     await this.sessions.requireAlive(caller);
