@@ -122,6 +122,7 @@ describe('the built site', () => {
       'auth',
       'auth/console',
       'auth/drizzle',
+      'auth/identities',
       'auth/languages',
       'auth/openapi',
       'auth/prisma',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
 import * as drizzle from '@svc/auth/drizzle';
@@ -383,6 +384,7 @@ describe('the public exports of the package', () => {
 
   it.each([
     ['drizzle', drizzle, ['DrizzleUsers']],
+    ['identities', identities, []],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
     ['prisma', prisma, ['PrismaUsers']],

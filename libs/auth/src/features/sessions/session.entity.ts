@@ -16,6 +16,7 @@ import { SESSIONS } from '../../identity/denylist/ended-sessions';
 @Index('svc_sessions_ended', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_revoked', ['revokedAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_expiry', ['expiresAt'])
+@Index('svc_sessions_origin', ['guard', 'originSession'], { where: 'origin_session IS NOT NULL' })
 export class Session {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'svc_sessions_pkey' })
   id!: string;
@@ -97,6 +98,14 @@ export class Session {
   @Column({ name: 'credential_id', type: 'text', nullable: true })
   credentialId!: string | null;
 
+  /** The account elsewhere with which the user signed in. Its removal ends the session. */
+  @Column({ type: 'text', nullable: true })
+  origin!: string | null;
+
+  /** The session of that account there, as a hash. Its end there ends the session. */
+  @Column({ name: 'origin_session', type: 'text', nullable: true })
+  originSession!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
@@ -135,11 +144,14 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
         user_agent text,
         label text,
         credential_id text,
+        origin text,
+        origin_session text,
         created_at timestamptz NOT NULL
       ) WITH (fillfactor = 80)`,
     'CREATE INDEX svc_sessions_live ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NULL',
     'CREATE INDEX svc_sessions_ended ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NOT NULL',
     'CREATE INDEX svc_sessions_revoked ON svc_sessions (revoked_at, id) WHERE revoked_at IS NOT NULL',
     'CREATE INDEX svc_sessions_expiry ON svc_sessions (expires_at)',
+    'CREATE INDEX svc_sessions_origin ON svc_sessions (guard, origin_session) WHERE origin_session IS NOT NULL',
   ];
 }

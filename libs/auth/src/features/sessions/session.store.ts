@@ -14,6 +14,14 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { type SessionLife, type SessionState, recentChange } from './rotation.policy';
 import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
+/** The account elsewhere with which the user signed in, and the session of it there. */
+export interface SessionOrigin {
+  /** The id of the account in the library. */
+  readonly id: string;
+  /** A hash, without which only the removal of the account ends the session. */
+  readonly session?: string;
+}
+
 /** A session to store. */
 export interface NewSession {
   familyId: string;
@@ -27,6 +35,7 @@ export interface NewSession {
   userAgent: string | null;
   label: string | null;
   credentialId: string | null;
+  origin: SessionOrigin | null;
   life: SessionLife;
 }
 
@@ -134,7 +143,7 @@ export class SessionStore {
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
   async insert(session: NewSession): Promise<number> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
@@ -142,6 +151,8 @@ export class SessionStore {
       idleTimeout,
       remembered,
       credentialId,
+      origin?.id ?? null,
+      origin?.session ?? null,
       this.clock.offset,
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
@@ -239,6 +250,7 @@ export class SessionStore {
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
    * @param except sessions that are not ended
    * @param credentialId only sessions that were started with this credential
+   * @param origin only sessions that were started with this account elsewhere
    */
   endPage(
     {
@@ -246,13 +258,26 @@ export class SessionStore {
       own,
       except,
       credentialId,
-    }: { userId: string; own?: string; except?: readonly string[]; credentialId?: string },
+      origin,
+    }: {
+      userId: string;
+      own?: string;
+      except?: readonly string[];
+      credentialId?: string;
+      origin?: SessionOrigin;
+    },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
     const values = [createdAt, id, userId, except ?? (own ? [own] : []), own ?? null, credentialId ?? null];
-    return this.paged(this.statements().endPage, values, beforeCommit);
+    const ofOrigin = [origin?.id ?? null, origin?.session ?? null];
+    return this.paged(this.statements().endPage, [...values, ...ofOrigin], beforeCommit);
+  }
+
+  /** The users and accounts of the live sessions with this session elsewhere. */
+  ofOriginSession(session: string): Promise<{ userId: string; origin: string }[]> {
+    return this.database.query(this.statements().ofOriginSession, [this.realm.guard, session]);
   }
 
   /**

@@ -12,6 +12,7 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
+import type { SessionOrigin } from './session.store';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 import { sessionText } from './sessions.texts';
@@ -53,6 +54,8 @@ export interface SignInEnding {
   readonly remember: boolean;
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   readonly credentialId?: string;
+  /** The account elsewhere with which the user signed in, also where a second factor completes the sign-in. */
+  readonly origin?: SessionOrigin;
 }
 
 /** A second factor that is asked of a user. */
@@ -240,10 +243,10 @@ export class SignIn {
     isCurrent: PasswordHashCheck,
   ): Promise<SessionTokens | Asked | null> {
     if (issue && signInVerdict(facts) !== 'start') return issue(ending);
-    const { methods: amr, request, remember, credentialId } = ending;
+    const { methods: amr, request, remember, credentialId, origin } = ending;
     // The end of a trust is stored before the sessions end. So either it ends this session, or this check sees it.
     return this.begin(
-      { userId, amr, request, remember, credentialId },
+      { userId, amr, request, remember, credentialId, origin },
       async (stored) => (await isCurrent(stored)) && (isStillTrusted === null || isStillTrusted()),
     );
   }
