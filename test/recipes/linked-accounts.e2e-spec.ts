@@ -124,8 +124,8 @@ describe('the import of linked accounts, as in its recipe', () => {
   });
 
   it('takes a column of the users', async () => {
-    await client.query(`CREATE TABLE users (id integer PRIMARY KEY, google_id text)`);
-    await client.query(`INSERT INTO users VALUES (7, 'google-ada'), (8, null), (9, '')`);
+    await client.query(`CREATE TABLE users (id integer PRIMARY KEY, name text, google_id text)`);
+    await client.query(`INSERT INTO users VALUES (7, 'Ada', 'google-ada'), (8, 'Bob', null), (9, 'Eve', '')`);
     await client.query(importFrom('users'));
     expect(await stored()).toEqual([{ ...IDENTITIES_OF_ADA[1], user_id: '7' }]);
   });
