@@ -39,7 +39,14 @@ export { Session } from '../features/sessions/session.entity';
 export type { EndedRow, SessionOrigin } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
-export { type AdmittedSignIn, type SessionAddition, SignIn, UnverifiedBlock } from '../features/sessions/sign-in';
+export {
+  type AdmittedSignIn,
+  type FirstFactor,
+  type SessionAddition,
+  SignIn,
+  type SignInEnding,
+  UnverifiedBlock,
+} from '../features/sessions/sign-in';
 export { ConfirmationFactors } from '../features/step-up/confirmation-factors';
 export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';
 export { ConfirmPasswordRequest, CurrentPassword } from '../features/step-up/password-confirmation';

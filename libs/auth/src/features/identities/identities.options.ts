@@ -17,6 +17,14 @@ export interface IdentitiesOptions {
    * @env SVC_IDENTITIES_ATTEMPT
    */
   attemptMinutes?: option.Duration;
+
+  /**
+   * Whether a person without an account gets one, by the rules of the registration. Needs `features.registration`. An extra guard
+   * does not inherit it: its users do not register themselves by default.
+   *
+   * @default true at the default guard, false at an extra guard
+   */
+  register?: boolean;
 }
 
 declare module '../../foundation/config/auth-options' {
@@ -33,7 +41,7 @@ declare module '../../foundation/config/auth-options' {
 
 declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
-    readonly identities: option.WithDefaults<IdentitiesOptions>;
+    readonly identities: option.WithDefaults<IdentitiesOptions, 'register'>;
   }
 }
 
@@ -43,5 +51,6 @@ export const IDENTITIES_OPTIONS = {
   identities: {
     providers: option.value({ default: {} }),
     attemptMinutes: option.minutes(1, 60, { default: 10, env: 'IDENTITIES_ATTEMPT', public: true }),
+    register: option.flag({}),
   } satisfies option.TableOf<IdentitiesOptions>,
 } satisfies option.OptionTree;

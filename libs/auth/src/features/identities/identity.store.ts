@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { Clock, Realm, deadline, identity, pg } from '../../kit';
+import { Clock, Realm, crypto, deadline, identity, pg, type session } from '../../kit';
 import { Identity } from './identity.entity';
 
 /** An identity in the list of its owner. Times are ISO 8601 in UTC. */
@@ -135,10 +135,10 @@ export class IdentityStore {
     return touched.length > 0;
   }
 
-  /** Deletes an identity of the user in the caller's transaction. Returns whether a row was deleted. */
-  async remove(sql: pg.Sql, userId: string, id: string): Promise<boolean> {
-    const statement = `DELETE FROM ${this.table()} WHERE id = $1 AND guard = ANY($2) AND user_id = $3 RETURNING 1`;
-    return (await sql(statement, [id, this.guards, userId])).length > 0;
+  /** Deletes an identity of the user in the caller's transaction, and returns it; null without one. */
+  async remove(sql: pg.Sql, userId: string, id: string): Promise<StoredIdentity | null> {
+    const statement = `DELETE FROM ${this.table()} WHERE id = $1 AND guard = ANY($2) AND user_id = $3 RETURNING ${FIELDS}`;
+    return (await sql<StoredIdentity>(statement, [id, this.guards, userId]))[0] ?? null;
   }
 
   /** Deletes all identities of a user, or those linked since a time, in the caller's transaction. Resolves to them. */
@@ -190,6 +190,21 @@ export class IdentityStore {
     return this.realm.source.names;
   }
 }
+
+/** The name of an identity among the ways to sign in. */
+export const identityWay = (id: string): string => `identity:${id}`;
+
+/** What the library keeps of a session at a provider: see `Session.originSession`. */
+export const providerSession = (issuer: string, sid: string): string => crypto.sha256(JSON.stringify([issuer, sid]));
+
+/** What a session keeps of the identity that has started it. */
+export const originOf = (
+  id: string,
+  { issuer, sid }: { issuer: string; sid: string | null },
+): session.SessionOrigin => ({
+  id,
+  ...(sid !== null && { session: providerSession(issuer, sid) }),
+});
 
 /** The fields of an identity that its owner sees. */
 export const shownOf = ({ id, provider, email, linkedAt, lastUsedAt }: StoredIdentity): ListedIdentity => ({

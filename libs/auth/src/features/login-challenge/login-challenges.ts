@@ -50,7 +50,7 @@ export class LoginChallenges {
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
     const asked = {
       ...(!remember && { rem: false as const }),
-      ...((first === 'email' || first === 'fed') && { fst: first }),
+      ...(first !== 'pwd' && { fst: first as PurposeClaims['fst'] }),
       ...(origin && { org: [origin.id, ...(origin.session ? [origin.session] : [])] as [string, string?] }),
     };
     return this.tokens.mint(this.purpose, userId, { jti, fpr, ...asked });
@@ -74,9 +74,13 @@ export class EnrolmentTokens extends LoginChallenges {
 }
 
 /** What a challenge keeps of the sign-in that it completes. */
-export const begunSignIn = ({ fst: first = 'pwd', rem: remember = true, org }: PurposeClaims) => ({
-  first,
-  remember,
+export const begunSignIn = ({
+  fst,
+  rem,
+  org,
+}: PurposeClaims): Pick<SignInEnding, 'remember' | 'origin'> & { readonly first: string } => ({
+  first: fst ?? 'pwd',
+  remember: rem ?? true,
   origin: org && { id: org[0], session: org[1] },
 });
 

@@ -247,6 +247,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     ofOriginSession: `
       SELECT DISTINCT user_id AS "userId", origin FROM ${sessions}
        WHERE guard = $1 AND origin_session = $2 AND revoked_at IS NULL`,
+    originOf: `SELECT origin FROM ${sessions} WHERE id = $1 AND guard = $2`,
     isPinned: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND scope IS NOT NULL`,
   };
 }

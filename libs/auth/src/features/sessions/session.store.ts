@@ -275,6 +275,14 @@ export class SessionStore {
     return this.paged(this.statements().endPage, [...values, ...ofOrigin], beforeCommit);
   }
 
+  /** The account elsewhere that has started a session; null without one. */
+  async originOf(familyId: string): Promise<string | null> {
+    if (!isUuid(familyId)) return null;
+    const values = [familyId, this.realm.guard];
+    const [row] = await this.database.query<{ origin: string | null }>(this.statements().originOf, values);
+    return row?.origin ?? null;
+  }
+
   /** The users and accounts of the live sessions with this session elsewhere. */
   ofOriginSession(session: string): Promise<{ userId: string; origin: string }[]> {
     return this.database.query(this.statements().ofOriginSession, [this.realm.guard, session]);
