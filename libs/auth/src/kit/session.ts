@@ -36,7 +36,7 @@ export type { StoredSession } from '../features/sessions/new-sessions';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
 export { Session } from '../features/sessions/session.entity';
-export type { EndedRow, SessionOrigin } from '../features/sessions/session.store';
+export { type EndedRow, type SessionOrigin, SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
 export {

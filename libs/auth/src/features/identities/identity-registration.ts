@@ -147,6 +147,7 @@ export class IdentityRegistration {
 
   private credentialOf({ provider, person }: Answered, proves: string | null): session.AccountCredential {
     const { issuer, subject, email } = person;
+    const refusal = new ProviderRefused();
     let id = '';
     return {
       get signIn() {
@@ -154,12 +155,13 @@ export class IdentityRegistration {
       },
       hasTwoFactors: false,
       proves,
-      refusal: REFUSAL,
+      // An account has got the identity meanwhile.
+      refusal,
       store: async (sql, userId) => {
         // For a taken address too, so that both need the same queries.
         const added = userId === null ? null : await this.store.add(sql, { userId, provider, issuer, subject, email });
         if (userId === null) await this.store.find(person, sql);
-        else if (added === null) throw REFUSAL;
+        else if (added === null) throw refusal;
         id = added ?? '';
       },
       isStored: () => this.store.exists(id),
@@ -167,9 +169,6 @@ export class IdentityRegistration {
     };
   }
 }
-
-/** An account has got the identity meanwhile. */
-const REFUSAL = new ProviderRefused();
 
 interface RegistrationRequest {
   readonly body?: unknown;

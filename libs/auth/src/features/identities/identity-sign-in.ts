@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Realm, type RealmScope, identity, input, session } from '../../kit';
 import { type Answered, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityRegistration, type RegistrationRequired } from './identity-registration';
-import { IdentityStore, type StoredIdentity, originOf } from './identity.store';
+import { IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesTwoFactors } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';
@@ -36,26 +36,28 @@ export class IdentitySignIn {
     const linked = await this.store.find(answered.person);
     if (!linked) return this.registration.begin(answered, null, request);
     const { userId } = linked;
-    const [user, digest] = await Promise.all([this.users.findById(userId), this.users.passwordHashOf(userId)]);
+    const origin = originOf(linked.id, answered.person);
+    const [user, digest] = await Promise.all([
+      this.users.findById(userId),
+      this.users.passwordHashOf(userId),
+      this.logouts.admit(origin, answered.beganAt),
+    ]);
     // The identities of a deleted user exist until they are pruned.
     if (!user) throw new ProviderRefused().withReason('unknown_user', userId);
     // Otherwise a sign-in with the identity of a registration would show whether the registration created the account.
     if (this.unverified.isConcealed(user)) return this.registration.begin(answered, user, request);
-    return this.begin({ user, userId, digest }, answered, linked, { request, remember });
+    return this.begin({ user, userId, digest }, answered, { origin, request, remember });
   }
 
   private async begin(
     first: session.FirstFactor,
-    { provider, person, beganAt }: Answered,
-    linked: StoredIdentity,
-    how: Pick<session.SignInEnding, 'request' | 'remember'>,
+    { provider, person }: Answered,
+    how: Omit<session.SignInEnding, 'methods'>,
   ): Promise<session.LoginAnswer> {
-    const origin = originOf(linked.id, person);
-    await this.logouts.admit(origin, beganAt);
     const hasTwoFactors = provesTwoFactors(person, this.clients.find(provider)!);
     const signIn = hasTwoFactors ? await this.signIn.admitTwoFactors(first) : await this.signIn.admit(first);
     const methods = hasTwoFactors ? ['fed', 'mfa'] : ['fed'];
-    const answer = await this.signIn.complete(signIn, { methods, origin, ...how });
+    const answer = await this.signIn.complete(signIn, { methods, ...how });
     if (!answer) throw new ProviderRefused();
     return answer;
   }
