@@ -1,4 +1,5 @@
 import { errors } from '../../../kit';
+import { identitiesText } from '../identities.texts';
 
 /** Reasons of the refusals of the protocol, for the manifest: see `Reasons`. */
 export const PROVIDER_REASONS = {
@@ -16,7 +17,7 @@ export class ProviderRefused extends errors.AuthException {
   constructor() {
     super('identity_refused', {
       status: 422,
-      errors: { parameters: [{ key: 'validation.invalid', params: { field: 'parameters' } }] },
+      errors: { parameters: [identitiesText('auth.identity_refused')] },
     });
   }
 }
