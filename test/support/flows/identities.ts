@@ -17,6 +17,18 @@ export const OTHER_PAGES = ['https://app.example.test/sign-in/other'];
 export const REFUSED_TEXT = 'The sign-in with this provider was not completed. Start it again.';
 export const REFUSED = { message: REFUSED_TEXT, errors: { parameters: [REFUSED_TEXT] } };
 
+/** A provider that no test asks. */
+export const UNREACHED_PROVIDER = {
+  providers: {
+    acme: oidc({
+      issuer: 'https://id.example.test',
+      clientId: 'app',
+      clientSecret: CLIENT_SECRET,
+      redirectUris: PAGES,
+    }),
+  },
+};
+
 /** A begun attempt, in body mode. */
 export interface Begun {
   readonly authorization_url: string;
@@ -29,19 +41,42 @@ export class IdentityHost {
   acme!: IdentityProviderHost;
   other!: IdentityProviderHost;
   readonly mailbox = new Mailbox();
-  readonly t: TestApp;
+  t!: TestApp;
 
-  constructor(options: Partial<AuthModuleOptions> = {}, provider: Partial<Parameters<typeof oidc>[0]> = {}) {
-    this.t = TestApp.forFile(async () => {
-      [this.acme, this.other] = [await startProvider(PAGES), await startProvider(OTHER_PAGES)];
-      return { options: this.options(options, provider) };
-    });
+  private constructor(
+    private readonly given: Partial<AuthModuleOptions>,
+    private readonly provider: Partial<Parameters<typeof oidc>[0]>,
+  ) {}
+
+  static async start(options: Partial<AuthModuleOptions> = {}): Promise<IdentityHost> {
+    const host = new IdentityHost(options, {});
+    host.t = await TestApp.start({ options: await host.prepared() });
+    return host;
+  }
+
+  /** One host for a whole file, or for a `describe` block. */
+  static forFile(
+    options: Partial<AuthModuleOptions> = {},
+    provider: Partial<Parameters<typeof oidc>[0]> = {},
+  ): IdentityHost {
+    const host = new IdentityHost(options, provider);
+    host.t = TestApp.forFile(async () => ({ options: await host.prepared() }));
     beforeEach(() => {
-      this.mailbox.clear();
-      this.acme.reset();
-      this.other.reset();
+      host.mailbox.clear();
+      host.acme.reset();
+      host.other.reset();
     });
-    afterAll(() => Promise.all([this.acme.stop(), this.other.stop()]));
+    afterAll(() => Promise.all([host.acme.stop(), host.other.stop()]));
+    return host;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.t.stop(), this.acme.stop(), this.other.stop()]);
+  }
+
+  private async prepared(): Promise<Partial<AuthModuleOptions>> {
+    [this.acme, this.other] = [await startProvider(PAGES), await startProvider(OTHER_PAGES)];
+    return this.options(this.given, this.provider);
   }
 
   private options(
