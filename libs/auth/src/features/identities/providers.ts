@@ -177,7 +177,7 @@ export interface MicrosoftOptions extends Omit<ProviderOptions, 'authorityFor'>,
 
   /**
    * The domains of the tenant. An address in them counts as verified only with the optional claim `xms_edov`, which says that the tenant
-   * owns its domain: anybody can write any address into the directory of a tenant.
+   * owns its domain: each of its administrators can write any address into the directory of a tenant.
    *
    * @default []
    */
