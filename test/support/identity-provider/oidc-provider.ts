@@ -53,10 +53,9 @@ export function newProvider(issuer: string, { clients, key, claimsOf }: Settings
     pkce: { required: () => true },
     acrValues: ['urn:example:two-factors'],
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'amr', 'acr'],
       email: ['email', 'email_verified'],
       profile: ['name'],
-      acr: null,
       auth_time: null,
       sid: null,
     },

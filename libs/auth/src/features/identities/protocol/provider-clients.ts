@@ -120,16 +120,20 @@ export class ProviderClients {
    * @throws ProviderRefused, ProviderUnavailable
    */
   exchange(name: string, parameters: URLSearchParams, checks: Checks): Promise<ProviderIdentity> {
-    return this.step(name, async (step) => {
-      const { settings } = step;
-      const { claims: rules, clockToleranceSeconds } = settings;
-      const configuration = await step.configuration();
-      const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
-      if ('refused' in identity) throw new RefusedAnswer(identity.refused);
-      if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
-        throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
-      return identity;
-    });
+    return this.step(
+      name,
+      async (step) => {
+        const { settings } = step;
+        const { claims: rules, clockToleranceSeconds } = settings;
+        const configuration = await step.configuration();
+        const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
+        if ('refused' in identity) throw new RefusedAnswer(identity.refused);
+        if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
+          throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
+        return identity;
+      },
+      () => new ProviderRefused(),
+    );
   }
 
   private async claimsOf(
@@ -221,7 +225,7 @@ export class ProviderClients {
   private async step<T>(
     name: string,
     work: (step: ProviderStep) => Promise<T>,
-    refusal = (): errors.AuthException => new ProviderRefused(),
+    refusal?: () => errors.AuthException,
   ): Promise<T> {
     const settings = this.settingsOf(name);
     let memory = this.memories.get(name);
@@ -236,10 +240,10 @@ export class ProviderClients {
       const isRefused =
         failure instanceof RefusedAnswer ||
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
-      this.logger.warn(
-        `The identity provider "${name}" ${isRefused ? 'was refused' : 'is unavailable'}: ${causeOf(failure)}`,
-      );
-      throw isRefused ? refusal() : new ProviderUnavailable(step.codeSent);
+      const answer = isRefused && refusal ? refusal() : new ProviderUnavailable(step.codeSent);
+      const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
+      this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
+      throw answer;
     } finally {
       step.end();
     }
