@@ -21,9 +21,6 @@ export const identitiesLanguages: texts.InEachLanguage<
   },
   de: {
     messages: {
-      'auth.identity_taken': 'Diese Anmeldung kann nicht mit Ihrem Konto verknüpft werden.',
-      'auth.last_identity':
-        'Das ist Ihre einzige Möglichkeit, sich anzumelden. Legen Sie zuerst ein Passwort fest oder fügen Sie eine andere Möglichkeit hinzu.',
       'auth.identity_not_linked':
         'Diese Anmeldung ist noch mit keinem Konto verknüpft. Melden Sie sich auf andere Weise an, und verknüpfen Sie sie in Ihrem Konto.',
       'auth.identity_taken': 'Diese Anmeldung ist bereits mit einem Konto verknüpft.',
@@ -46,9 +43,6 @@ export const identitiesLanguages: texts.InEachLanguage<
   },
   fr: {
     messages: {
-      'auth.identity_taken': 'Cette connexion ne peut pas être associée à votre compte.',
-      'auth.last_identity':
-        'C’est votre seul moyen de vous connecter. Définissez d’abord un mot de passe ou ajoutez un autre moyen de connexion.',
       'auth.identity_not_linked':
         'Cette connexion n’est pas encore liée à un compte. Connectez-vous autrement, puis liez-la dans votre compte.',
       'auth.identity_taken': 'Cette connexion est déjà liée à un compte.',
@@ -71,9 +65,6 @@ export const identitiesLanguages: texts.InEachLanguage<
   },
   es: {
     messages: {
-      'auth.identity_taken': 'Este inicio de sesión no se puede vincular a su cuenta.',
-      'auth.last_identity':
-        'Es su única forma de iniciar sesión. Establezca primero una contraseña o añada otra forma de iniciar sesión.',
       'auth.identity_not_linked':
         'Este inicio de sesión aún no está vinculado a una cuenta. Inicie sesión de otro modo y vincúlelo en su cuenta.',
       'auth.identity_taken': 'Este inicio de sesión ya está vinculado a una cuenta.',
@@ -96,9 +87,6 @@ export const identitiesLanguages: texts.InEachLanguage<
   },
   pt: {
     messages: {
-      'auth.identity_taken': 'Este login não pode ser vinculado à sua conta.',
-      'auth.last_identity':
-        'Esta é a sua única forma de entrar. Defina primeiro uma senha ou adicione outra forma de entrar.',
       'auth.identity_not_linked':
         'Este login ainda não está vinculado a uma conta. Entre de outra forma e vincule-o na sua conta.',
       'auth.identity_taken': 'Este login já está vinculado a uma conta.',
@@ -121,9 +109,6 @@ export const identitiesLanguages: texts.InEachLanguage<
   },
   ja: {
     messages: {
-      'auth.identity_taken': 'このログインをアカウントに連携することはできません。',
-      'auth.last_identity':
-        'これは唯一のログイン方法です。先にパスワードを設定するか、別のログイン方法を追加してください。',
       'auth.identity_not_linked':
         'このログイン方法はまだアカウントに連携されていません。別の方法でログインし、アカウントで連携してください。',
       'auth.identity_taken': 'このログイン方法はすでにアカウントに連携されています。',

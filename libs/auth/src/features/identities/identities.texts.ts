@@ -6,8 +6,6 @@ export const IDENTITIES_MESSAGES = {
   'auth.identity_taken': 'This sign-in is already linked to an account.',
   'auth.last_identity':
     'This is the only way in which you can sign in. Set a password, add a passkey or link another sign-in first.',
-  'auth.identity_taken': 'This sign-in cannot be linked to your account.',
-  'auth.last_identity': 'This is your only way to sign in. Set a password or add another way to sign in first.',
   'auth.identity_refused': 'The sign-in with this provider was not completed. Start it again.',
 };
 
