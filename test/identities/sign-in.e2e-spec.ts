@@ -192,7 +192,7 @@ describe('a sign-in with a provider where registrations conceal accounts', () =>
         seen.push([status, body]);
       }
     }
-    expect(seen).toEqual(Array(4).fill([202, { status: 'registration-received' }]));
+    expect(seen).toEqual(Array.from({ length: 4 }, () => [202, { status: 'registration-received' }]));
   });
 
   it('shows no account by an identity whose address changes', async () => {

@@ -19,10 +19,11 @@ export interface IdentitiesOptions {
   attemptMinutes?: option.Duration;
 
   /**
-   * Whether a person without an account gets one, by the rules of the registration. Needs `features.registration`. An extra guard
-   * does not inherit it: its users do not register themselves by default.
+   * Whether a person without an account gets one, by the rules of the registration. Needs `features.registration`. Set it at an
+   * extra guard whose users may register themselves: an account there is created only by this option.
    *
    * @default true at the default guard, false at an extra guard
+   * @env SVC_IDENTITIES_REGISTER
    */
   register?: boolean;
 }
@@ -51,6 +52,6 @@ export const IDENTITIES_OPTIONS = {
   identities: {
     providers: option.value({ default: {} }),
     attemptMinutes: option.minutes(1, 60, { default: 10, env: 'IDENTITIES_ATTEMPT', public: true }),
-    register: option.flag({}),
+    register: option.flag({ env: 'IDENTITIES_REGISTER' }),
   } satisfies option.TableOf<IdentitiesOptions>,
 } satisfies option.OptionTree;

@@ -9,7 +9,8 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import { type SessionOrigin, SessionStore } from './session.store';
+import type { SessionOrigin } from './session.entity';
+import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
 
 /** Maximum length of a session label in characters. */

@@ -2,6 +2,7 @@ import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from '../../foundation/platform/entity';
 import { CreatesTable } from '../../foundation/realm/feature-data';
 import { SESSIONS } from '../../identity/denylist/ended-sessions';
+import type { SessionLife, SessionState } from './rotation.policy';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
@@ -154,4 +155,64 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
     'CREATE INDEX svc_sessions_expiry ON svc_sessions (expires_at)',
     'CREATE INDEX svc_sessions_origin ON svc_sessions (guard, origin_session) WHERE origin_session IS NOT NULL',
   ];
+}
+
+/** The account elsewhere with which the user signed in, and the session of it there. */
+export interface SessionOrigin {
+  /** The id of the account in the library. */
+  readonly id: string;
+  /** A hash, without which only the removal of the account ends the session. */
+  readonly session?: string;
+}
+
+/** A session to store. */
+export interface NewSession {
+  familyId: string;
+  userId: string;
+  salt: Buffer;
+  scope: string | null;
+  amr: readonly string[];
+  /** Unix seconds; null means now. */
+  authTime: number | null;
+  ip: string | null;
+  userAgent: string | null;
+  label: string | null;
+  credentialId: string | null;
+  origin: SessionOrigin | null;
+  life: SessionLife;
+}
+
+/** A session as read by a refresh. */
+export interface FoundSession extends SessionState {
+  familyId: string;
+  userId: string;
+  salt: Buffer;
+  scope: string | null;
+  amr: string[];
+  authTime: number;
+  ip: string | null;
+  userAgent: string | null;
+  /** Whether the refresh cookie outlives the browser. */
+  remembered: boolean;
+  /** Whether the user exists; null where the statement could not read it. */
+  hasUser: boolean | null;
+  /** `performance.now()` at the time of reading. */
+  readAt: number;
+}
+
+/** A session that was live before the statement. */
+export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
+
+/** The result of ending one page of sessions. */
+export interface EndedPage {
+  readonly ended: EndedRow[];
+  /** Start of the next page; null after the last one. */
+  readonly next: PageStart | null;
+}
+
+/** The position after a session in the order in which sessions are ended: the newest of a user first. */
+export interface PageStart {
+  readonly userId: string;
+  readonly createdAt: string;
+  readonly id: string;
 }

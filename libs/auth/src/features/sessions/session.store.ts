@@ -9,70 +9,18 @@ import { once } from '../../foundation/platform/sweep';
 import { currentDeadline, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from './session.entity';
+import {
+  type EndedPage,
+  type EndedRow,
+  type FoundSession,
+  type NewSession,
+  type PageStart,
+  Session,
+  type SessionOrigin,
+} from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type SessionLife, type SessionState, recentChange } from './rotation.policy';
+import { recentChange } from './rotation.policy';
 import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
-
-/** The account elsewhere with which the user signed in, and the session of it there. */
-export interface SessionOrigin {
-  /** The id of the account in the library. */
-  readonly id: string;
-  /** A hash, without which only the removal of the account ends the session. */
-  readonly session?: string;
-}
-
-/** A session to store. */
-export interface NewSession {
-  familyId: string;
-  userId: string;
-  salt: Buffer;
-  scope: string | null;
-  amr: readonly string[];
-  /** Unix seconds; null means now. */
-  authTime: number | null;
-  ip: string | null;
-  userAgent: string | null;
-  label: string | null;
-  credentialId: string | null;
-  origin: SessionOrigin | null;
-  life: SessionLife;
-}
-
-/** A session as read by a refresh. */
-export interface FoundSession extends SessionState {
-  familyId: string;
-  userId: string;
-  salt: Buffer;
-  scope: string | null;
-  amr: string[];
-  authTime: number;
-  ip: string | null;
-  userAgent: string | null;
-  /** Whether the refresh cookie outlives the browser. */
-  remembered: boolean;
-  /** Whether the user exists; null where the statement could not read it. */
-  hasUser: boolean | null;
-  /** `performance.now()` at the time of reading. */
-  readAt: number;
-}
-
-/** A session that was live before the statement. */
-export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
-
-/** The result of ending one page of sessions. */
-export interface EndedPage {
-  readonly ended: EndedRow[];
-  /** Start of the next page; null after the last one. */
-  readonly next: PageStart | null;
-}
-
-/** The position after a session in the order in which sessions are ended: the newest of a user first. */
-export interface PageStart {
-  readonly userId: string;
-  readonly createdAt: string;
-  readonly id: string;
-}
 
 const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 const FIRST_OF_GUARD: PageStart = { userId: '', createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };

@@ -8,7 +8,8 @@ import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
-import { type EndedPage, type EndedRow, type PageStart, type SessionOrigin, SessionStore } from './session.store';
+import type { EndedPage, EndedRow, PageStart, SessionOrigin } from './session.entity';
+import { SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
 

@@ -12,7 +12,7 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
-import type { SessionOrigin } from './session.store';
+import type { SessionOrigin } from './session.entity';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 import { sessionText } from './sessions.texts';
