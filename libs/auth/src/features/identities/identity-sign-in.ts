@@ -63,6 +63,11 @@ export class IdentitySignIn {
   }
 }
 
-/** The hook `originCurrent`: whether an identity is still linked. Records the sign-in. */
-export const isLinked = (services: RealmScope, { id }: session.SessionOrigin): Promise<boolean> =>
-  services.get(IdentityStore).touch(id, null);
+/** The hook `originCurrent`: whether an identity is still linked, and the provider has not signed the person out. Records the sign-in. */
+export async function isCurrent(services: RealmScope, origin: session.SessionOrigin): Promise<boolean> {
+  const [isLinked, isLive] = await Promise.all([
+    services.get(IdentityStore).touch(origin.id, null),
+    services.get(ProviderLogouts).isLive(origin),
+  ]);
+  return isLinked && isLive;
+}
