@@ -51,6 +51,16 @@ export class ScriptedProvider {
     return String(new URLSearchParams({ code, state: query.get('state')!, iss: this.issuer }));
   }
 
+  /** A logout token. The claims replace those of a valid one; undefined removes one. */
+  logoutToken(claims: Record<string, unknown>, header: object = {}, key: KeyObject | Uint8Array = this.key.privateKey) {
+    const now = Math.floor(Date.now() / 1000);
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+    const valid = { iss: this.issuer, aud: 'svc', iat: now, exp: now + 120, jti: randomUUID(), events };
+    return new SignJWT(JSON.parse(JSON.stringify({ ...valid, ...claims })) as object as Record<string, unknown>)
+      .setProtectedHeader({ alg: 'ES256', kid: '1', typ: 'logout+jwt', ...header })
+      .sign(key);
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url!, this.issuer);
     this.asked.push(pathname);
@@ -90,6 +100,7 @@ export class ScriptedProvider {
       authorization_endpoint: `${issuer}/authorize`,
       token_endpoint: `${issuer}/token`,
       jwks_uri: `${issuer}/jwks`,
+      end_session_endpoint: `${issuer}/end`,
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
