@@ -5,7 +5,7 @@ import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
 const METHODS = 'x-svc-confirmation-methods';
 
 describe('a confirmation at a provider', () => {
-  const host = new IdentityHost({ rateLimits: { confirm: { maxAttempts: 100 } } });
+  const host = IdentityHost.forFile({ rateLimits: { confirm: { maxAttempts: 100 } } });
   const { t } = host;
 
   it('is the method of a user without a password, and asks the person to sign in again', async () => {
@@ -21,7 +21,7 @@ describe('a confirmation at a provider', () => {
 
   it.each([
     ['without a time', () => ({ auth_time: undefined })],
-    ['with an earlier sign-in', () => ({ auth_time: nowSeconds() - 60 })],
+    ['with an earlier sign-in', () => ({ auth_time: nowSeconds() - 120 })],
     ['with a time that is no number', () => ({ auth_time: `${nowSeconds()}` })],
     ['of another person', () => ({ sub: 'grace-2' })],
   ])('is refused %s', async (_, claims) => {
@@ -40,7 +40,7 @@ describe('a confirmation at a provider', () => {
   it('belongs to the session that has begun', async () => {
     const [first, second] = [await host.session(), await host.session()];
     const { body: begun } = await host.call('post', 'confirm-identity', first).send({ provider: 'acme' }).expect(200);
-    const parameters = host.acme.signedIn(begun.authorization_url, { ...GRACE, auth_time: nowSeconds() });
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
     const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token };
     await host.call('post', 'confirm-identity/callback', second).send(answer).expect(422);
     const proof = await host.proofOf(first);
@@ -56,7 +56,7 @@ describe('a confirmation at a provider', () => {
   it('ends after the end of all sessions, also for an access token that is still accepted', async () => {
     const grace = await host.session();
     const { body: begun } = await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(200);
-    const parameters = host.acme.signedIn(begun.authorization_url, { ...GRACE, auth_time: nowSeconds() });
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
     await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
     const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token };
     await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(401);
@@ -64,7 +64,7 @@ describe('a confirmation at a provider', () => {
 });
 
 describe('a confirmation with all factors', () => {
-  const host = new IdentityHost({
+  const host = IdentityHost.forFile({
     ...PASSKEYS,
     confirm: { factors: 'all' },
     rateLimits: { confirm: { maxAttempts: 100 } },
@@ -74,7 +74,7 @@ describe('a confirmation with all factors', () => {
     const grace = await host.session();
     const proof = await host.proofOf(grace);
     const begun = await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(200);
-    const parameters = host.acme.signedIn(begun.body.authorization_url, { ...GRACE, auth_time: nowSeconds() });
+    const parameters = await host.signedIn(begun.body.authorization_url, GRACE);
     await host.enrolPasskey(grace, proof, new SoftAuthenticator(ORIGIN));
     const answer = { provider: 'acme', parameters, attempt_token: begun.body.attempt_token };
     const refused = await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(423);

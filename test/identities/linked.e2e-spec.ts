@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { Tokens } from '../support/hosts/app';
 import { claimsOf } from '../support/hosts/app';
 import { whileStatementsFail } from '../support/faults/failing-statements';
-import { GRACE, IdentityHost, LIVE, OVER, REFUSED } from '../support/flows/identities';
+import { IdentityHost, LIVE, OVER, REFUSED } from '../support/flows/identities';
 import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
 import { confirmationTokenOf } from '../support/flows/step-up';
 import { member } from '../support/hosts/members';
@@ -19,7 +19,7 @@ const LAST = {
 };
 
 describe('the identities of an account', () => {
-  const host = new IdentityHost({
+  const host = IdentityHost.forFile({
     ...PASSKEYS,
     rateLimits: { confirm: { maxAttempts: 100 }, identities: { maxAttempts: 1000 } },
     storeTimeoutMs: 20_000,
@@ -45,7 +45,7 @@ describe('the identities of an account', () => {
     const shown = { id: expect.any(String), provider: 'other', email: 'ada@other.test', last_used_at: null };
     expect([status, body]).toEqual([200, { ...shown, linked_at: expect.stringMatching(/Z$/) }]);
     expect(linked).toEqual([new IdentityLinked(ada.id, body.id, 'other', 'api')]);
-    expect((await host.mailbox.to(ADA)).subject).toMatch(/linked/);
+    await host.mailbox.after(0, ({ to, subject }) => to === ADA && /linked/.test(subject));
     const session = await host.session(AT_OTHER, 'other');
     expect(claimsOf(session.access_token).sub).toBe(ada.id);
     const [own] = await host.listed(session);
@@ -119,7 +119,7 @@ describe('the identities of an account', () => {
   ] as const)('need a session: %s %s', async (method, path, status, body) => {
     await t.http[method](`/auth/${path}`).send(body).expect(401);
     const ada = await withPassword();
-    const pinned = await t.auth.startSession(ada.id, { abilities: ['notes'] });
+    const pinned = await t.auth.startSession(ada.id, {}, ['notes']);
     const of = { access_token: pinned.accessToken } as Tokens;
     const forPinned = await host.call(method, path, of).send(body);
     expect(forPinned.status).toBe(status === 423 && method !== 'post' ? 423 : path.endsWith('/link') ? 423 : 403);
@@ -130,7 +130,7 @@ describe('the identities of an account', () => {
     const id = await linkedTo(await withPassword());
     const bob = await withPassword('bob@example.org');
     for (const one of [id, '00000000-0000-4000-8000-000000000000', 'x'])
-      expect((await unlink(bob, bob.proof, one).expect(404)).body).toEqual({ message: 'Not found.' });
+      expect((await unlink(bob, bob.proof, one).expect(404)).body).toEqual({ message: 'There is nothing here.' });
     expect(await rows()).toHaveLength(1);
   });
 

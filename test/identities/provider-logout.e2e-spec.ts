@@ -1,21 +1,21 @@
 import { SessionEnded } from '@svc/auth';
-import { generateKeyPairSync } from 'node:crypto';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
 import { GRACE, IdentityHost, LIVE, OVER } from '../support/flows/identities';
+import { signingKey } from '../support/hosts/key-server';
 import { whileStatementsFail } from '../support/faults/failing-statements';
 
 const SID = { ...GRACE, sid: 'first' };
 
 describe('a logout of the provider', () => {
-  const host = new IdentityHost({}, { endSession: { returnTo: 'https://app.example.test/bye' } });
-  const { t, acme } = host;
+  const host = IdentityHost.forFile({}, { endSession: { returnTo: 'https://app.example.test/bye' } });
+  const { t } = host;
 
   it('ends the sessions of the person before it answers, and no session of another person', async () => {
     const own = [await host.session(), await host.session(SID)];
     const other = await host.session({ ...GRACE, sub: 'bob', email: 'bob@example.com' });
     const ended = t.recorded(SessionEnded);
-    const { body } = await host.logOut(await acme.logoutToken({ sub: GRACE.sub })).expect(200);
+    const { body } = await host.logOut(host.acme.logoutToken('app', { sub: GRACE.sub })).expect(200);
     expect(body).toEqual({});
     expect(ended.map(({ reason }) => reason)).toEqual(['provider_logout', 'provider_logout']);
     for (const session of own) expect(await host.isLive(session)).toEqual(OVER);
@@ -28,7 +28,7 @@ describe('a logout of the provider', () => {
     ['without the person', { sid: 'first' }],
   ])('ends only one session of the person there, %s', async (_, claims) => {
     const [first, second] = [await host.session(SID), await host.session({ ...GRACE, sid: 'second' })];
-    await host.logOut(await acme.logoutToken(claims)).expect(200);
+    await host.logOut(host.acme.logoutToken('app', claims)).expect(200);
     expect([await host.isLive(first), await host.isLive(second)]).toEqual([OVER, LIVE]);
     // The provider says that the session lives again.
     expect(await host.isLive(await host.session(SID))).toEqual(LIVE);
@@ -37,17 +37,17 @@ describe('a logout of the provider', () => {
   it.each([[{ sub: GRACE.sub }], [{ sid: 'first' }]])('refuses a sign-in that began before: %j', async (claims) => {
     await host.session(SID);
     const begun = await host.begin();
-    await host.logOut(await acme.logoutToken(claims)).expect(200);
-    const { status } = await host.send(acme.signedIn(begun.authorization_url, SID), begun.attempt_token);
+    await host.logOut(host.acme.logoutToken('app', claims)).expect(200);
+    const { status } = await host.send(await host.signedIn(begun.authorization_url, SID), begun.attempt_token);
     expect(status).toBe(422);
   });
 
   it('of a person without an account is no error', async () => {
-    await host.logOut(await acme.logoutToken({ sub: 'nobody' })).expect(200);
+    await host.logOut(host.acme.logoutToken('app', { sub: 'nobody' })).expect(200);
   });
 
   it('is refused a second time', async () => {
-    const token = await acme.logoutToken({ sub: GRACE.sub });
+    const token = host.acme.logoutToken('app', { sub: GRACE.sub });
     await host.logOut(token).expect(200);
     const later = await host.session();
     await host.logOut(token).expect(400);
@@ -56,9 +56,8 @@ describe('a logout of the provider', () => {
 
   it('is accepted again after a failure, and ends the sessions then', async () => {
     const session = await host.session();
-    const token = await acme.logoutToken({ sub: GRACE.sub });
+    const token = host.acme.logoutToken('app', { sub: GRACE.sub });
     await whileStatementsFail(t, 'UPDATE ON svc_sessions', () => host.logOut(token).expect(503));
-    expect((await t.refresh(session.refresh_token)).status).not.toBe(200);
     await host.logOut(token).expect(200);
     expect(await host.isLive(session)).toEqual(OVER);
   });
@@ -66,24 +65,23 @@ describe('a logout of the provider', () => {
   it('is refused with any fault, and ends no session', async () => {
     const session = await host.session(SID);
     const sub = { sub: GRACE.sub };
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const good = await acme.logoutToken(sub);
-    const [, payload] = good.split('.');
-    const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'logout+jwt' })).toString('base64url');
-    const secret = new TextEncoder().encode('a secret of this application');
+    const good = host.acme.logoutToken('app', sub);
+    host.acme.wrong.key = signingKey('evil');
+    const forged = [host.acme.logoutToken('app', sub), host.acme.logoutToken('app', sub, { kid: 'first' })];
+    host.acme.wrong.key = undefined;
     const bad = [
-      `${none}.${payload}.`,
-      await acme.logoutToken(sub, { alg: 'HS256' }, secret),
-      await acme.logoutToken(sub, {}, privateKey),
-      await acme.logoutToken({ ...sub, iss: host.other.issuer }),
-      await acme.logoutToken({ ...sub, aud: 'another' }),
-      await acme.logoutToken({ ...sub, nonce: 'n' }),
-      await acme.logoutToken({ ...sub, events: undefined }),
-      await acme.logoutToken({ ...sub, events: { 'https://example.test/other': {} } }),
-      await acme.logoutToken({ ...sub, jti: undefined }),
-      await acme.logoutToken({}),
-      await acme.logoutToken({ ...sub, iat: 1, exp: 2 }),
-      await host.other.logoutToken(sub),
+      ...forged,
+      host.acme.logoutToken('app', sub, { alg: 'none' }),
+      host.acme.logoutToken('app', sub, { alg: 'HS256' }),
+      host.acme.logoutToken('app', { ...sub, iss: host.other.issuer }),
+      host.acme.logoutToken('app', { ...sub, aud: 'another' }),
+      host.acme.logoutToken('app', { ...sub, nonce: 'n' }),
+      host.acme.logoutToken('app', { ...sub, events: undefined }),
+      host.acme.logoutToken('app', { ...sub, events: { 'https://example.test/other': {} } }),
+      host.acme.logoutToken('app', { ...sub, jti: undefined }),
+      host.acme.logoutToken('app', {}),
+      host.acme.logoutToken('app', { ...sub, iat: 1, exp: 2 }),
+      host.other.logoutToken('app', sub),
       'x',
       '',
     ];
@@ -95,21 +93,22 @@ describe('a logout of the provider', () => {
 
   it('is answered 503 while the keys of the provider are not available', async () => {
     const session = await host.session();
-    const token = await acme.logoutToken({ sub: GRACE.sub }, { kid: 'new' });
-    acme.down.add('/jwks');
-    expect([400, 503]).toContain((await host.logOut(token)).status);
+    host.acme.rotateKeys('second');
+    host.acme.answer('jwks', (_, response) => response.writeHead(503).end());
+    const token = host.acme.logoutToken('app', { sub: GRACE.sub });
+    await host.logOut(token).expect(503);
     expect(await host.isLive(session)).toEqual(LIVE);
   });
 });
 
 describe('signing out here', () => {
-  const host = new IdentityHost({}, { endSession: { returnTo: 'https://app.example.test/bye' } });
+  const host = IdentityHost.forFile({}, { endSession: { returnTo: 'https://app.example.test/bye' } });
 
   it('ends the session, and says where the browser signs out at the provider', async () => {
     const session = await host.session();
     const { body } = await host.call('post', 'identities/end-session', session).expect(200);
     const url = new URL(body.end_session_url);
-    expect(url.origin + url.pathname).toBe(`${host.acme.issuer}/end`);
+    expect(url.origin + url.pathname).toBe(`${host.acme.issuer}/session/end`);
     expect(url.searchParams.get('post_logout_redirect_uri')).toBe('https://app.example.test/bye');
     expect(await host.isLive(session)).toEqual(OVER);
   });
@@ -123,8 +122,8 @@ describe('signing out here', () => {
 });
 
 describe('a logout of the provider while a second factor is awaited', () => {
-  const host = new IdentityHost({ ...PASSKEYS, passkeys: { ...PASSKEYS.passkeys, required: true } });
-  const { t, acme } = host;
+  const host = IdentityHost.forFile({ ...PASSKEYS, passkeys: { ...PASSKEYS.passkeys, required: true } });
+  const { t } = host;
   const device = new SoftAuthenticator(ORIGIN);
   const answered = async (challenge_token: string) => {
     const { ceremony_id, options } = (await t.http.post('/auth/passkeys/login-options').expect(200)).body;
@@ -139,14 +138,14 @@ describe('a logout of the provider while a second factor is awaited', () => {
       const grace = await host.session(SID);
       await host.enrolPasskey(grace, await host.proofOf(grace), device);
       const { body: challenge } = await host.signIn(SID);
-      await host.logOut(await acme.logoutToken(claims)).expect(200);
+      await host.logOut(host.acme.logoutToken('app', claims)).expect(200);
       const refused = await answered(challenge.challenge_token);
       expect([refused.status, Object.keys(refused.body)]).toEqual([422, ['message', 'errors']]);
       const { body: next } = await host.signIn(SID);
       const tokens = await answered(next.challenge_token);
       expect(tokens.status).toBe(200);
       // A session that is completed with a second factor is of the provider, too.
-      await host.logOut(await acme.logoutToken(claims)).expect(200);
+      await host.logOut(host.acme.logoutToken('app', claims)).expect(200);
       expect(await host.isLive(tokens.body)).toEqual(OVER);
     },
   );

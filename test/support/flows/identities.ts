@@ -3,13 +3,36 @@ import { oidc } from '@svc/auth/identities';
 import type { SoftAuthenticator } from '@svc/auth/testing';
 import { TestApp, type Tokens } from '../hosts/app';
 import { Mailbox, memberOptions } from '../hosts/members';
-import { type Person, ScriptedProvider } from '../identity-provider/scripted-provider';
+import { CLIENT_SECRET, IdentityProviderHost, type Person as Claims } from '../identity-provider/identity-provider';
+import { answerOf } from '../identity-provider/visit';
 import { CONFIRMATION_HEADER } from './step-up';
 
 export const PAGES = ['https://app.example.test/sign-in/acme', 'https://app.example.test/account/acme'];
+/** A person, with what the provider says. */
+export interface Person extends Claims {
+  readonly sub: string;
+  readonly amr?: string[];
+  /** The session at the provider, and the time of the sign-in, where the provider says others than its own. */
+  readonly sid?: string;
+  readonly auth_time?: unknown;
+}
+
 export const GRACE: Person = { sub: 'grace-1', name: 'Grace Hopper', email: 'grace@example.com', email_verified: true };
+export const OTHER_PAGES = ['https://app.example.test/sign-in/other'];
 export const REFUSED_TEXT = 'The sign-in with this provider was not completed. Start it again.';
 export const REFUSED = { message: REFUSED_TEXT, errors: { parameters: [REFUSED_TEXT] } };
+
+/** A provider that no test asks. */
+export const UNREACHED_PROVIDER = {
+  providers: {
+    acme: oidc({
+      issuer: 'https://id.example.test',
+      clientId: 'app',
+      clientSecret: CLIENT_SECRET,
+      redirectUris: PAGES,
+    }),
+  },
+};
 
 /** A begun attempt, in body mode. */
 export interface Begun {
@@ -20,29 +43,52 @@ export interface Begun {
 
 /** A host with members and two providers, `acme` and `other`, of which `acme` knows the owners of addresses of example.com. */
 export class IdentityHost {
-  readonly acme = new ScriptedProvider();
-  readonly other = new ScriptedProvider();
+  acme!: IdentityProviderHost;
+  other!: IdentityProviderHost;
   readonly mailbox = new Mailbox();
-  readonly t: TestApp;
+  t!: TestApp;
 
-  constructor(options: Partial<AuthModuleOptions> = {}, provider: Partial<Parameters<typeof oidc>[0]> = {}) {
-    this.t = TestApp.forFile(async () => {
-      await Promise.all([this.acme.start(), this.other.start()]);
-      return { options: this.options(options, provider) };
-    });
+  private constructor(
+    private readonly given: Partial<AuthModuleOptions>,
+    private readonly provider: Partial<Parameters<typeof oidc>[0]>,
+  ) {}
+
+  static async start(options: Partial<AuthModuleOptions> = {}): Promise<IdentityHost> {
+    const host = new IdentityHost(options, {});
+    host.t = await TestApp.start({ options: await host.prepared() });
+    return host;
+  }
+
+  /** One host for a whole file, or for a `describe` block. */
+  static forFile(
+    options: Partial<AuthModuleOptions> = {},
+    provider: Partial<Parameters<typeof oidc>[0]> = {},
+  ): IdentityHost {
+    const host = new IdentityHost(options, provider);
+    host.t = TestApp.forFile(async () => ({ options: await host.prepared() }));
     beforeEach(() => {
-      this.mailbox.clear();
-      this.acme.reset();
-      this.other.reset();
+      host.mailbox.clear();
+      host.acme.reset();
+      host.other.reset();
     });
-    afterAll(() => Promise.all([this.acme.stop(), this.other.stop()]));
+    afterAll(() => Promise.all([host.acme.stop(), host.other.stop()]));
+    return host;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.t.stop(), this.acme.stop(), this.other.stop()]);
+  }
+
+  private async prepared(): Promise<Partial<AuthModuleOptions>> {
+    [this.acme, this.other] = [await startProvider(PAGES), await startProvider(OTHER_PAGES)];
+    return this.options(this.given, this.provider);
   }
 
   private options(
     options: Partial<AuthModuleOptions>,
     provider: Partial<Parameters<typeof oidc>[0]>,
   ): Partial<AuthModuleOptions> {
-    const client = { clientId: 'svc', clientSecret: 'a secret of this application' };
+    const client = { clientId: 'app', clientSecret: CLIENT_SECRET };
     return memberOptions(this.mailbox, {
       ...options,
       features: { identities: true, ...options.features },
@@ -58,7 +104,7 @@ export class IdentityHost {
           other: oidc({
             ...client,
             issuer: this.other.issuer,
-            redirectUris: ['https://app.example.test/sign-in/other'],
+            redirectUris: OTHER_PAGES,
           }),
         },
         ...options.identities,
@@ -74,10 +120,21 @@ export class IdentityHost {
     return this.t.http.post(`/auth/identities/${provider}/callback`).send({ parameters, attempt_token, ...more });
   }
 
+  /** The parameters with which the browser returns from an address, after a person has signed in there. */
+  async signedIn(url: string, { sub: subject, amr, ...claims }: Person): Promise<string> {
+    const provider = url.startsWith(this.acme.issuer) ? this.acme : this.other;
+    for (const claim of ['sid', 'auth_time'] as const)
+      if (claim in claims) provider.wrong.claims[claim] = claims[claim];
+    provider.people.set(subject, claims);
+    provider.signedIn = { subject, amr };
+    return String(await answerOf(url));
+  }
+
   /** Signs a person in at a provider, and makes the callback. */
   async signIn(person: Person = GRACE, provider: 'acme' | 'other' = 'acme', more: object = {}) {
     const begun = await this.begin(provider);
-    return this.send(this[provider].signedIn(begun.authorization_url, person), begun.attempt_token, provider, more);
+    const parameters = await this.signedIn(begun.authorization_url, person);
+    return this.send(parameters, begun.attempt_token, provider, more);
   }
 
   /** The tokens of a new session of a person. */
@@ -96,7 +153,7 @@ export class IdentityHost {
   /** Signs a person in again at a provider, and confirms a session with it. */
   async confirm(session: Tokens, person: Person = GRACE, provider: 'acme' | 'other' = 'acme') {
     const { body: begun } = await this.call('post', 'confirm-identity', session).send({ provider }).expect(200);
-    const parameters = this[provider].signedIn(begun.authorization_url, { auth_time: nowSeconds(), ...person });
+    const parameters = await this.signedIn(begun.authorization_url, person);
     const answer = { provider, parameters, attempt_token: begun.attempt_token };
     return this.call('post', 'confirm-identity/callback', session).send(answer);
   }
@@ -112,8 +169,8 @@ export class IdentityHost {
   }
 
   /** Makes the callback of a link, in a session. */
-  answerLink(session: Tokens, begun: Begun, person: Person, provider: 'acme' | 'other') {
-    const parameters = this[provider].signedIn(begun.authorization_url, person);
+  async answerLink(session: Tokens, begun: Begun, person: Person, provider: 'acme' | 'other') {
+    const parameters = await this.signedIn(begun.authorization_url, person);
     const answer = { parameters, attempt_token: begun.attempt_token };
     return this.call('post', `identities/${provider}/link/callback`, session).send(answer);
   }
@@ -145,6 +202,9 @@ export class IdentityHost {
     return this.t.http.post(`/auth/identities/${provider}/logout`).type('form').send({ logout_token: token });
   }
 }
+
+const startProvider = (redirect_uris: string[]): Promise<IdentityProviderHost> =>
+  IdentityProviderHost.start([{ client_id: 'app', client_secret: CLIENT_SECRET, redirect_uris }]);
 
 export const LIVE = [200, 200];
 export const OVER = [401, 401];

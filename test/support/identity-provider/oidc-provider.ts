@@ -42,7 +42,7 @@ interface Settings {
   readonly claimsOf: (subject: string) => Record<string, unknown>;
 }
 
-/** A provider in which nobody is asked: who opens its sign-in has agreed to everything. */
+/** A provider in which no person is asked: who opens its sign-in has agreed to everything. */
 export function newProvider(issuer: string, { clients, key, claimsOf }: Settings): OidcProvider {
   const configuration = {
     clients: clients.map((client) => ({ backchannel_logout_session_required: true, ...client })),

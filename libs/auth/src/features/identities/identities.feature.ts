@@ -8,7 +8,7 @@ import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITIES_OPTIONS } from './identities.options';
 import { CreateSvcIdentities1764600000000, Identity } from './identity.entity';
 import { IdentityRegistration } from './identity-registration';
-import { IdentitySignIn, isCurrent } from './identity-sign-in';
+import { IdentitySignIn, isLinked } from './identity-sign-in';
 import { IdentityStore } from './identity.store';
 import { IDENTITY_PROVIDERS, ProviderClients } from './protocol/provider-clients';
 import { PROVIDER_REASONS } from './protocol/provider.errors';
@@ -63,7 +63,7 @@ export const identities = defineFeature('identities', {
     IdentityConfirmation,
   ],
   on: {
-    originCurrent: isCurrent,
+    originCurrent: isLinked,
     signInWays: async (services, userId) => (sql) => services.get(AccountIdentities).waysOf(sql, userId),
     confirmsWith: (services, userId) => services.get(IdentityConfirmation).methodsOf(userId),
     takeover: (services, taken) => services.get(AccountIdentities).removeAll(taken),

@@ -63,11 +63,8 @@ export class IdentitySignIn {
   }
 }
 
-/** The hook `originCurrent`: whether an identity is still linked, and the provider has not signed the person out. Records the sign-in. */
-export async function isCurrent(services: RealmScope, origin: session.SessionOrigin): Promise<boolean> {
-  const [isLinked, isLive] = await Promise.all([
-    services.get(IdentityStore).touch(origin.id, null),
-    services.get(ProviderLogouts).isLive(origin),
-  ]);
-  return isLinked && isLive;
+/** The hook `originCurrent`: whether an identity is still linked, and its provider has not signed it out. Records the sign-in. */
+export async function isLinked(services: RealmScope, origin: session.SessionOrigin): Promise<boolean> {
+  const checked = [services.get(IdentityStore).touch(origin.id, null), services.get(ProviderLogouts).isLive(origin)];
+  return !(await Promise.all(checked)).includes(false);
 }

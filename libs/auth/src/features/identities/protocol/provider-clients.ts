@@ -1,11 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Clock, errors, isProduction, pg } from '../../../kit';
-import { type IdentityProvider, type ProviderSettings, settingsOf } from '../providers';
+import { type ProviderSettings, settingsOf } from '../providers';
+import type { IdentityProvider } from '../providers.options';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
 import { type Configuration, openidLibrary } from './openid-library';
-import { type Claims, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
+import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
 import { ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
 
@@ -25,24 +26,8 @@ export interface Checks {
   readonly fresh: boolean;
 }
 
-/** The verified answer of a provider. Every text is bounded: subject and sid by 255 characters, email by 254. */
-export interface ProviderIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  /** As the provider gives it; a claim only. Null for a text that is no address. */
-  readonly email: string | null;
-  /** Whether the provider says that it has verified the address: see `provesAddress`. */
-  readonly emailVerified: boolean;
-  readonly name: string | null;
-  readonly amr: readonly string[];
-  readonly acr: string | null;
-  /** Unix seconds. */
-  readonly authTime: number | null;
-  readonly sid: string | null;
-}
-
 /** A verified logout token. */
-export interface LogoutNotice {
+export interface SignedOut {
   readonly issuer: string;
   readonly subject: string | null;
   readonly sid: string | null;
@@ -172,7 +157,7 @@ export class ProviderClients {
   }
 
   /** Verifies a logout token. The caller refuses a `jti` that was used. @throws BadLogoutToken, ProviderUnavailable */
-  verifyLogout(name: string, token: string): Promise<LogoutNotice> {
+  verifyLogout(name: string, token: string): Promise<SignedOut> {
     return this.step(
       name,
       async (step) => {
@@ -252,7 +237,7 @@ export class ProviderClients {
         failure instanceof RefusedAnswer ||
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
       this.logger.warn(
-        `The identity provider "${name}" ${isRefused ? 'was not believed' : 'is unavailable'}: ${causeOf(failure)}`,
+        `The identity provider "${name}" ${isRefused ? 'was refused' : 'is unavailable'}: ${causeOf(failure)}`,
       );
       throw isRefused ? refusal() : new ProviderUnavailable(step.codeSent);
     } finally {
