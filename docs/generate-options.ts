@@ -60,10 +60,12 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Abilities', 'features.abilities', 'features.gateAuthRoutes', 'hooks.abilities'],
   ['Two-factor', 'features.twoFactor', 'twoFactor'],
   ['Passkeys', 'features.passkeys', 'features.conditionalCreate', 'passkeys'],
+  ['Sign-in with providers', 'features.identities', 'identities'],
   ['Step-up', 'confirm'],
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],
   ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
+  ['Sign-in with a provider', 'features.identities', 'identities'],
   [
     'Registration',
     'features.registration',

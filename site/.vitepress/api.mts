@@ -9,6 +9,7 @@ const MODULES = [
   'auth',
   'auth/console',
   'auth/drizzle',
+  'auth/identities',
   'auth/languages',
   'auth/openapi',
   'auth/prisma',

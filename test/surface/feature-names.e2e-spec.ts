@@ -17,6 +17,12 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   // The page of the change of the username is that of the change of the email.
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
+  // The list of features and the type of the options. Its public names have an entry of their own.
+  identities: [
+    /features\/identities|IdentityProvider|IdentitiesOptions|svc-identities|svc_identities/,
+    /^features\/identities\//,
+    2,
+  ],
   tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
