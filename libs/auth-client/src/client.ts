@@ -98,11 +98,11 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     request,
     routes: {
       url,
-      confirm: confirmBy,
       storage: sessions.host,
       call,
       post,
       signIn: enter,
+      confirm: confirmBy,
       createPasskey: passkeys.enrol,
     },
     close() {

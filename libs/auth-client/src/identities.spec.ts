@@ -217,6 +217,7 @@ describe('identities', () => {
       const begun = confirmWith(auth, 'google', { popup: true });
       expect(await returnsInWindow()).toEqual({ way: 'handed-over' });
       await begun;
+      expect(server.last.body).toEqual({ provider: 'google', parameters: GIVEN, attempt_token: 'a' });
       await auth.request('DELETE', ORDERS);
       expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmed');
     });

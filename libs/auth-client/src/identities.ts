@@ -45,15 +45,8 @@ export interface RegistrationRequired {
   email: string | null;
 }
 
-/** The registration is complete when the user opens the link in the mail. So the server answers for every address. */
-export interface RegistrationReceived {
-  status: 'registration-received';
-  two_factor?: undefined;
-  enrolment_required?: undefined;
-}
-
-/** Null if the user is signed in. */
-export type IdentityAnswer = LoginChallenge | EnrolmentChallenge | RegistrationRequired | RegistrationReceived | null;
+/** Null if the user is signed in. A {@link Registration} if there is a new account, and no session yet. */
+export type IdentityAnswer = LoginChallenge | EnrolmentChallenge | RegistrationRequired | Registration | null;
 
 /** How the user gets to the provider. */
 export interface ProviderOptions {
@@ -113,7 +106,7 @@ async function complete(auth: AuthClient, attempt: Attempt, parameters: string):
   if (!auth.session) await auth.restore();
   return way === 'link'
     ? call('POST', pathOf(provider, '/link/callback'), body)
-    : confirm('/confirm-identity/callback', body);
+    : confirm('/confirm-identity/callback', { provider, ...body });
 }
 
 /** Opens a window in the click, before a request: a browser blocks a later one. @returns undefined where there is none */
@@ -196,8 +189,11 @@ const handOver = (name: string, parameters: string) =>
       resolve(false);
     }, ANSWER_MS);
     channel.onmessage = () => {
-      // The second answer: it has arrived.
-      if (isSent) return close();
+      if (isSent) {
+        // The second answer: it has arrived.
+        channel.close();
+        return close();
+      }
       clearTimeout(timer);
       isSent = true;
       channel.postMessage(parameters);

@@ -156,6 +156,8 @@ export interface Registration {
   two_factor?: undefined;
   enrolment_required?: undefined;
   registered?: boolean;
+  /** With `registration.concealExisting`, for every address. */
+  status?: 'registration-received';
   /** Whether the user must open the link in the mail before the first sign-in. */
   requires_verification?: boolean;
 }

@@ -43,6 +43,12 @@ const groups = [
     features.changePassword && ['/password', t`Password`, 'in', later('password')],
     features.twoFactor && ['/two-factor', t`Two-factor`, 'in', later('twoFactor')],
     hasPasskeys && ['/passkeys', t`Passkeys`, 'in', later('passkeys')],
+    config.providers.length > 0 && [
+      '/identities',
+      t`Linked accounts`,
+      'in',
+      later('identities', './views/identities.js'),
+    ],
     features.accountDeletion && ['/account', t`Your data`, 'in', later('yourData')],
   ],
 ].map((entries) => entries.filter(Boolean));
@@ -59,6 +65,7 @@ register([
   ['/confirm-email', t`Confirm your new email`, 'any', later('confirmEmail', './views/mailed-links.js')],
   ['/undo-email', t`Restore your email`, 'any', later('undoEmail', './views/mailed-links.js')],
   ['/unknown-sign-in', t`Was this you?`, 'any', later('unknownSignIn', './views/mailed-links.js')],
+  ['/signed-in', t`One moment`, 'any', later('signedIn', './views/identities.js')],
   ['/staff', t`Staff sign-in`, 'out', later('staff', './views/staff.js')],
 ]);
 

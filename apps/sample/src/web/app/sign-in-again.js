@@ -47,21 +47,23 @@ async function signInAgain(reason) {
   const ownsPasskey = await hasPasskey();
   if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
+  const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
   const former = auth.session.claims.fid;
   isOpen = true;
   const done = await openDialog(t`Sign in again`, (close) => {
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
     const begin = () => place.replaceChildren(...firstStep());
-    const byPassword = async (fields) => {
+    const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields }), 'password');
+    const enter = async (send, first) => {
       if (isTrusted) await account.endAllTrust();
-      const challenge = await auth.login({ email: me.email, ...fields });
+      const challenge = await send();
       if (!challenge) return close(true);
       if (challenge.enrolment_required) {
         close();
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(...secondStep(challenge, 'password', options));
+      place.replaceChildren(...secondStep(challenge, first, options));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
@@ -77,6 +79,9 @@ async function signInAgain(reason) {
         ownsPasskey &&
           (!needsFactor || config.passkeysVerifyUsers) &&
           button(t`Sign in with a passkey`, byPasskey, { class: 'wide' }),
+        ...byProvider.map(([label, work]) =>
+          button(label, () => enter(() => work(choice()), 'identity'), { class: 'wide' }),
+        ),
         !me.has_password && h('p', { class: 'row' }, cancel(close)),
       ].filter(Boolean);
     };
