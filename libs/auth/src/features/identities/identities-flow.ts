@@ -1,6 +1,8 @@
 import { http, type session } from '../../kit';
+import { AccountIdentitiesController, ConfirmIdentityController } from './account-identities.controller';
 import { type BegunAttempt, IdentityAttempts } from './attempts';
 import { IdentitiesController } from './identities.controller';
+import type { ListedIdentity } from './identity.store';
 import type { CallbackAnswer } from './identity-sign-in';
 
 /** The input of {@link IdentityFlow.callback}. */
@@ -73,5 +75,77 @@ export class IdentityFlow extends http.Flow {
     return this.call(IdentitiesController, 'register', source, {
       fields: { ...fields, continuation_token: continuationToken },
     });
+  }
+
+  /** As `GET /identities`: lists the identities of the caller, the oldest first. @throws Unauthenticated, InsufficientScope */
+  async list(source: http.CallSource): Promise<ListedIdentity[]> {
+    return (await this.call(AccountIdentitiesController, 'list', source)).identities;
+  }
+
+  /**
+   * As `POST /identities/:provider/link`: as {@link begin}, to link an identity with the account of the caller.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, NoSuchProvider, ValidationFailed, TooManyRequests, ProviderUnavailable,
+   * StoreUnavailable
+   */
+  beginLink(provider: string, source: http.CallSource, redirectUri?: string): Promise<BegunAttempt> {
+    return this.call(AccountIdentitiesController, 'begin', source, { svcProvider: provider, redirectUri });
+  }
+
+  /**
+   * As `POST /identities/:provider/link/callback`: links an identity with the account of the caller.
+   *
+   * @throws Unauthenticated, InsufficientScope, NoSuchProvider, ProviderRefused, IdentityTaken, SignInRefused, TooManyRequests,
+   * ValidationFailed, ProviderUnavailable, StoreUnavailable
+   */
+  link(provider: string, answer: Omit<IdentityAnswer, 'remember'>, source: http.CallSource): Promise<ListedIdentity> {
+    return this.call(AccountIdentitiesController, 'link', source, { svcProvider: provider, ...answer });
+  }
+
+  /**
+   * As `DELETE /identities/:id`: removes an identity of the caller.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, IdentityNotFound, LastIdentity, StoreUnavailable
+   */
+  unlink(id: string, source: http.CallSource): Promise<void> {
+    return this.call(AccountIdentitiesController, 'unlink', source, { svcIdentity: id });
+  }
+
+  /**
+   * As `POST /confirm-identity`: as {@link begin}, to confirm the identity of the caller.
+   *
+   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, ValidationFailed, TooManyRequests, ProviderUnavailable,
+   * StoreUnavailable
+   */
+  beginConfirmation(provider: string, source: http.CallSource, redirectUri?: string): Promise<BegunAttempt> {
+    return this.call(ConfirmIdentityController, 'begin', source, { provider, redirectUri });
+  }
+
+  /**
+   * As `POST /confirm-identity/callback`: returns a confirmation token for the session of the caller.
+   *
+   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, ProviderRefused, ValidationFailed, TooManyRequests,
+   * ProviderUnavailable, StoreUnavailable
+   */
+  async confirm(provider: string, answer: Omit<IdentityAnswer, 'remember'>, source: http.CallSource): Promise<string> {
+    return (await this.call(ConfirmIdentityController, 'confirm', source, { provider, ...answer })).confirmation_token;
+  }
+
+  /**
+   * As `POST /identities/end-session`: ends the session of the caller. Returns where the browser signs out at its provider.
+   *
+   * @throws Unauthenticated, InsufficientScope, StoreUnavailable
+   */
+  async endSession(source: http.CallSource): Promise<string | null> {
+    return (await this.call(AccountIdentitiesController, 'endSession', source)).end_session_url;
+  }
+
+  /**
+   * As `POST /identities/:provider/logout`: ends the sessions that a provider has signed out.
+   *
+   * @throws BadLogoutToken, ProviderUnavailable, StoreUnavailable
+   */
+  logout(provider: string, logoutToken: string, source: http.CallSource): Promise<void> {
+    return this.call(AccountIdentitiesController, 'logout', source, { svcProvider: provider, logoutToken });
   }
 }

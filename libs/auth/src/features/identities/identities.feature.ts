@@ -1,4 +1,6 @@
-import { Realm, data, defineFeature, limiter } from '../../kit';
+import { Realm, data, defineFeature, event, limiter, mailing, schema } from '../../kit';
+import { AccountIdentities } from './account-identities';
+import { AccountIdentitiesController, ConfirmIdentityController, EXPORTED } from './account-identities.controller';
 import { AttemptDelivery, IdentityAttempts, IdentityCookie } from './attempts';
 import { IdentityFlow } from './identities-flow';
 import { FormAnswer, IdentitiesController } from './identities.controller';
@@ -12,7 +14,8 @@ import { IDENTITY_PROVIDERS, ProviderClients } from './protocol/provider-clients
 import { PROVIDER_REASONS } from './protocol/provider.errors';
 import { providerErrors } from './provider-faults';
 import { ProviderLogouts } from './provider-logout';
-import { IDENTITY_EVENTS } from './identities.events';
+import { IDENTITY_EVENTS, IdentityLinked, IdentityUnlinked } from './identities.events';
+import { IdentityConfirmation } from './identity-confirmation';
 
 const reasons = { ...IDENTITY_REASONS, ...PROVIDER_REASONS };
 
@@ -36,7 +39,14 @@ export const identities = defineFeature('identities', {
     'svc-identities': limiter.perClient(({ identities: limit }) => limit),
   },
   capabilities: { identities: IdentityFlow },
-  controllers: [IdentitiesController],
+  // In this order: a path of the account would be the name of a provider.
+  controllers: [AccountIdentitiesController, IdentitiesController, ConfirmIdentityController],
+  mails: { identityLinked: mailing.CHANGE_MAIL, identityUnlinked: mailing.CHANGE_MAIL },
+  informs: {
+    identityLinked: [event.informOn(IdentityLinked, event.userIdOf)],
+    identityUnlinked: [event.informOn(IdentityUnlinked, event.userIdOf)],
+  },
+  exportedIfUsed: { identities: schema.listOf(EXPORTED) },
   cookies: [IdentityCookie],
   events: IDENTITY_EVENTS,
   providers: [
@@ -49,8 +59,19 @@ export const identities = defineFeature('identities', {
     ProviderLogouts,
     IdentityRegistration,
     IdentitySignIn,
+    AccountIdentities,
+    IdentityConfirmation,
   ],
-  on: { originCurrent: isLinked },
+  on: {
+    originCurrent: isLinked,
+    sessionStored: async (services, stored) => {
+      await services.get(ProviderLogouts).requireLive(stored);
+      return {};
+    },
+    signInWays: async (services, userId) => (sql) => services.get(AccountIdentities).waysOf(sql, userId),
+    confirmsWith: (services, userId) => services.get(IdentityConfirmation).methodsOf(userId),
+    takeover: (services, taken) => services.get(AccountIdentities).removeAll(taken),
+  },
   data: {
     entities: [{ entity: Identity, migration: CreateSvcIdentities1764600000000 }],
     stores: [IdentityStore],

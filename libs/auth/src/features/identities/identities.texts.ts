@@ -14,3 +14,10 @@ declare module '../../foundation/platform/messages' {
 }
 
 export const identitiesText = featureTexts(IDENTITIES_MESSAGES);
+
+declare module '../../foundation/ports/mail' {
+  interface ChangeMails {
+    identityLinked: ChangeTemplate;
+    identityUnlinked: ChangeTemplate;
+  }
+}

@@ -141,6 +141,9 @@ export const RequiredEmail = (): PropertyDecorator =>
 /** A required string without its own length limit, such as a token. The body limit applies. */
 export const RequiredString = (): PropertyDecorator => Field({ type: 'string', required: true });
 
+/** An optional string without its own length limit: see {@link RequiredString}. */
+export const OptionalString = (): PropertyDecorator => Field({ type: 'string', required: false });
+
 /** A required JSON object with any content. */
 export const RequiredObject = (): PropertyDecorator => Field({ type: 'object', required: true });
 
