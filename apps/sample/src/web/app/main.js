@@ -1,7 +1,6 @@
 import { takeLink } from './mailed-link.js';
 // It listens to the session before this module does.
 import { life } from './life.js';
-import { isSigningInAgain } from './sign-in-again.js';
 import './step-up.js';
 import { auth, canStore, hasPasskeys, unreachable } from './auth.js';
 import { config } from './config.js';
@@ -12,6 +11,7 @@ import { drawFoot, drawFrame } from './frame.js';
 import { intro, trials } from './intro.js';
 import { t } from './language.js';
 import { address, forgetAddress, present, register, show } from './router.js';
+import { isSigningInAgain } from './user.js';
 import { emailCode } from './views/email-code.js';
 import { forgotPassword } from './views/forgot-password.js';
 import { passkeyRegistration, registration } from './views/registration.js';

@@ -6,7 +6,7 @@ import { button } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { present } from './router.js';
-import { hasPasskey, user } from './user.js';
+import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
 
@@ -16,11 +16,6 @@ const QUESTIONS = {
   factor_required: t`Your password alone is not enough for this. Sign in again with your second factor.`,
 };
 const TRUSTED = t`The trust in your devices ends, because on them your password would be enough.`;
-
-let isOpen = false;
-
-/** Whether the user signs in again, for a request of the current view. */
-export const isSigningInAgain = () => isOpen;
 
 const cancelled = () => Object.assign(new Error('Not signed in again.'), { reason: 'cancelled' });
 
@@ -49,7 +44,7 @@ async function signInAgain(reason) {
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
   const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
   const former = auth.session.claims.fid;
-  isOpen = true;
+  signsInAgain(true);
   const done = await openDialog(t`Sign in again`, (close) => {
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
     const begin = () => place.replaceChildren(...firstStep());
@@ -88,7 +83,7 @@ async function signInAgain(reason) {
     begin();
     return [place];
   });
-  isOpen = false;
+  signsInAgain(false);
   // The new session replaces the former one.
   if (done && auth.session?.claims.fid !== former) await auth.endSession(former).catch(() => undefined);
   return done === true;
