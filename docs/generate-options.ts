@@ -60,7 +60,6 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Abilities', 'features.abilities', 'features.gateAuthRoutes', 'hooks.abilities'],
   ['Two-factor', 'features.twoFactor', 'twoFactor'],
   ['Passkeys', 'features.passkeys', 'features.conditionalCreate', 'passkeys'],
-  ['Sign-in with providers', 'features.identities', 'identities'],
   ['Step-up', 'confirm'],
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],

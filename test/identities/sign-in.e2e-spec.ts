@@ -76,7 +76,7 @@ describe('a sign-in with a provider', () => {
   it('needs at most six round trips in a row', async () => {
     await host.signIn();
     const begun = await host.begin();
-    const parameters = host.acme.signedIn(begun.authorization_url, GRACE);
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
     await t.calm();
     const counted = new RoundTrips(t);
     await host.send(parameters, begun.attempt_token).expect(200);
@@ -108,8 +108,8 @@ describe('an attack on a sign-in with a provider', () => {
 
   it('has no effect with the token or the state of another attempt, and uses none up', async () => {
     const [victim, attacker] = [await host.begin(), await host.begin()];
-    const parameters = host.acme.signedIn(victim.authorization_url, GRACE);
-    const forged = host.acme.signedIn(attacker.authorization_url, { ...GRACE, sub: 'attacker' });
+    const parameters = await host.signedIn(victim.authorization_url, GRACE);
+    const forged = await host.signedIn(attacker.authorization_url, { ...GRACE, sub: 'attacker' });
     // A stolen callback in another browser, and the login of an attacker in the browser of a victim.
     await refused(host.send(parameters, attacker.attempt_token));
     await refused(host.send(forged, victim.attempt_token));
@@ -122,12 +122,12 @@ describe('an attack on a sign-in with a provider', () => {
 
   it('has no effect with the answer of another provider', async () => {
     const [acme, other] = [await host.begin('acme'), await host.begin('other')];
-    const parameters = host.other.signedIn(other.authorization_url, GRACE);
+    const parameters = await host.signedIn(other.authorization_url, GRACE);
     await refused(host.send(parameters, other.attempt_token, 'acme'));
     const mixed = new URLSearchParams(parameters);
     mixed.set('state', new URL(acme.authorization_url).searchParams.get('state')!);
     await refused(host.send(String(mixed), acme.attempt_token, 'acme'));
-    expect(host.acme.asked).not.toContain('/token');
+    expect(host.acme.requests).not.toContain('token');
     await host.send(parameters, other.attempt_token, 'other').expect(200);
   });
 
@@ -135,7 +135,7 @@ describe('an attack on a sign-in with a provider', () => {
     await host.signIn();
     for (let round = 0; round < 5; round++) {
       const begun = await host.begin();
-      const parameters = host.acme.signedIn(begun.authorization_url, GRACE);
+      const parameters = await host.signedIn(begun.authorization_url, GRACE);
       const answers = await Promise.all(
         Array.from({ length: 4 }, async () => (await host.send(parameters, begun.attempt_token)).status),
       );
@@ -146,7 +146,7 @@ describe('an attack on a sign-in with a provider', () => {
   it('creates one account of one person from two browsers at the same time', async () => {
     const begun = await Promise.all([host.begin(), host.begin(), host.begin()]);
     const answers = await Promise.all(
-      begun.map((one) => host.send(host.acme.signedIn(one.authorization_url, GRACE), one.attempt_token)),
+      begun.map(async (one) => host.send(await host.signedIn(one.authorization_url, GRACE), one.attempt_token)),
     );
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
     expect(await t.database.query('SELECT count(*)::int AS n FROM members')).toEqual([{ n: 1 }]);
@@ -155,7 +155,7 @@ describe('an attack on a sign-in with a provider', () => {
 
   it('finds the attempt over at its end', async () => {
     const begun = await host.begin();
-    const parameters = host.acme.signedIn(begun.authorization_url, GRACE);
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
     t.clock.advance(600);
     await refused(host.send(parameters, begun.attempt_token));
   });
@@ -167,10 +167,10 @@ describe('a provider that is away', () => {
   it('is answered 503, and the attempt is used up only if the code was sent', async () => {
     await host.signIn();
     const begun = await host.begin();
-    const parameters = host.acme.signedIn(begun.authorization_url, GRACE);
-    host.acme.down.add('/token');
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
+    host.acme.answer('token', (_, response) => response.writeHead(503).end());
     await host.send(parameters, begun.attempt_token).expect(503);
-    host.acme.down.clear();
+    host.acme.answer('token');
     await host.send(parameters, begun.attempt_token).expect(422);
   });
 });

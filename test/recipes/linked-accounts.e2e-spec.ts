@@ -1,5 +1,8 @@
 import { Client } from 'pg';
 import { blocksOf } from '../docs/blocks';
+import { IdentityHost } from '../support/flows/identities';
+import { claimsOf } from '../support/hosts/app';
+import { member } from '../support/hosts/members';
 import { type TestDatabase, createDatabase } from '../support/stores/database';
 
 const blocks = blocksOf('docs/recipes/moving-here.md').filter(({ language }) => language === 'sql');
@@ -138,5 +141,23 @@ describe('the import of linked accounts, as in its recipe', () => {
     );
     await client.query(importFrom('account'));
     expect(await stored()).toEqual([IDENTITIES_OF_ADA[0], { ...IDENTITIES_OF_ADA[1], user_id: BOB }]);
+  });
+});
+
+describe('a user with an imported account', () => {
+  const host = new IdentityHost();
+
+  it('signs in at the provider, whatever email it states', async () => {
+    const userId = await member(host.t, 'ada@example.com');
+    const former = new Client({ connectionString: host.t.databaseUrl });
+    await former.connect();
+    await former.query(PROVIDERS);
+    await former.query('INSERT INTO providers VALUES ($1, $1, $2)', ['acme', host.acme.issuer]);
+    await former.query('CREATE TEMPORARY TABLE federated_credentials (user_id text, provider text, subject text)');
+    await former.query('INSERT INTO federated_credentials VALUES ($1, $2, $3)', [userId, 'acme', 'ada-1']);
+    await former.query(importFrom('federated_credentials'));
+    await former.end();
+    const { body } = await host.signIn({ sub: 'ada-1', email: 'lovelace@example.org' });
+    expect(claimsOf(body.access_token)).toMatchObject({ sub: userId, amr: ['fed'] });
   });
 });

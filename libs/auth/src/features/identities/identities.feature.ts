@@ -64,10 +64,6 @@ export const identities = defineFeature('identities', {
   ],
   on: {
     originCurrent: isLinked,
-    sessionStored: async (services, stored) => {
-      await services.get(ProviderLogouts).requireLive(stored);
-      return {};
-    },
     signInWays: async (services, userId) => (sql) => services.get(AccountIdentities).waysOf(sql, userId),
     confirmsWith: (services, userId) => services.get(IdentityConfirmation).methodsOf(userId),
     takeover: (services, taken) => services.get(AccountIdentities).removeAll(taken),

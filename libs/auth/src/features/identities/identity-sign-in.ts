@@ -63,6 +63,8 @@ export class IdentitySignIn {
   }
 }
 
-/** The hook `originCurrent`: whether an identity is still linked. Records the sign-in. */
-export const isLinked = (services: RealmScope, { id }: session.SessionOrigin): Promise<boolean> =>
-  services.get(IdentityStore).touch(id, null);
+/** The hook `originCurrent`: whether an identity is still linked, and its provider has not signed it out. Records the sign-in. */
+export async function isLinked(services: RealmScope, origin: session.SessionOrigin): Promise<boolean> {
+  const checked = [services.get(IdentityStore).touch(origin.id, null), services.get(ProviderLogouts).isLive(origin)];
+  return !(await Promise.all(checked)).includes(false);
+}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Realm, SecurityStore, crypto, errors, identity, session } from '../../kit';
+import { Clock, Realm, SecurityStore, crypto, identity, session } from '../../kit';
 import { IdentityStore, providerSession } from './identity.store';
 import { type LogoutNotice, ProviderClients } from './protocol/provider-clients';
 import { BadLogoutToken, ProviderRefused } from './protocol/provider.errors';
@@ -72,10 +72,9 @@ export class ProviderLogouts {
     for (const [i, at] of marked.entries()) if (at !== null) await this.store.take(keys[i]!);
   }
 
-  /** The hook `sessionStored`: no session starts if a logout came since the sign-in was admitted. @throws Unauthenticated */
-  async requireLive({ origin, userId }: Pick<session.StoredSession, 'origin' | 'userId'>): Promise<void> {
-    const marked = origin ? await this.store.getMany(this.keysOf(origin)) : [];
-    if (marked.some((at) => at !== null)) throw new errors.Unauthenticated(false).withReason('revoked_token', userId);
+  /** Whether no logout came since the sign-in was admitted. Asked after its session was stored. @throws StoreUnavailable */
+  async isLive(origin: session.SessionOrigin): Promise<boolean> {
+    return (await this.store.getMany(this.keysOf(origin))).every((at) => at === null);
   }
 
   private mark(ended: string): Promise<void> {
