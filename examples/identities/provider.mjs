@@ -1,6 +1,6 @@
 // An OpenID provider for development: any login is accepted, and the password is not checked.
 import { createHash, randomBytes } from 'node:crypto';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 const { PORT = '4000', HOST = 'localhost', APP_URL = 'http://localhost:3000' } = process.env;
 const { PROVIDER_URL = `http://localhost:${PORT}` } = process.env;

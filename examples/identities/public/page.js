@@ -1,4 +1,4 @@
-import { createAuthClient } from '/client/auth-client.min.js';
+import { createAuthClient } from './client/auth-client.min.js';
 import {
   confirmWith,
   finishSignIn,
@@ -6,7 +6,7 @@ import {
   linkedIdentities,
   signInWith,
   unlink,
-} from '/client/auth-identities.min.js';
+} from './client/auth-identities.min.js';
 
 const [message, user, ways, linked] = ['message', 'user', 'ways', 'linked'].map((id) => document.getElementById(id));
 

@@ -124,14 +124,20 @@ function openWindow(): { child: Window; channel: BroadcastChannel } | undefined 
   return undefined;
 }
 
+/** Without parameters it says that the other one is heard. */
+const say = (channel: BroadcastChannel, parameters = '') =>
+  // A BroadcastChannel reaches its own origin only and takes no target.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  channel.postMessage(parameters);
+
 /** Waits until the page of the callback, in the window, has sent what it has received. */
 const received = ({ child, channel }: { child: Window; channel: BroadcastChannel }, signal?: AbortSignal) => {
   const ended = new AbortController();
   return new Promise<string>((resolve, reject) => {
-    channel.onmessage = ({ data }) => {
-      channel.postMessage('');
+    channel.addEventListener('message', ({ data }: MessageEvent<string>) => {
+      say(channel);
       if (data) resolve(data);
-    };
+    });
     // The window of a page with `Cross-Origin-Opener-Policy` counts as closed. One that is still open completes without this page.
     addEventListener('focus', () => child.closed && reject(left()), ended);
     signal?.addEventListener('abort', () => reject(signal.reason), ended);
@@ -188,7 +194,7 @@ const handOver = (name: string, parameters: string) =>
       channel.close();
       resolve(false);
     }, ANSWER_MS);
-    channel.onmessage = () => {
+    channel.addEventListener('message', () => {
       if (isSent) {
         // The second answer: it has arrived.
         channel.close();
@@ -196,10 +202,10 @@ const handOver = (name: string, parameters: string) =>
       }
       clearTimeout(timer);
       isSent = true;
-      channel.postMessage(parameters);
+      say(channel, parameters);
       resolve(true);
-    };
-    channel.postMessage('');
+    });
+    say(channel);
   });
 
 /**

@@ -43,7 +43,9 @@ async function confirm(methods) {
       h('p', {}, t`We ask before important changes, and then not again for a few minutes.`),
       canUsePassword && byPassword,
       canUsePasskey && button(t`Confirm with a passkey`, byPasskey, { class: 'wide' }),
-      ...byProvider.map(([label, work]) => button(label, () => work().then(() => close(true)), { class: 'wide' })),
+      ...byProvider.map(([label, confirmBy]) =>
+        button(label, () => confirmBy().then(() => close(true)), { class: 'wide' }),
+      ),
       !canUsePassword && h('p', { class: 'row' }, cancel(close)),
     ].filter(Boolean);
   });
