@@ -17,6 +17,7 @@ const MODULES = [
   'auth/testing',
   'auth-client',
   'auth-client/account',
+  'auth-client/identities',
   'auth-client/react',
   'auth-client/vue',
 ];

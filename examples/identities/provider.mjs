@@ -1,7 +1,6 @@
-// An OpenID provider for development, in the place of Google: any login is accepted, and the password is not checked. A
-// login that begins with "unverified" has an address that is not verified.
+// An OpenID provider for development: any login is accepted, and the password is not checked.
 import { createHash, randomBytes } from 'node:crypto';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 const { PORT = '4000', HOST = 'localhost', APP_URL = 'http://localhost:3000' } = process.env;
 const { PROVIDER_URL = `http://localhost:${PORT}` } = process.env;
@@ -9,13 +8,12 @@ const { PROVIDER_URL = `http://localhost:${PORT}` } = process.env;
 const provider = new Provider(PROVIDER_URL, {
   clients: [
     {
-      client_id: 'google-login',
+      client_id: 'identities',
       client_secret: 'only for the local provider',
-      redirect_uris: [`${APP_URL}/google/callback`],
-      token_endpoint_auth_method: 'client_secret_post',
+      redirect_uris: [`${APP_URL}/signed-in/local`],
     },
   ],
-  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], auth_time: null },
   // As at Google, the ID token contains the profile.
   conformIdTokenClaims: false,
   pkce: { required: () => true },
@@ -25,7 +23,7 @@ const provider = new Provider(PROVIDER_URL, {
     claims: () => ({
       sub: createHash('sha256').update(login).digest('hex').slice(0, 21),
       email: login,
-      email_verified: !login.startsWith('unverified'),
+      email_verified: true,
       name: login.split('@')[0],
     }),
   }),
