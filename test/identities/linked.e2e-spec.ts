@@ -61,7 +61,7 @@ describe('the identities of an account', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('are not linked with a second account, and the answer tells nothing about the first', async () => {
+  it('are not linked with a second account, and the answer shows nothing about the first', async () => {
     await linkedTo(await withPassword());
     const bob = await withPassword('bob@example.org');
     const { status, body } = await host.link(bob, bob.proof, AT_OTHER);
@@ -90,7 +90,7 @@ describe('the identities of an account', () => {
     expect(refused.map(({ status, body }) => [status, body])).toEqual(refused.map(() => [422, REFUSED]));
     const begun = await begin();
     const signIn = await host.send(
-      host.other.signedIn(begun.authorization_url, AT_OTHER),
+      await host.signedIn(begun.authorization_url, AT_OTHER),
       begun.attempt_token,
       'other',
     );

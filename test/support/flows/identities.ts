@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import { oidc } from '@svc/auth/identities';
 import type { SoftAuthenticator } from '@svc/auth/testing';
-import { TestApp, type Tokens } from '../hosts/app';
+import { TestApp, type TestAppOptions, type Tokens } from '../hosts/app';
 import { Mailbox, memberOptions } from '../hosts/members';
 import { CLIENT_SECRET, IdentityProviderHost, type Person as Claims } from '../identity-provider/identity-provider';
 import { answerOf } from '../identity-provider/visit';
@@ -53,9 +53,9 @@ export class IdentityHost {
     private readonly provider: Partial<Parameters<typeof oidc>[0]>,
   ) {}
 
-  static async start(options: Partial<AuthModuleOptions> = {}): Promise<IdentityHost> {
+  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<IdentityHost> {
     const host = new IdentityHost(options, {});
-    host.t = await TestApp.start({ options: await host.prepared() });
+    host.t = await TestApp.start({ options: await host.prepared(), ...more });
     return host;
   }
 

@@ -7,7 +7,14 @@
  *
  * @module @svc/auth/identities
  */
-export { BadContinuation, IdentityNotFound, IdentityNotLinked, IdentityTaken, LastIdentity, NoSuchProvider } from './identities.errors';
+export {
+  BadContinuation,
+  IdentityNotFound,
+  IdentityNotLinked,
+  IdentityTaken,
+  LastIdentity,
+  NoSuchProvider,
+} from './identities.errors';
 export { IdentityFlow } from './identities-flow';
 export { Identity } from './identity.entity';
 export { IdentityLinked, IdentityUnlinked } from './identities.events';

@@ -182,7 +182,7 @@ describe('the protocol with an OpenID provider', () => {
     make();
     await expect(t.signIn()).rejects.toMatchObject(REFUSED);
     expect(lines).toEqual([expect.stringContaining(cause)]);
-    expect(lines[0]).toMatch(/^The identity provider "main" was not believed: /);
+    expect(lines[0]).toMatch(/^The identity provider "main" was refused: /);
   });
 
   it('refuses algorithms without a public key also if the provider announces them', async () => {
