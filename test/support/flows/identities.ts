@@ -91,6 +91,7 @@ export class IdentityHost {
     const client = { clientId: 'app', clientSecret: CLIENT_SECRET };
     return memberOptions(this.mailbox, {
       ...options,
+      mail: { mailer: this.mailbox, ...options.mail },
       features: { identities: true, ...options.features },
       identities: {
         providers: {
