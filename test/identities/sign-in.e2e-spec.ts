@@ -4,7 +4,7 @@ import { GRACE, IdentityHost, PAGES, REFUSED } from '../support/flows/identities
 import { RoundTrips } from '../support/stores/round-trips';
 
 describe('a sign-in with a provider', () => {
-  const host = new IdentityHost();
+  const host = IdentityHost.forFile();
   const { t } = host;
   const identities = () => t.database.query('SELECT user_id, provider, issuer, subject, email FROM svc_identities');
 
@@ -93,13 +93,13 @@ describe('a sign-in with a provider', () => {
       const { status, body } = await t.http.post('/auth/identities/acme').send({ redirect_uri });
       expect([status, Object.keys(body.errors)]).toEqual([422, ['redirect_uri']]);
     }
-    await t.http.post('/auth/identities/nobody').expect(404);
+    await t.http.post('/auth/identities/unknown').expect(404);
     await t.http.post('/auth/identities/constructor').expect(404);
   });
 });
 
 describe('an attack on a sign-in with a provider', () => {
-  const host = new IdentityHost();
+  const host = IdentityHost.forFile();
   const { t } = host;
   const refused = async (answer: PromiseLike<{ status: number; body: unknown }>): Promise<void> => {
     const { status, body } = await answer;
@@ -162,7 +162,7 @@ describe('an attack on a sign-in with a provider', () => {
 });
 
 describe('a provider that is away', () => {
-  const host = new IdentityHost();
+  const host = IdentityHost.forFile();
 
   it('is answered 503, and the attempt is used up only if the code was sent', async () => {
     await host.signIn();
@@ -176,7 +176,7 @@ describe('a provider that is away', () => {
 });
 
 describe('a sign-in with a provider where registrations conceal accounts', () => {
-  const host = new IdentityHost({
+  const host = IdentityHost.forFile({
     emailVerification: { blockUnverifiedLogin: true },
     registration: { concealExisting: true },
   } as never);

@@ -145,7 +145,7 @@ describe('the import of linked accounts, as in its recipe', () => {
 });
 
 describe('a user with an imported account', () => {
-  const host = new IdentityHost();
+  const host = IdentityHost.forFile();
 
   it('signs in at the provider, whatever email it states', async () => {
     const userId = await member(host.t, 'ada@example.com');

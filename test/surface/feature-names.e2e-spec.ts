@@ -87,12 +87,19 @@ describe('a feature with a factor', () => {
   const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
 
   it.each<[name: string, words: RegExp, more: string[]]>([
-    ['passkeys', /passkey/i, []],
+    // The user of the last way to sign in learns which others there are.
+    [
+      'passkeys',
+      /passkey/i,
+      ['features/identities/identities.languages.ts', 'features/identities/identities.texts.ts'],
+    ],
     [
       'codes',
       // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
       /two-?_?factor(?!s)|recovery_?-?code|totp/i,
       [
+        // A logout at a provider also ends a sign-in that waits for a second factor.
+        'features/identities/provider-logout.ts',
         'foundation/ports/presenter.ts',
         // The fields of the second factor in a model or table of an ORM.
         'identity/users/mapped-fields.ts',

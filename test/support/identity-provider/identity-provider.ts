@@ -58,7 +58,7 @@ export const CLIENTS: ProviderClient[] = [
 ];
 
 /**
- * A real OpenID provider on loopback. Whoever opens the address of its sign-in is signed in at once, as {@link signedIn} says.
+ * A real OpenID provider on loopback. Each visitor of the address of its sign-in is signed in at once, as {@link signedIn} says.
  * Its answers can be made wrong, held back or replaced.
  */
 export class IdentityProviderHost {

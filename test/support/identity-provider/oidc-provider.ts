@@ -42,7 +42,7 @@ interface Settings {
   readonly claimsOf: (subject: string) => Record<string, unknown>;
 }
 
-/** A provider in which nobody is asked: who opens its sign-in has agreed to everything. */
+/** A provider in which no person is asked: who opens its sign-in has agreed to everything. */
 export function newProvider(issuer: string, { clients, key, claimsOf }: Settings): OidcProvider {
   const configuration = {
     clients: clients.map((client) => ({ backchannel_logout_session_required: true, ...client })),
@@ -53,10 +53,9 @@ export function newProvider(issuer: string, { clients, key, claimsOf }: Settings
     pkce: { required: () => true },
     acrValues: ['urn:example:two-factors'],
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'amr', 'acr'],
       email: ['email', 'email_verified'],
       profile: ['name'],
-      acr: null,
       auth_time: null,
       sid: null,
     },

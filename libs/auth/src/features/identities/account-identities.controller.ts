@@ -141,7 +141,7 @@ export class ConfirmIdentityController {
     summary: 'Begins to prove at a provider that the user is there',
     note: 'The provider asks the person to sign in again. Answers 423 where another method is needed.',
     gates: [http.RequireIfPinned('svc.account')],
-    limiter: 'svc-confirm',
+    limiter: attemptRoute.limiter,
     steps: attemptRoute.steps,
     answer: attemptRoute.answer,
     refusals: [

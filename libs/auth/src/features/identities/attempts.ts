@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Clock, Realm, SecurityStore, crypto, errors, http, identity, input, mailing, schema } from '../../kit';
 import { IdentityNotLinked, NoSuchProvider } from './identities.errors';
-import { type Checks, ProviderClients, type ProviderIdentity } from './protocol/provider-clients';
+import { type Checks, ProviderClients } from './protocol/provider-clients';
+import type { ProviderIdentity } from './protocol/provider-identity.policy';
 import { ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
 
 /** What an attempt is for. Those of a session belong to it. */

@@ -10,7 +10,7 @@ export class NoSuchProvider extends errors.AuthException {
 
 /**
  * No account has the identity, and none is created: 409. An account has the address, and the provider has proved that it is that
- * of the person; or the guard registers nobody. The person can sign in another way, and link the identity.
+ * of the person; or the guard registers no user. The person can sign in another way, and link the identity.
  */
 export class IdentityNotLinked extends errors.AuthException {
   constructor() {
@@ -28,7 +28,7 @@ export class BadContinuation extends errors.AuthException {
   }
 }
 
-/** Another account has the identity: 409. Nothing tells which account. */
+/** Another account has the identity: 409. The answer does not show which account. */
 export class IdentityTaken extends errors.AuthException {
   constructor() {
     super('identity_taken', { status: 409, text: identitiesText('auth.identity_taken') });

@@ -74,12 +74,12 @@ export const identitiesLanguages: texts.InEachLanguage<
     },
     mails: {
       identityLinked: {
-        subject: 'Nuevo inicio de sesión vinculado a su cuenta de {appName}',
+        subject: 'Nuevo acceso vinculado a su cuenta de {appName}',
         title: 'Se ha vinculado un inicio de sesión',
         body: 'Se ha vinculado una cuenta de otro servicio a su cuenta de {appName}. Con ella se puede iniciar sesión.',
       },
       identityUnlinked: {
-        subject: 'Inicio de sesión desvinculado de su cuenta de {appName}',
+        subject: 'Acceso desvinculado de su cuenta de {appName}',
         title: 'Se ha desvinculado un inicio de sesión',
         body: 'Se ha desvinculado una cuenta de otro servicio de su cuenta de {appName}. Ya no se puede iniciar sesión con ella.',
       },

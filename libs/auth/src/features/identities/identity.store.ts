@@ -154,7 +154,7 @@ export class IdentityStore {
   async export(userId: string): Promise<ExportedIdentity[]> {
     const stored = await this.listOf(userId).catch(deadline.valueIf(pg.isMissing, []));
     return stored.map((row) => {
-      const { id: _, ...shown } = shownOf(row);
+      const { id: _, ...shown } = listedIdentity(row);
       return { ...shown, issuer: row.issuer, subject: row.subject };
     });
   }
@@ -207,7 +207,7 @@ export const originOf = (
 });
 
 /** The fields of an identity that its owner sees. */
-export const shownOf = ({ id, provider, email, linkedAt, lastUsedAt }: StoredIdentity): ListedIdentity => ({
+export const listedIdentity = ({ id, provider, email, linkedAt, lastUsedAt }: StoredIdentity): ListedIdentity => ({
   id,
   provider,
   email,

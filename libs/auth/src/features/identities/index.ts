@@ -7,11 +7,11 @@
  *
  * @module @svc/auth/identities
  */
-export { BadContinuation, IdentityNotLinked, IdentityTaken, LastIdentity, NoSuchProvider } from './identities.errors';
+export { BadContinuation, IdentityNotFound, IdentityNotLinked, IdentityTaken, LastIdentity, NoSuchProvider } from './identities.errors';
 export { IdentityFlow } from './identities-flow';
 export { Identity } from './identity.entity';
 export { IdentityLinked, IdentityUnlinked } from './identities.events';
-export { ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
+export { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './protocol/provider.errors';
 export { apple, github, gitlab, google, keycloak, microsoft, oidc } from './providers';
 export type { IdentityAnswer } from './identities-flow';
 export type { IdentitiesOptions } from './identities.options';
@@ -19,14 +19,5 @@ export type { ListedIdentity } from './identity.store';
 export type { RegistrationRequired } from './identity-registration';
 export type { BegunAttempt } from './attempts';
 export type { CallbackAnswer } from './identity-sign-in';
-export type {
-  AppleOptions,
-  ClientKey,
-  GithubOptions,
-  GoogleOptions,
-  IdentityProvider,
-  KeycloakOptions,
-  MicrosoftOptions,
-  OidcOptions,
-  ProviderOptions,
-} from './providers';
+export type { AppleOptions, GithubOptions, GoogleOptions, KeycloakOptions, MicrosoftOptions } from './providers';
+export type { ClientKey, IdentityProvider, OidcOptions, ProviderOptions } from './providers.options';

@@ -1,4 +1,4 @@
-import { algorithmOf } from './protocol/openid-library';
+import { signingAlgorithm } from './protocol/openid-library';
 import { type ProviderSettings, settingsOf } from './providers';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -115,7 +115,7 @@ function credentialFault({ credential, factory }: ProviderSettings): string | fa
     : 'Set privateKey.pem to an RSA key of 2,048 bits, P-256, P-384 or Ed25519.';
   let algorithm: string | undefined;
   try {
-    algorithm = algorithmOf(pem);
+    algorithm = signingAlgorithm(pem);
   } catch {
     return `privateKey is no private key as PEM. ${cure}`;
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, identity, session } from '../../kit';
 import { IdentityStore, providerSession } from './identity.store';
-import { type LogoutNotice, ProviderClients } from './protocol/provider-clients';
+import { type SignedOut, ProviderClients } from './protocol/provider-clients';
 import { BadLogoutToken, ProviderRefused } from './protocol/provider.errors';
 
 /** Sessions that a logout ends: those of a user that an account at the provider has started, or one session of it there. */
@@ -27,17 +27,17 @@ export class ProviderLogouts {
    */
   async end(provider: string, token: string): Promise<void> {
     if (!this.clients.find(provider)) throw new BadLogoutToken();
-    const notice = await this.clients.verifyLogout(provider, token);
-    const used = `svc:idp-jti:${this.realm.guard}:${crypto.sha256(JSON.stringify([notice.issuer, notice.jti]))}`;
+    const signedOut = await this.clients.verifyLogout(provider, token);
+    const used = `svc:idp-jti:${this.realm.guard}:${crypto.sha256(JSON.stringify([signedOut.issuer, signedOut.jti]))}`;
     const [isUsed] = await this.store.getMany([used]);
     if (isUsed != null) throw new BadLogoutToken();
-    for (const [userId, origin] of await this.endedBy(notice)) await this.endOf(userId, origin);
+    for (const [userId, origin] of await this.endedBy(signedOut)) await this.endOf(userId, origin);
     // Last: a token whose sessions have not ended can be sent again.
-    const seconds = notice.expiresAt - this.clock.seconds() + this.realm.options.leeway + identity.CLOCK_MARGIN;
+    const seconds = signedOut.expiresAt - this.clock.seconds() + this.realm.options.leeway + identity.CLOCK_MARGIN;
     await this.store.add(used, 'true', Math.max(1, seconds));
   }
 
-  private async endedBy({ issuer, subject, sid }: LogoutNotice): Promise<Ended[]> {
+  private async endedBy({ issuer, subject, sid }: SignedOut): Promise<Ended[]> {
     const of = sid === null ? undefined : providerSession(issuer, sid);
     // Before the sessions are read: a session that is stored from now on finds the mark.
     if (of) await this.mark(of);

@@ -36,8 +36,10 @@ const NO_ANSWER: readonly unknown[] = [
 export function answerVerdict({ name, code, error }: StepFailure): 'refused' | 'unavailable' {
   switch (name) {
     case 'AuthorizationResponseError':
-    case 'WWWAuthenticateChallengeError':
       return 'refused';
+    // So does a provider answer that does not know the client, or its secret (RFC 6749 §5.2).
+    case 'WWWAuthenticateChallengeError':
+      return 'unavailable';
     case 'ResponseBodyError':
       return NOT_ABOUT_THE_CODE.includes(error) ? 'unavailable' : 'refused';
     default:

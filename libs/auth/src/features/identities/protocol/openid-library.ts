@@ -33,7 +33,7 @@ export function openidLibrary(isInstalled: (name: peer.PeerName) => boolean = pe
 }
 
 /** The algorithm with which a private key signs (RFC 7518 §3.1); undefined for a key that is too weak or of another kind. */
-export function algorithmOf(pem: string): string | undefined {
+export function signingAlgorithm(pem: string): string | undefined {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = createPrivateKey(pem);
   if (type === 'rsa') return (details?.modulusLength ?? 0) >= 2048 ? 'RS256' : undefined;
   if (type === 'ed25519') return 'EdDSA';
@@ -66,7 +66,7 @@ export async function clientAuthentication(
     return client.ClientSecretPost(secret);
   }
   const { pem, keyId } = credential.key;
-  return client.PrivateKeyJwt({ key: await keyOf(library, pem, algorithmOf(pem)!), kid: keyId });
+  return client.PrivateKeyJwt({ key: await keyOf(library, pem, signingAlgorithm(pem)!), kid: keyId });
 }
 
 /** Without a list, the provider supports `client_secret_basic` (OpenID Connect Discovery §3). */

@@ -1,11 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Clock, errors, isProduction, pg } from '../../../kit';
-import { type IdentityProvider, type ProviderSettings, settingsOf } from '../providers';
+import { type ProviderSettings, settingsOf } from '../providers';
+import type { IdentityProvider } from '../providers.options';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
 import { type Configuration, openidLibrary } from './openid-library';
-import { type Claims, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
+import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
 import { ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
 
@@ -25,24 +26,8 @@ export interface Checks {
   readonly fresh: boolean;
 }
 
-/** The verified answer of a provider. Every text is bounded: subject and sid by 255 characters, email by 254. */
-export interface ProviderIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  /** As the provider gives it; a claim only. Null for a text that is no address. */
-  readonly email: string | null;
-  /** Whether the provider says that it has verified the address: see `provesAddress`. */
-  readonly emailVerified: boolean;
-  readonly name: string | null;
-  readonly amr: readonly string[];
-  readonly acr: string | null;
-  /** Unix seconds. */
-  readonly authTime: number | null;
-  readonly sid: string | null;
-}
-
 /** A verified logout token. */
-export interface LogoutNotice {
+export interface SignedOut {
   readonly issuer: string;
   readonly subject: string | null;
   readonly sid: string | null;
@@ -135,16 +120,20 @@ export class ProviderClients {
    * @throws ProviderRefused, ProviderUnavailable
    */
   exchange(name: string, parameters: URLSearchParams, checks: Checks): Promise<ProviderIdentity> {
-    return this.step(name, async (step) => {
-      const { settings } = step;
-      const { claims: rules, clockToleranceSeconds } = settings;
-      const configuration = await step.configuration();
-      const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
-      if ('refused' in identity) throw new RefusedAnswer(identity.refused);
-      if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
-        throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
-      return identity;
-    });
+    return this.step(
+      name,
+      async (step) => {
+        const { settings } = step;
+        const { claims: rules, clockToleranceSeconds } = settings;
+        const configuration = await step.configuration();
+        const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
+        if ('refused' in identity) throw new RefusedAnswer(identity.refused);
+        if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
+          throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
+        return identity;
+      },
+      () => new ProviderRefused(),
+    );
   }
 
   private async claimsOf(
@@ -172,7 +161,7 @@ export class ProviderClients {
   }
 
   /** Verifies a logout token. The caller refuses a `jti` that was used. @throws BadLogoutToken, ProviderUnavailable */
-  verifyLogout(name: string, token: string): Promise<LogoutNotice> {
+  verifyLogout(name: string, token: string): Promise<SignedOut> {
     return this.step(
       name,
       async (step) => {
@@ -236,7 +225,7 @@ export class ProviderClients {
   private async step<T>(
     name: string,
     work: (step: ProviderStep) => Promise<T>,
-    refusal = (): errors.AuthException => new ProviderRefused(),
+    refusal?: () => errors.AuthException,
   ): Promise<T> {
     const settings = this.settingsOf(name);
     let memory = this.memories.get(name);
@@ -251,10 +240,10 @@ export class ProviderClients {
       const isRefused =
         failure instanceof RefusedAnswer ||
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
-      this.logger.warn(
-        `The identity provider "${name}" ${isRefused ? 'was not believed' : 'is unavailable'}: ${causeOf(failure)}`,
-      );
-      throw isRefused ? refusal() : new ProviderUnavailable(step.codeSent);
+      const answer = isRefused && refusal ? refusal() : new ProviderUnavailable(step.codeSent);
+      const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
+      this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
+      throw answer;
     } finally {
       step.end();
     }

@@ -23,6 +23,9 @@ const COOLDOWN_MS = 10_000;
 /** The same in `openid-client`, in seconds. It has no option for it. */
 const COOLDOWN_OF_LIBRARY = 60;
 
+/** What a document must have to be remembered. Others would be missed only in the middle of a sign-in. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+
 /** The public documents of one provider that a process remembers. */
 export class ProviderMemory {
   private document?: Read<string>;
@@ -122,7 +125,10 @@ export class ProviderStep {
         execute: this.isInsecure ? [client.allowInsecureRequests] : [],
       },
     );
-    const { issuer } = configuration.serverMetadata();
+    const document = configuration.serverMetadata();
+    const { issuer } = document;
+    const unusable = ENDPOINTS.find((name) => !this.isUsable(document[name]));
+    if (unusable) throw new UnusableAnswer(`the discovery document has no usable ${unusable}`);
     // The library accepts another issuer from some hosts. With tenants, the issuer of each token is checked.
     if (!settings.claims.tenants && new URL(issuer).href !== new URL(settings.issuer).href)
       throw new UnusableAnswer('the discovery document is that of another issuer');
@@ -171,6 +177,12 @@ export class ProviderStep {
 
   end(): void {
     this.keep();
+  }
+
+  private isUsable(endpoint: string | undefined): boolean {
+    if (endpoint === undefined || !URL.canParse(endpoint)) return false;
+    const { protocol } = new URL(endpoint);
+    return protocol === 'https:' || (protocol === 'http:' && this.isInsecure);
   }
 
   /** Plain HTTP is for a provider on the own machine, and never in production. */
