@@ -29,7 +29,7 @@ export interface LinkedIdentity {
   last_used_at: string | null;
 }
 
-/** Nobody has this identity: ask for `fields`, and call {@link registerWith}. */
+/** No account has this identity: ask for `fields`, and call {@link registerWith}. */
 export interface RegistrationRequired {
   status: 'registration-required';
   two_factor?: undefined;
@@ -271,7 +271,7 @@ export async function finishSignIn(auth: AuthClient, search?: string): Promise<F
 }
 
 /**
- * Creates the account of an identity that nobody has.
+ * Creates the account of an identity that no account has.
  *
  * @param registration the answer of {@link signInWith} or {@link finishSignIn}
  * @param fields those that it names

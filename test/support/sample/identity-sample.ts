@@ -2,7 +2,7 @@ import { freePort } from '../../../apps/sample/src/dev/embedded-postgres';
 import { CLIENT_SECRET, IdentityProviderHost } from '../identity-provider/identity-provider';
 import type { SampleVisit } from './sample-page';
 
-/** A provider that the sample of a `describe` block is configured with. Whoever goes there is signed in as its `signedIn` says. */
+/** A provider that the sample of a `describe` block is configured with. A browser that goes there is signed in as its `signedIn` says. */
 export class SampleIdentities {
   private running!: IdentityProviderHost;
 
