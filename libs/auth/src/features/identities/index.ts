@@ -29,4 +29,4 @@ export type {
   MicrosoftOptions,
   OidcOptions,
   ProviderOptions,
-} from './providers';
+} from './provider-options';

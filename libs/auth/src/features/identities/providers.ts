@@ -1,230 +1,35 @@
-import type { ClaimRules } from './protocol/provider-identity.policy';
+import type {
+  GithubOptions,
+  GoogleOptions,
+  KeycloakOptions,
+  AppleOptions,
+  IdentityProvider,
+  MicrosoftOptions,
+  OidcOptions,
+  ProviderSettings,
+} from './provider-options';
 
-/**
- * An identity provider of a guard, made by {@link oidc}, {@link google}, {@link microsoft}, {@link apple}, {@link gitlab},
- * {@link keycloak} or {@link github}. It does not show its secrets: not as a member, nor in a log.
- *
- * @publicApi
- */
-export interface IdentityProvider {
-  /** The issuer of the identities. With several tenants, that of an identity is the issuer of its tenant. */
-  readonly issuer: string;
-  /** The pages to which the provider sends the browser back, exactly as written. The first is the default. */
-  readonly redirectUris: readonly string[];
-  /** With `form_post`: the page that gets the handle of the answer, because a page cannot receive a form. */
-  readonly pageUrl?: string;
-  readonly responseMode: 'query' | 'form_post';
-  readonly secondFactor: 'ask' | 'provider';
-  /** Values of `acr` that mean two factors, beside `mfa` in `amr`. */
-  readonly acrOfTwoFactors: readonly string[];
-  /** The domains of email addresses whose owners the provider knows. */
-  readonly authorityFor: readonly string[] | 'any';
-  /** Whether the provider asks the person again on request, and says when it has. Only then can it confirm actions. */
-  readonly canConfirm: boolean;
-  /** Whether signing out here offers to sign out at the provider. */
-  readonly endSession: boolean;
-}
+/** The settings with the secrets are beside the provider, so that nothing that prints an object shows them. */
+const SETTINGS = new WeakMap<object, ProviderSettings>();
 
-/**
- * The options that every provider has.
- *
- * @publicApi
- */
-export interface ProviderOptions {
-  /** The id that the provider has given to this application. */
-  clientId: string;
-
-  /**
-   * The pages to which the provider sends the browser back, exactly as they are registered there, without query and fragment. The
-   * first is the default. No other provider of the guard may have one of them: an answer of one provider could otherwise be taken
-   * for that of another one (RFC 9700 §4.4).
-   */
-  redirectUris: readonly string[];
-
-  /**
-   * The domains of email addresses whose owners the provider knows: `['example.com']` for the directory of a company. Only for these
-   * is `email_verified` believed: a new account then has a verified address. `'any'` believes it for every domain.
-   *
-   * @default []
-   */
-  authorityFor?: readonly string[] | 'any';
-
-  /**
-   * `'ask'`: a user with a second factor is asked for it after the provider, too. `'provider'`: not if the provider says that it has
-   * verified two factors: `mfa` is in `amr`, or `acr` is in `acrOfTwoFactors`.
-   *
-   * @default 'ask'
-   */
-  secondFactor?: 'ask' | 'provider';
-
-  /**
-   * Values of `acr` with which the provider says that it has verified two factors.
-   *
-   * @default []
-   */
-  acrOfTwoFactors?: readonly string[];
-
-  /** Parameters that the request at the provider gets, such as `{ prompt: 'select_account' }`. Those of the protocol stay. */
-  parameters?: Readonly<Record<string, string>>;
-
-  /**
-   * Milliseconds that the requests of one step may take together, 1,000 to 30,000. Then the step is answered 503.
-   *
-   * @default 10000
-   */
-  timeoutMs?: number;
-}
-
-/**
- * The options of a provider with OpenID Connect.
- *
- * @publicApi
- */
-export interface OidcOptions extends ProviderOptions {
-  /** The issuer, as the provider states it in its discovery document and its tokens: `https://id.example.com`. */
-  issuer: string;
-
-  /** The secret of this application at the provider. Either this or `privateKey`. */
-  clientSecret?: string;
-
-  /** The key that signs in this application at the provider instead of a secret (`private_key_jwt`). */
-  privateKey?: ClientKey;
-
-  /**
-   * How the secret is sent.
-   *
-   * @default what the provider's discovery document offers; `client_secret_basic` if it offers both
-   */
-  clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
-
-  /**
-   * What is asked of the provider. `openid` is always asked.
-   *
-   * @default ['openid', 'email', 'profile']
-   */
-  scopes?: readonly string[];
-
-  /**
-   * How the provider sends its answer. `form_post` needs `pageUrl`, and its redirect URI is `POST /identities/:provider/form` of this
-   * application.
-   *
-   * @default 'query'
-   */
-  responseMode?: 'query' | 'form_post';
-
-  /** With `form_post`: the page of the application that gets the handle of the answer. */
-  pageUrl?: string;
-
-  /**
-   * Whether the provider can confirm an action: it asks the person again for `prompt=login` and `max_age=0`, and its tokens have
-   * `auth_time`.
-   *
-   * @default true
-   */
-  canConfirm?: boolean;
-
-  /**
-   * Offers to sign out at the provider, too, if it has an `end_session_endpoint`. `returnTo` is the page to which the provider then
-   * sends the browser, as it is registered there.
-   *
-   * @default false
-   */
-  endSession?: boolean | { returnTo: string };
-
-  /**
-   * Seconds by which the clock of the provider may differ, 0 to 300.
-   *
-   * @default 60
-   */
-  clockToleranceSeconds?: number;
-
-  /**
-   * Allows private addresses in production, for a provider in the own network. Link-local addresses, at which clouds offer secrets,
-   * are never allowed.
-   *
-   * @default false
-   */
-  allowPrivateNetwork?: boolean;
-}
-
-/**
- * A private key of this application.
- *
- * @publicApi
- */
-export interface ClientKey {
-  /** The key as PEM: RSA with at least 2,048 bits, P-256, P-384 or Ed25519. */
-  pem: string;
-  /** The `kid` under which the provider knows the public key. */
-  keyId?: string;
-}
-
-/** How the application proves who it is to the provider. */
-export type ClientCredential =
-  | { readonly secret: string; readonly method?: 'client_secret_basic' | 'client_secret_post' }
-  | { readonly key: ClientKey }
-  | { readonly apple: { readonly teamId: string; readonly keyId: string; readonly pem: string } };
-
-/** Everything about a provider, for the protocol. */
-export interface ProviderSettings extends IdentityProvider {
-  /** The function that made it. */
-  readonly factory: string;
-  readonly clientId: string;
-  readonly credential: ClientCredential;
-  readonly scopes: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly returnTo?: string;
-  readonly timeoutMs: number;
-  readonly clockToleranceSeconds: number;
-  readonly allowPrivateNetwork: boolean;
-  readonly claims: ClaimRules;
-  /** The API of GitHub, which has no OpenID Connect. */
-  readonly api?: string;
-}
-
-class ConfiguredProvider implements IdentityProvider {
-  readonly #settings: ProviderSettings;
-  readonly issuer: string;
-  readonly redirectUris: readonly string[];
-  readonly pageUrl?: string;
-  readonly responseMode: 'query' | 'form_post';
-  readonly secondFactor: 'ask' | 'provider';
-  readonly acrOfTwoFactors: readonly string[];
-  readonly authorityFor: readonly string[] | 'any';
-  readonly canConfirm: boolean;
-  readonly endSession: boolean;
-
-  constructor(settings: ProviderSettings) {
-    this.#settings = settings;
-    ({
-      issuer: this.issuer,
-      redirectUris: this.redirectUris,
-      pageUrl: this.pageUrl,
-      responseMode: this.responseMode,
-      secondFactor: this.secondFactor,
-      acrOfTwoFactors: this.acrOfTwoFactors,
-      authorityFor: this.authorityFor,
-      canConfirm: this.canConfirm,
-      endSession: this.endSession,
-    } = settings);
-  }
-
-  static settingsOf(provider: unknown): ProviderSettings | undefined {
-    return typeof provider === 'object' && provider !== null && #settings in provider ? provider.#settings : undefined;
+/** A class of its own: options that are plain objects are merged, and would be another object. */
+class ConfiguredProvider {
+  constructor({ credential: _credential, claims: _claims, ...shown }: ProviderSettings) {
+    Object.assign(this, shown);
   }
 }
 
 /** The settings of a provider; undefined for an object that no function of this file has made. */
-export const settingsOf = (provider: unknown): ProviderSettings | undefined => ConfiguredProvider.settingsOf(provider);
+export const settingsOf = (value: unknown): ProviderSettings | undefined => SETTINGS.get(value as object);
 
 type Preset = Pick<ProviderSettings, 'factory'> & Partial<Pick<ProviderSettings, 'claims' | 'credential' | 'api'>>;
 
-function provider(
+function configured(
   options: Omit<OidcOptions, 'clientSecret' | 'privateKey'> & Partial<OidcOptions>,
   preset: Preset,
 ): IdentityProvider {
   const { issuer, clientSecret, privateKey, clientAuthentication, endSession = false } = options;
-  return new ConfiguredProvider({
+  const settings: ProviderSettings = {
     claims: {},
     credential: privateKey ? { key: privateKey } : { secret: clientSecret ?? '', method: clientAuthentication },
     ...preset,
@@ -233,7 +38,9 @@ function provider(
     redirectUris: options.redirectUris,
     pageUrl: options.pageUrl,
     responseMode: options.responseMode ?? 'query',
-    scopes: [...new Set(['openid', ...(options.scopes ?? ['email', 'profile'])])],
+    scopes: preset.api
+      ? ['read:user', 'user:email']
+      : [...new Set(['openid', ...(options.scopes ?? ['email', 'profile'])])],
     parameters: options.parameters ?? {},
     secondFactor: options.secondFactor ?? 'ask',
     acrOfTwoFactors: options.acrOfTwoFactors ?? [],
@@ -244,7 +51,10 @@ function provider(
     timeoutMs: options.timeoutMs ?? 10_000,
     clockToleranceSeconds: options.clockToleranceSeconds ?? 60,
     allowPrivateNetwork: options.allowPrivateNetwork ?? false,
-  });
+  };
+  const made = new ConfiguredProvider(settings) as unknown as IdentityProvider;
+  SETTINGS.set(made, settings);
+  return made;
 }
 
 /**
@@ -261,23 +71,7 @@ function provider(
  *
  * @publicApi
  */
-export const oidc = (options: OidcOptions): IdentityProvider => provider(options, { factory: 'oidc' });
-
-/**
- * The options of {@link google}.
- *
- * @publicApi
- */
-export interface GoogleOptions extends ProviderOptions {
-  clientSecret: string;
-
-  /**
-   * Only people of these Workspace domains may sign in (the claim `hd`). Without it, everybody with a Google account.
-   *
-   * @default []
-   */
-  workspaceDomains?: readonly string[];
-}
+export const oidc = (options: OidcOptions): IdentityProvider => configured(options, { factory: 'oidc' });
 
 /**
  * Google. It does not ask a person again on request, so it confirms no actions.
@@ -299,7 +93,7 @@ export function google({ workspaceDomains = [], ...options }: GoogleOptions): Id
   const [domain, another] = workspaceDomains;
   // Google takes one domain, or `*` for any Workspace domain. The claim decides.
   const hd: Record<string, string> = domain === undefined ? {} : { hd: another === undefined ? domain : '*' };
-  return provider(
+  return configured(
     {
       ...options,
       issuer: 'https://accounts.google.com',
@@ -308,38 +102,6 @@ export function google({ workspaceDomains = [], ...options }: GoogleOptions): Id
     },
     { factory: 'google', claims: domain === undefined ? {} : { oneOf: { claim: 'hd', values: workspaceDomains } } },
   );
-}
-
-/**
- * The options of {@link microsoft}.
- *
- * @publicApi
- */
-export interface MicrosoftOptions extends Omit<ProviderOptions, 'authorityFor'>, Pick<OidcOptions, 'endSession'> {
-  /** The secret of this application. Either this or `privateKey`. */
-  clientSecret?: string;
-
-  /** The key that signs in this application at Entra instead of a secret. */
-  privateKey?: ClientKey;
-
-  /**
-   * The id of the tenant, a UUID: only its members may sign in. `'consumers'` for personal accounts. `'organizations'` and `'common'`
-   * (which includes personal accounts) take members of several tenants, and need `tenants`.
-   */
-  tenant: string;
-
-  /**
-   * With `'organizations'` and `'common'`: the ids of the tenants whose members may sign in. `'any'` for all tenants of the world.
-   */
-  tenants?: readonly string[] | 'any';
-
-  /**
-   * The domains of the tenant. An address in them is believed only with the optional claim `xms_edov`, which says that the tenant
-   * owns its domain: anybody can write any address into the directory of a tenant.
-   *
-   * @default []
-   */
-  authorityFor?: readonly string[];
 }
 
 /** The tenant of all personal accounts. */
@@ -365,29 +127,10 @@ export function microsoft({ tenant, tenants, ...options }: MicrosoftOptions): Id
   const at = (id: string): string => `https://login.microsoftonline.com/${id}/v2.0`;
   const id = tenant === 'consumers' ? CONSUMERS : tenant;
   const of = isShared ? (tenants ?? []) : [id];
-  return provider(
+  return configured(
     { ...options, issuer: at(id) },
     { factory: 'microsoft', claims: { emailVerified: 'xms_edov', tenants: { of, issuer: at('{tenantid}') } } },
   );
-}
-
-/**
- * The options of {@link apple}.
- *
- * @publicApi
- */
-export interface AppleOptions extends ProviderOptions {
-  /** The id of the team, ten characters. */
-  teamId: string;
-  /** The id of the key, ten characters. */
-  keyId: string;
-  /** The key as PEM, as Apple gave it (`AuthKey_….p8`). Each request gets a secret that it has signed, for five minutes. */
-  privateKey: string;
-  /**
-   * The page of the application that gets the handle of the answer. Apple posts a form, so the redirect URI is
-   * `POST /identities/:provider/form` of this application.
-   */
-  pageUrl: string;
 }
 
 /**
@@ -407,7 +150,7 @@ export interface AppleOptions extends ProviderOptions {
  * @publicApi
  */
 export const apple = ({ teamId, keyId, privateKey: pem, ...options }: AppleOptions): IdentityProvider =>
-  provider(
+  configured(
     {
       ...options,
       issuer: 'https://appleid.apple.com',
@@ -436,18 +179,7 @@ export const apple = ({ teamId, keyId, privateKey: pem, ...options }: AppleOptio
  * @publicApi
  */
 export const gitlab = (options: Omit<OidcOptions, 'issuer'> & { issuer?: string }): IdentityProvider =>
-  provider({ issuer: 'https://gitlab.com', ...options }, { factory: 'gitlab' });
-
-/**
- * The options of {@link keycloak}.
- *
- * @publicApi
- */
-export interface KeycloakOptions extends Omit<OidcOptions, 'issuer'> {
-  /** The address of the server: `https://id.example.com`. */
-  url: string;
-  realm: string;
-}
+  configured({ issuer: 'https://gitlab.com', ...options }, { factory: 'gitlab' });
 
 /**
  * A realm of Keycloak.
@@ -466,26 +198,10 @@ export interface KeycloakOptions extends Omit<OidcOptions, 'issuer'> {
  * @publicApi
  */
 export const keycloak = ({ url, realm, ...options }: KeycloakOptions): IdentityProvider =>
-  provider(
+  configured(
     { ...options, issuer: `${url.replace(/\/+$/, '')}/realms/${encodeURIComponent(realm)}` },
     { factory: 'keycloak' },
   );
-
-/**
- * The options of {@link github}.
- *
- * @publicApi
- */
-export interface GithubOptions extends ProviderOptions, Pick<OidcOptions, 'allowPrivateNetwork'> {
-  clientSecret: string;
-
-  /**
-   * The address of GitHub Enterprise Server.
-   *
-   * @default 'https://github.com'
-   */
-  url?: string;
-}
 
 /**
  * GitHub, the one provider without OpenID Connect: no nonce, no signed token. The person is the one of the API for the access token,
@@ -502,7 +218,7 @@ export interface GithubOptions extends ProviderOptions, Pick<OidcOptions, 'allow
  */
 export function github({ url = 'https://github.com', ...options }: GithubOptions): IdentityProvider {
   const issuer = url.replace(/\/+$/, '');
-  return provider(
+  return configured(
     { ...options, issuer, canConfirm: false },
     { factory: 'github', api: issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3` },
   );

@@ -5,7 +5,8 @@ import {
 } from '../../../../../../test/support/identity-provider/identity-provider';
 import { answerOf } from '../../../../../../test/support/identity-provider/visit';
 import { MovableClock } from '../../../tools/testing/movable-clock';
-import { type OidcOptions, oidc } from '../providers';
+import type { OidcOptions } from '../provider-options';
+import { oidc } from '../providers';
 import { type Checks, ProviderClients, type ProviderIdentity } from './provider-clients';
 
 export { CALLBACK };

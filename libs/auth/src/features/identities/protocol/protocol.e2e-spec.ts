@@ -135,9 +135,9 @@ describe('the protocol with an OpenID provider', () => {
     ['another nonce', { nonce: 'another' }],
     ['another code verifier', { verifier: 'another-verifier-that-is-long-enough-for-the-provider' }],
     ['another redirect URI', { redirectUri: 'https://app.example.com/linked' }],
-  ])('refuses the answer of an attempt with %s', async (_, other) => {
+  ])('refuses the answer of an attempt with %s', async (_, changed) => {
     const { parameters: received, checks } = await t.answered();
-    await expect(t.exchange(received, { ...checks, ...other })).rejects.toMatchObject(REFUSED);
+    await expect(t.exchange(received, { ...checks, ...changed })).rejects.toMatchObject(REFUSED);
   });
 
   it('refuses a code the second time', async () => {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { Clock, errors, isProduction, pg } from '../../../kit';
-import { type IdentityProvider, type ProviderSettings, settingsOf } from '../providers';
+import { Clock, errors, isProduction } from '../../../kit';
+import type { IdentityProvider, ProviderSettings } from '../provider-options';
+import { settingsOf } from '../providers';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
@@ -74,7 +75,7 @@ const ALGORITHMS = [
 export class ProviderClients {
   private readonly logger = new Logger('Auth');
   private readonly memories = new Map<string, ProviderMemory>();
-  private readonly library = pg.once(() => openidLibrary()());
+  private readonly library = openidLibrary();
 
   constructor(
     @Inject(IDENTITY_PROVIDERS) private readonly providers: Readonly<Record<string, IdentityProvider>>,
@@ -115,6 +116,8 @@ export class ProviderClients {
       };
       const url = client.buildAuthorizationUrl(await step.configuration(), {
         ...settings.parameters,
+        client_id: settings.clientId,
+        response_type: 'code',
         redirect_uri: redirectUri,
         scope: settings.scopes.join(' '),
         state: checks.state,
