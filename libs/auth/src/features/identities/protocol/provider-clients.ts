@@ -6,9 +6,11 @@ import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
 import { type Configuration, openidLibrary } from './openid-library';
-import { type Claims, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
+import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
 import { ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
+
+export type { ProviderIdentity };
 
 /** DI token of the providers of the guard by name: `identities.providers`. */
 export const IDENTITY_PROVIDERS = Symbol('IDENTITY_PROVIDERS');
@@ -24,22 +26,6 @@ export interface Checks {
   readonly beganAt: number;
   /** Whether the provider has to ask the person again: `auth_time` must not be earlier than `beganAt`. */
   readonly fresh: boolean;
-}
-
-/** The verified answer of a provider. Every text is bounded: subject and sid by 255 characters, email by 254. */
-export interface ProviderIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  /** As the provider gives it; a claim only. Null for a text that is no address. */
-  readonly email: string | null;
-  /** Whether the provider says that it has verified the address: see `provesAddress`. */
-  readonly emailVerified: boolean;
-  readonly name: string | null;
-  readonly amr: readonly string[];
-  readonly acr: string | null;
-  /** Unix seconds. */
-  readonly authTime: number | null;
-  readonly sid: string | null;
 }
 
 /** A verified logout token. */

@@ -1,4 +1,18 @@
-import type { ProviderIdentity } from './provider-clients';
+/** The verified answer of a provider. Every text is bounded: subject and sid by 255 characters, email by 254. */
+export interface ProviderIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** As the provider gives it; a claim only. Null for a text that is no address. */
+  readonly email: string | null;
+  /** Whether the provider says that it has verified the address: see `provesAddress`. */
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  readonly amr: readonly string[];
+  readonly acr: string | null;
+  /** Unix seconds. */
+  readonly authTime: number | null;
+  readonly sid: string | null;
+}
 
 /** What a provider's claims must be, beside what OpenID Connect says. */
 export interface ClaimRules {
