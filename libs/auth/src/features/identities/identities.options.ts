@@ -1,5 +1,5 @@
 import { option } from '../../kit';
-import type { IdentityProvider } from './providers.options';
+import type { IdentityProvider } from './provider-options';
 
 /** Sign-in with providers of identities (OpenID Connect). Needs `features.identities`. */
 export interface IdentitiesOptions {

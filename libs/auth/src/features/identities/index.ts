@@ -26,5 +26,14 @@ export type { ListedIdentity } from './identity.store';
 export type { RegistrationRequired } from './identity-registration';
 export type { BegunAttempt } from './attempts';
 export type { CallbackAnswer } from './identity-sign-in';
-export type { AppleOptions, GithubOptions, GoogleOptions, KeycloakOptions, MicrosoftOptions } from './providers';
-export type { ClientKey, IdentityProvider, OidcOptions, ProviderOptions } from './providers.options';
+export type {
+  AppleOptions,
+  ClientKey,
+  GithubOptions,
+  GoogleOptions,
+  IdentityProvider,
+  KeycloakOptions,
+  MicrosoftOptions,
+  OidcOptions,
+  ProviderOptions,
+} from './provider-options';

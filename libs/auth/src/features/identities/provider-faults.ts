@@ -1,5 +1,6 @@
 import { signingAlgorithm } from './protocol/openid-library';
-import { type ProviderSettings, settingsOf } from './providers';
+import type { ProviderSettings } from './provider-options';
+import { settingsOf } from './providers';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const DOMAIN = /^(?:[a-z\d-]+\.)+[a-z\d-]+$/;
@@ -43,7 +44,7 @@ const list = (value: unknown): readonly string[] => (Array.isArray(value) ? valu
 function faultsOf(settings: ProviderSettings, production: boolean): string[] {
   const { issuer, redirectUris, pageUrl, authorityFor, claims, timeoutMs, clockToleranceSeconds, returnTo } = settings;
   const issuerFault = urlFault(issuer, production);
-  const pages = list(redirectUris).map((uri) => urlFault(uri, production));
+  const pages = list(redirectUris).map((uri) => urlFault(uri, production) ?? spellingFault(uri));
   const { tenants } = claims;
   return [
     !isText(settings.clientId) &&
@@ -77,14 +78,19 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const isWithin = (value: unknown, min: number, max: number): boolean =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
-/** Why a URL of a provider or of a page cannot be used; null if it can. It is compared as text, so it has one form. */
+/** Why a URL of a provider or of a page cannot be used; null if it can. */
 function urlFault(text: unknown, production: boolean): string | null {
   const url = isText(text) && URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) return 'is no http(s) URL';
   if (url.username || url.password || /[?#]/.test(text as string)) return 'has a user name, a query or a fragment';
-  if (url.href !== text && url.href !== `${String(text)}/`) return `is not written as ${url.href}`;
   if (url.protocol === 'https:' || (!production && LOOPBACK.test(url.hostname))) return null;
   return production ? 'uses http, and production needs https' : 'uses http, which is allowed only for localhost';
+}
+
+/** The library sends the normal form of a URL with the code, and the provider compares it with the one of the attempt as text. */
+function spellingFault(uri: string): string | null {
+  const { href } = new URL(uri);
+  return href === uri ? null : `is not written as ${href}`;
 }
 
 function tenantFault(issuer: string, allowed: readonly string[] | 'any'): string | false {

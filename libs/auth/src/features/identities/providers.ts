@@ -1,72 +1,35 @@
-import type { ClaimRules } from './protocol/provider-identity.policy';
-import type { ClientKey, IdentityProvider, OidcOptions, ProviderOptions } from './providers.options';
+import type {
+  GithubOptions,
+  GoogleOptions,
+  KeycloakOptions,
+  AppleOptions,
+  IdentityProvider,
+  MicrosoftOptions,
+  OidcOptions,
+  ProviderSettings,
+} from './provider-options';
 
-/** How the application proves who it is to the provider. */
-export type ClientCredential =
-  | { readonly secret: string; readonly method?: 'client_secret_basic' | 'client_secret_post' }
-  | { readonly key: ClientKey }
-  | { readonly apple: { readonly teamId: string; readonly keyId: string; readonly pem: string } };
+/** The settings with the secrets are beside the provider, so that nothing that prints an object shows them. */
+const SETTINGS = new WeakMap<object, ProviderSettings>();
 
-/** Everything about a provider, for the protocol. */
-export interface ProviderSettings extends IdentityProvider {
-  /** The function that made it. */
-  readonly factory: string;
-  readonly clientId: string;
-  readonly credential: ClientCredential;
-  readonly scopes: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly returnTo?: string;
-  readonly timeoutMs: number;
-  readonly clockToleranceSeconds: number;
-  readonly allowPrivateNetwork: boolean;
-  readonly claims: ClaimRules;
-  /** The API of GitHub, which has no OpenID Connect. */
-  readonly api?: string;
-}
-
-class ConfiguredProvider implements IdentityProvider {
-  readonly #settings: ProviderSettings;
-  readonly issuer: string;
-  readonly redirectUris: readonly string[];
-  readonly pageUrl?: string;
-  readonly responseMode: 'query' | 'form_post';
-  readonly secondFactor: 'ask' | 'provider';
-  readonly acrOfTwoFactors: readonly string[];
-  readonly authorityFor: readonly string[] | 'any';
-  readonly canConfirm: boolean;
-  readonly endSession: boolean;
-
-  constructor(settings: ProviderSettings) {
-    this.#settings = settings;
-    ({
-      issuer: this.issuer,
-      redirectUris: this.redirectUris,
-      pageUrl: this.pageUrl,
-      responseMode: this.responseMode,
-      secondFactor: this.secondFactor,
-      acrOfTwoFactors: this.acrOfTwoFactors,
-      authorityFor: this.authorityFor,
-      canConfirm: this.canConfirm,
-      endSession: this.endSession,
-    } = settings);
-  }
-
-  static settingsOf(made: unknown): ProviderSettings | undefined {
-    return typeof made === 'object' && made !== null && #settings in made ? made.#settings : undefined;
+/** A class of its own: options that are plain objects are merged, and would be another object. */
+class ConfiguredProvider {
+  constructor({ credential: _credential, claims: _claims, ...shown }: ProviderSettings) {
+    Object.assign(this, shown);
   }
 }
 
 /** The settings of a provider; undefined for an object that no function of this file has made. */
-export const settingsOf = (made: unknown): ProviderSettings | undefined => ConfiguredProvider.settingsOf(made);
+export const settingsOf = (value: unknown): ProviderSettings | undefined => SETTINGS.get(value as object);
 
 type Preset = Pick<ProviderSettings, 'factory'> & Partial<Pick<ProviderSettings, 'claims' | 'credential' | 'api'>>;
 
-function provider(
+function configured(
   options: Omit<OidcOptions, 'clientSecret' | 'privateKey'> & Partial<OidcOptions>,
   preset: Preset,
 ): IdentityProvider {
   const { issuer, clientSecret, privateKey, clientAuthentication, endSession = false } = options;
-  return new ConfiguredProvider({
+  const settings: ProviderSettings = {
     claims: {},
     credential: privateKey ? { key: privateKey } : { secret: clientSecret ?? '', method: clientAuthentication },
     ...preset,
@@ -75,7 +38,9 @@ function provider(
     redirectUris: options.redirectUris,
     pageUrl: options.pageUrl,
     responseMode: options.responseMode ?? 'query',
-    scopes: [...new Set(['openid', ...(options.scopes ?? ['email', 'profile'])])],
+    scopes: preset.api
+      ? ['read:user', 'user:email']
+      : [...new Set(['openid', ...(options.scopes ?? ['email', 'profile'])])],
     parameters: options.parameters ?? {},
     secondFactor: options.secondFactor ?? 'ask',
     acrOfTwoFactors: options.acrOfTwoFactors ?? [],
@@ -86,7 +51,10 @@ function provider(
     timeoutMs: options.timeoutMs ?? 10_000,
     clockToleranceSeconds: options.clockToleranceSeconds ?? 60,
     allowPrivateNetwork: options.allowPrivateNetwork ?? false,
-  });
+  };
+  const made = new ConfiguredProvider(settings) as unknown as IdentityProvider;
+  SETTINGS.set(made, settings);
+  return made;
 }
 
 /**
@@ -103,23 +71,7 @@ function provider(
  *
  * @publicApi
  */
-export const oidc = (options: OidcOptions): IdentityProvider => provider(options, { factory: 'oidc' });
-
-/**
- * The options of {@link google}.
- *
- * @publicApi
- */
-export interface GoogleOptions extends ProviderOptions {
-  clientSecret: string;
-
-  /**
-   * Only people of these Workspace domains may sign in (the claim `hd`). Without it, each person with a Google account.
-   *
-   * @default []
-   */
-  workspaceDomains?: readonly string[];
-}
+export const oidc = (options: OidcOptions): IdentityProvider => configured(options, { factory: 'oidc' });
 
 /**
  * Google. It does not ask a person again on request, so it confirms no actions.
@@ -141,7 +93,7 @@ export function google({ workspaceDomains = [], ...options }: GoogleOptions): Id
   const [domain, another] = workspaceDomains;
   // Google takes one domain, or `*` for any Workspace domain. The claim decides.
   const hd: Record<string, string> = domain === undefined ? {} : { hd: another === undefined ? domain : '*' };
-  return provider(
+  return configured(
     {
       ...options,
       issuer: 'https://accounts.google.com',
@@ -150,38 +102,6 @@ export function google({ workspaceDomains = [], ...options }: GoogleOptions): Id
     },
     { factory: 'google', claims: domain === undefined ? {} : { oneOf: { claim: 'hd', values: workspaceDomains } } },
   );
-}
-
-/**
- * The options of {@link microsoft}.
- *
- * @publicApi
- */
-export interface MicrosoftOptions extends Omit<ProviderOptions, 'authorityFor'>, Pick<OidcOptions, 'endSession'> {
-  /** The secret of this application. Either this or `privateKey`. */
-  clientSecret?: string;
-
-  /** The key that signs in this application at Entra instead of a secret. */
-  privateKey?: ClientKey;
-
-  /**
-   * The id of the tenant, a UUID: only its members may sign in. `'consumers'` for personal accounts. `'organizations'` and `'common'`
-   * (which includes personal accounts) take members of several tenants, and need `tenants`.
-   */
-  tenant: string;
-
-  /**
-   * With `'organizations'` and `'common'`: the ids of the tenants whose members may sign in. `'any'` for all tenants of the world.
-   */
-  tenants?: readonly string[] | 'any';
-
-  /**
-   * The domains of the tenant. An address in them counts as verified only with the optional claim `xms_edov`, which says that the tenant
-   * owns its domain: each of its administrators can write any address into the directory of a tenant.
-   *
-   * @default []
-   */
-  authorityFor?: readonly string[];
 }
 
 /** The tenant of all personal accounts. */
@@ -207,29 +127,10 @@ export function microsoft({ tenant, tenants, ...options }: MicrosoftOptions): Id
   const at = (id: string): string => `https://login.microsoftonline.com/${id}/v2.0`;
   const id = tenant === 'consumers' ? CONSUMERS : tenant;
   const of = isShared ? (tenants ?? []) : [id];
-  return provider(
+  return configured(
     { ...options, issuer: at(id) },
     { factory: 'microsoft', claims: { emailVerified: 'xms_edov', tenants: { of, issuer: at('{tenantid}') } } },
   );
-}
-
-/**
- * The options of {@link apple}.
- *
- * @publicApi
- */
-export interface AppleOptions extends ProviderOptions {
-  /** The id of the team, ten characters. */
-  teamId: string;
-  /** The id of the key, ten characters. */
-  keyId: string;
-  /** The key as PEM, as Apple gave it (`AuthKey_….p8`). Each request gets a secret that it has signed, for five minutes. */
-  privateKey: string;
-  /**
-   * The page of the application that gets the handle of the answer. Apple posts a form, so the redirect URI is
-   * `POST /identities/:provider/form` of this application.
-   */
-  pageUrl: string;
 }
 
 /**
@@ -249,7 +150,7 @@ export interface AppleOptions extends ProviderOptions {
  * @publicApi
  */
 export const apple = ({ teamId, keyId, privateKey: pem, ...options }: AppleOptions): IdentityProvider =>
-  provider(
+  configured(
     {
       ...options,
       issuer: 'https://appleid.apple.com',
@@ -278,18 +179,7 @@ export const apple = ({ teamId, keyId, privateKey: pem, ...options }: AppleOptio
  * @publicApi
  */
 export const gitlab = (options: Omit<OidcOptions, 'issuer'> & { issuer?: string }): IdentityProvider =>
-  provider({ issuer: 'https://gitlab.com', ...options }, { factory: 'gitlab' });
-
-/**
- * The options of {@link keycloak}.
- *
- * @publicApi
- */
-export interface KeycloakOptions extends Omit<OidcOptions, 'issuer'> {
-  /** The address of the server: `https://id.example.com`. */
-  url: string;
-  realm: string;
-}
+  configured({ issuer: 'https://gitlab.com', ...options }, { factory: 'gitlab' });
 
 /**
  * A realm of Keycloak.
@@ -308,26 +198,10 @@ export interface KeycloakOptions extends Omit<OidcOptions, 'issuer'> {
  * @publicApi
  */
 export const keycloak = ({ url, realm, ...options }: KeycloakOptions): IdentityProvider =>
-  provider(
+  configured(
     { ...options, issuer: `${url.replace(/\/+$/, '')}/realms/${encodeURIComponent(realm)}` },
     { factory: 'keycloak' },
   );
-
-/**
- * The options of {@link github}.
- *
- * @publicApi
- */
-export interface GithubOptions extends ProviderOptions, Pick<OidcOptions, 'allowPrivateNetwork'> {
-  clientSecret: string;
-
-  /**
-   * The address of GitHub Enterprise Server.
-   *
-   * @default 'https://github.com'
-   */
-  url?: string;
-}
 
 /**
  * GitHub, the one provider without OpenID Connect: no nonce, no signed token. The person is the one of the API for the access token,
@@ -344,7 +218,7 @@ export interface GithubOptions extends ProviderOptions, Pick<OidcOptions, 'allow
  */
 export function github({ url = 'https://github.com', ...options }: GithubOptions): IdentityProvider {
   const issuer = url.replace(/\/+$/, '');
-  return provider(
+  return configured(
     { ...options, issuer, canConfirm: false },
     { factory: 'github', api: issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3` },
   );

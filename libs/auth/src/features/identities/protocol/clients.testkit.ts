@@ -5,10 +5,9 @@ import {
 } from '../../../../../../test/support/identity-provider/identity-provider';
 import { answerOf } from '../../../../../../test/support/identity-provider/visit';
 import { MovableClock } from '../../../tools/testing/movable-clock';
+import type { OidcOptions } from '../provider-options';
 import { oidc } from '../providers';
-import type { OidcOptions } from '../providers.options';
-import { type Checks, ProviderClients } from './provider-clients';
-import type { ProviderIdentity } from './provider-identity.policy';
+import { type Checks, ProviderClients, type ProviderIdentity } from './provider-clients';
 
 export { CALLBACK };
 

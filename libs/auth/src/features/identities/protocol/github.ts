@@ -1,4 +1,4 @@
-import type { ProviderSettings } from '../providers';
+import type { ProviderSettings } from '../provider-options';
 import { UnusableAnswer } from './guarded-fetch';
 import type { Configuration, OpenidClient } from './openid-library';
 import type { Claims } from './provider-identity.policy';

@@ -47,7 +47,7 @@ describe('the logout token of a provider', () => {
   });
 
   it.each<[string, string, object, object?]>([
-    ['names nobody', 'neither', {}],
+    ['names no person', 'neither', {}],
     ['has a nonce', 'ID token', { nonce: 'n' }],
     ['has no event', 'events', { events: undefined }],
     ['has another event', 'logout event', { events: { 'https://example.com/other': {} } }],
@@ -65,7 +65,7 @@ describe('the logout token of a provider', () => {
     ["is signed with the client's secret", 'alg', {}, { alg: 'HS256' }],
     ['is an access token', 'type', {}, { typ: 'at+jwt' }],
   ])('is refused if it %s', async (what, cause, claims, header = {}) => {
-    const named = what === 'names nobody' ? claims : { sub: 'ada', ...claims };
+    const named = what === 'names no person' ? claims : { sub: 'ada', ...claims };
     await expect(verify(named, header)).rejects.toMatchObject(BAD);
     expect(lines).toEqual([expect.stringContaining(cause)]);
   });

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { errors, peer, pg } from '../../../kit';
-import type { ClientCredential, ProviderSettings } from '../providers';
+import type { ClientCredential, ProviderSettings } from '../provider-options';
 
 // A separate file, which no public type needs: the declarations of the package must not name an optional peer.
 export type OpenidClient = typeof import('openid-client');

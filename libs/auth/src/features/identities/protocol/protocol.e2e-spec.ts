@@ -135,9 +135,9 @@ describe('the protocol with an OpenID provider', () => {
     ['another nonce', { nonce: 'another' }],
     ['another code verifier', { verifier: 'another-verifier-that-is-long-enough-for-the-provider' }],
     ['another redirect URI', { redirectUri: 'https://app.example.com/linked' }],
-  ])('refuses the answer of an attempt with %s', async (_, other) => {
+  ])('refuses the answer of an attempt with %s', async (_, changed) => {
     const { parameters: received, checks } = await t.answered();
-    await expect(t.exchange(received, { ...checks, ...other })).rejects.toMatchObject(REFUSED);
+    await expect(t.exchange(received, { ...checks, ...changed })).rejects.toMatchObject(REFUSED);
   });
 
   it('refuses a code the second time', async () => {
@@ -235,7 +235,7 @@ describe('the protocol with an OpenID provider', () => {
       expect(lines[0]).toContain('timestamp');
     });
 
-    it('does not believe that the person was asked again', async () => {
+    it('does not accept that the person was asked again', async () => {
       host.wrong.claims = { auth_time: soon(-300) };
       await expect(t.signIn(true)).rejects.toMatchObject(REFUSED);
     });

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { Clock, errors, isProduction, pg } from '../../../kit';
-import { type ProviderSettings, settingsOf } from '../providers';
-import type { IdentityProvider } from '../providers.options';
+import { Clock, errors, isProduction } from '../../../kit';
+import type { IdentityProvider, ProviderSettings } from '../provider-options';
+import { settingsOf } from '../providers';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
@@ -9,6 +9,8 @@ import { type Configuration, openidLibrary } from './openid-library';
 import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
 import { ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
+
+export type { ProviderIdentity };
 
 /** DI token of the providers of the guard by name: `identities.providers`. */
 export const IDENTITY_PROVIDERS = Symbol('IDENTITY_PROVIDERS');
@@ -59,7 +61,7 @@ const ALGORITHMS = [
 export class ProviderClients {
   private readonly logger = new Logger('Auth');
   private readonly memories = new Map<string, ProviderMemory>();
-  private readonly library = pg.once(() => openidLibrary()());
+  private readonly library = openidLibrary();
 
   constructor(
     @Inject(IDENTITY_PROVIDERS) private readonly providers: Readonly<Record<string, IdentityProvider>>,
@@ -100,6 +102,8 @@ export class ProviderClients {
       };
       const url = client.buildAuthorizationUrl(await step.configuration(), {
         ...settings.parameters,
+        client_id: settings.clientId,
+        response_type: 'code',
         redirect_uri: redirectUri,
         scope: settings.scopes.join(' '),
         state: checks.state,

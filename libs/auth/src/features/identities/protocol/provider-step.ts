@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kit';
-import type { ProviderSettings } from '../providers';
+import type { ProviderSettings } from '../provider-options';
 import { type FetchRequest, UnusableAnswer, guardedFetch } from './guarded-fetch';
 import { type Configuration, type OpenidLibrary, clientAuthentication } from './openid-library';
 

@@ -63,7 +63,7 @@ describe('a provider that is away, slow or hostile', () => {
       503,
       () => ({ keys: Array.from({ length: 10_000 }, () => ({ kty: 'EC', crv: 'P-256' })) }),
     ],
-  ])('signs nobody in with a key set that is %s', async (_, status, make) => {
+  ])('signs no person in with a key set that is %s', async (_, status, make) => {
     host.answer('jwks', (__, response) => json(response, make({})));
     await expect(t.signIn()).rejects.toMatchObject({ failure: { status } });
   });

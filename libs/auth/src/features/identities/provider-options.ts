@@ -1,6 +1,7 @@
+import type { ClaimRules } from './protocol/provider-identity.policy';
+
 /**
- * An identity provider of a guard, made by {@link oidc}, {@link google}, {@link microsoft}, {@link apple}, {@link gitlab},
- * {@link keycloak} or {@link github}. It does not show its secrets: not as a member, nor in a log.
+ * An identity provider of a guard, made by `oidc`, `google`, `microsoft`, `apple`, `gitlab`, `keycloak` or `github`. It does not show its secrets: not as a member, nor in a log.
  *
  * @publicApi
  */
@@ -155,4 +156,121 @@ export interface ClientKey {
   pem: string;
   /** The `kid` under which the provider knows the public key. */
   keyId?: string;
+}
+
+/**
+ * The options of `google`.
+ *
+ * @publicApi
+ */
+export interface GoogleOptions extends ProviderOptions {
+  clientSecret: string;
+
+  /**
+   * Only people of these Workspace domains may sign in (the claim `hd`). Without it, each person with a Google account.
+   *
+   * @default []
+   */
+  workspaceDomains?: readonly string[];
+}
+
+/**
+ * The options of `microsoft`.
+ *
+ * @publicApi
+ */
+export interface MicrosoftOptions extends Omit<ProviderOptions, 'authorityFor'>, Pick<OidcOptions, 'endSession'> {
+  /** The secret of this application. Either this or `privateKey`. */
+  clientSecret?: string;
+
+  /** The key that signs in this application at Entra instead of a secret. */
+  privateKey?: ClientKey;
+
+  /**
+   * The id of the tenant, a UUID: only its members may sign in. `'consumers'` for personal accounts. `'organizations'` and `'common'`
+   * (which includes personal accounts) take members of several tenants, and need `tenants`.
+   */
+  tenant: string;
+
+  /**
+   * With `'organizations'` and `'common'`: the ids of the tenants whose members may sign in. `'any'` for all tenants of the world.
+   */
+  tenants?: readonly string[] | 'any';
+
+  /**
+   * The domains of the tenant. An address in them counts as verified only with the optional claim `xms_edov`, which says that the tenant
+   * owns its domain: each of its administrators can write any address into the directory of a tenant.
+   *
+   * @default []
+   */
+  authorityFor?: readonly string[];
+}
+
+/**
+ * The options of `apple`.
+ *
+ * @publicApi
+ */
+export interface AppleOptions extends ProviderOptions {
+  /** The id of the team, ten characters. */
+  teamId: string;
+  /** The id of the key, ten characters. */
+  keyId: string;
+  /** The key as PEM, as Apple gave it (`AuthKey_….p8`). Each request gets a secret that it has signed, for five minutes. */
+  privateKey: string;
+  /**
+   * The page of the application that gets the handle of the answer. Apple posts a form, so the redirect URI is
+   * `POST /identities/:provider/form` of this application.
+   */
+  pageUrl: string;
+}
+
+/**
+ * The options of `keycloak`.
+ *
+ * @publicApi
+ */
+export interface KeycloakOptions extends Omit<OidcOptions, 'issuer'> {
+  /** The address of the server: `https://id.example.com`. */
+  url: string;
+  realm: string;
+}
+
+/**
+ * The options of `github`.
+ *
+ * @publicApi
+ */
+export interface GithubOptions extends ProviderOptions, Pick<OidcOptions, 'allowPrivateNetwork'> {
+  clientSecret: string;
+
+  /**
+   * The address of GitHub Enterprise Server.
+   *
+   * @default 'https://github.com'
+   */
+  url?: string;
+}
+
+/** How the application proves who it is to the provider. */
+export type ClientCredential =
+  | { readonly secret: string; readonly method?: 'client_secret_basic' | 'client_secret_post' }
+  | { readonly key: ClientKey }
+  | { readonly apple: { readonly teamId: string; readonly keyId: string; readonly pem: string } };
+
+/** Everything about a provider, for the protocol. */
+export interface ProviderSettings extends IdentityProvider {
+  /** The function that made it. */
+  readonly factory: string;
+  readonly clientId: string;
+  readonly credential: ClientCredential;
+  readonly scopes: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly returnTo?: string;
+  readonly timeoutMs: number;
+  readonly clockToleranceSeconds: number;
+  readonly allowPrivateNetwork: boolean;
+  readonly claims: ClaimRules;
+  /** The API of GitHub, which has no OpenID Connect. */
+  readonly api?: string;
 }
