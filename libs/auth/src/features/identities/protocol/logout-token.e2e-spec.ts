@@ -93,6 +93,18 @@ describe('the logout token of a provider', () => {
     expect(host.requests.filter((endpoint) => endpoint === 'jwks')).toHaveLength(2);
   });
 
+  it('is refused with the signature of a key that the provider has withdrawn, after five minutes', async () => {
+    await verify({ sub: 'ada' });
+    const [withdrawn] = host.keys;
+    host.rotateKeys('second');
+    host.wrong.key = withdrawn;
+    await verify({ sub: 'ada' });
+    await t.clock.advance(300);
+    const iat = now() + 300;
+    await expect(verify({ sub: 'ada', iat, exp: iat + 120 })).rejects.toMatchObject(BAD);
+    expect(lines).toEqual([expect.stringContaining('no applicable key')]);
+  });
+
   it('is answered 503 while the keys cannot be read, so that the provider sends it again', async () => {
     host.answer('jwks', (_, response) => json(response, {}, 503));
     await expect(verify({ sub: 'ada' })).rejects.toMatchObject(unavailable(false));

@@ -14,7 +14,7 @@ interface Read<T> {
 /** Freshness of a discovery document: an endpoint that has moved is found after it. */
 const DOCUMENT_MS = 600_000;
 
-/** Freshness of keys: a key that the provider has withdrawn is refused after it. */
+/** Freshness of keys, as in `openid-client`: a key that the provider has withdrawn is refused after it. */
 const KEYS_MS = 300_000;
 
 /** Minimum time between two reads of the keys, so that tokens with invented `kid`s cannot flood the provider. */
@@ -48,10 +48,9 @@ export class ProviderMemory {
       this.document = { value, at: this.clock.monotonic() };
   }
 
-  /** The keys with their age in milliseconds; undefined if they are stale. */
-  freshKeys(): { readonly jwks: KeySet; readonly ageMs: number } | undefined {
-    const ageMs = this.keys ? this.ageOf(this.keys) : Infinity;
-    return ageMs < KEYS_MS ? { jwks: this.keys!.value, ageMs } : undefined;
+  /** The last keys with their age in milliseconds. The libraries read stale ones again. */
+  lastKeys(): { readonly jwks: KeySet; readonly ageMs: number } | undefined {
+    return this.keys && { jwks: this.keys.value, ageMs: this.ageOf(this.keys) };
   }
 
   keepKeys(value: KeySet): void {
@@ -141,7 +140,7 @@ export class ProviderStep {
 
   private shareKeys(configuration: Configuration): void {
     const { memory, library } = this.parts;
-    const known = memory.freshKeys();
+    const known = memory.lastKeys();
     const now = Math.floor(Date.now() / 1000);
     if (known) {
       // After our cooldown, the library reads the keys again for an unknown one.
@@ -160,7 +159,7 @@ export class ProviderStep {
   keySet(configuration: Configuration): ReturnType<OpenidLibrary['jose']['createRemoteJWKSet']> {
     const { memory, settings, library } = this.parts;
     const { jose } = library;
-    const known = memory.freshKeys();
+    const known = memory.lastKeys();
     const before = known && Date.now() - known.ageMs;
     const cache: { jwks?: KeySet; uat?: number } = known ? { jwks: known.jwks, uat: before } : {};
     this.keep = () => {
