@@ -43,7 +43,7 @@ describe('a logout of the provider', () => {
   });
 
   it('of a person without an account is no error', async () => {
-    await host.logOut(host.acme.logoutToken('app', { sub: 'nobody' })).expect(200);
+    await host.logOut(host.acme.logoutToken('app', { sub: 'unknown' })).expect(200);
   });
 
   it('is refused a second time', async () => {

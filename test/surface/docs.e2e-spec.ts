@@ -389,9 +389,11 @@ describe('the public exports of the package', () => {
       identities,
       [
         'BadContinuation',
+        'BadLogoutToken',
         'Identity',
         'IdentityFlow',
         'IdentityLinked',
+        'IdentityNotFound',
         'IdentityNotLinked',
         'IdentityTaken',
         'IdentityUnlinked',

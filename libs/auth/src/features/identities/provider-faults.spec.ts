@@ -25,7 +25,7 @@ describe('the configuration of providers', () => {
   it.each<[string, Partial<Record<keyof OidcOptions, unknown>>, string]>([
     ['no client', { clientId: undefined }, 'clientId is missing'],
     ['no secret', { clientSecret: '' }, 'clientSecret is missing, and so is privateKey'],
-    ['a key that is none', { privateKey: { pem: 'the-secret' } }, 'privateKey is no private key as PEM'],
+    ['a key that is no PEM', { privateKey: { pem: 'the-secret' } }, 'privateKey is no private key as PEM'],
     ['no issuer', { issuer: '' }, 'issuer is no http(s) URL'],
     ['an issuer with http', { issuer: 'http://id.example.com' }, 'issuer uses http'],
     ['an issuer with a query', { issuer: 'https://id.example.com?a' }, 'issuer has a user name, a query or a fragment'],

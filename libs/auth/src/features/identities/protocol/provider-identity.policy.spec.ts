@@ -47,7 +47,7 @@ describe('the identity of verified claims', () => {
     [false, false],
     ['0', false],
     [undefined, false],
-  ])('believes an address of Entra with xms_edov %j: %s', (xms_edov, expected) => {
+  ])('accepts an address of Entra with xms_edov %j: %s', (xms_edov, expected) => {
     const claims = { email: 'ada@example.com', email_verified: false, xms_edov };
     expect(of(claims, { emailVerified: 'xms_edov' })).toMatchObject({ emailVerified: expected });
   });
