@@ -38,8 +38,11 @@ describe('a logout of the provider', () => {
     await host.session(SID);
     const begun = await host.begin();
     await host.logOut(host.acme.logoutToken('app', claims)).expect(200);
+    // A later sign-in of the person makes the earlier one no more valid.
+    const later = await host.session(SID);
     const { status } = await host.send(await host.signedIn(begun.authorization_url, SID), begun.attempt_token);
     expect(status).toBe(422);
+    expect(await host.isLive(later)).toEqual(LIVE);
   });
 
   it('of a person without an account is no error', async () => {

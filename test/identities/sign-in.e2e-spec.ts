@@ -29,6 +29,9 @@ describe('a sign-in with a provider', () => {
     await member(t, 'ada@example.com');
     const again = await host.signIn({ ...GRACE, email: 'ada@example.com' });
     expect(claimsOf(again.body.access_token).sub).toBe(sub);
+    expect(await host.listed(again.body)).toMatchObject([{ email: 'ada@example.com' }]);
+    const silent = await host.signIn({ ...GRACE, email: undefined });
+    expect(await host.listed(silent.body)).toMatchObject([{ email: 'ada@example.com' }]);
   });
 
   it('is another person for the same subject at another issuer', async () => {

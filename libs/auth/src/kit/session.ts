@@ -35,7 +35,7 @@ export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
-export { type EndedRow, Session, type SessionOrigin } from '../features/sessions/session.entity';
+export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';

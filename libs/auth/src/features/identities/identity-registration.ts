@@ -145,13 +145,14 @@ export class IdentityRegistration {
       });
   }
 
-  private credentialOf({ provider, person }: Answered, proves: string | null): session.AccountCredential {
+  private credentialOf(answered: Answered, proves: string | null): session.AccountCredential {
+    const { provider, person } = answered;
     const { issuer, subject, email } = person;
     const refusal = new ProviderRefused();
     let id = '';
     return {
       get signIn() {
-        return { methods: ['fed'], origin: originOf(id, person) };
+        return { methods: ['fed'], origin: originOf(id, answered) };
       },
       hasTwoFactors: false,
       proves,

@@ -21,7 +21,6 @@ export class IdentitySignIn {
     private readonly registration: IdentityRegistration,
     private readonly users: identity.TimedUserProvider,
     private readonly unverified: session.UnverifiedBlock,
-    private readonly logouts: ProviderLogouts,
     private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
@@ -35,18 +34,18 @@ export class IdentitySignIn {
     const answered = await this.attempts.redeem('sign-in', provider, answer, request);
     const linked = await this.store.find(answered.person);
     if (!linked) return this.registration.begin(answered, null, request);
-    const { userId } = linked;
-    const origin = originOf(linked.id, answered.person);
+    const { id, userId } = linked;
+    const { email } = answered.person;
     const [user, digest] = await Promise.all([
       this.users.findById(userId),
       this.users.passwordHashOf(userId),
-      this.logouts.admit(origin, answered.beganAt),
+      email !== null && email !== linked.email && this.store.restate(id, email),
     ]);
     // The identities of a deleted user exist until they are pruned.
     if (!user) throw new ProviderRefused().withReason('unknown_user', userId);
     // Otherwise a sign-in with the identity of a registration would show whether the registration created the account.
     if (this.unverified.isConcealed(user)) return this.registration.begin(answered, user, request);
-    return this.begin({ user, userId, digest }, answered, { origin, request, remember });
+    return this.begin({ user, userId, digest }, answered, { origin: originOf(id, answered), request, remember });
   }
 
   private async begin(
@@ -64,7 +63,7 @@ export class IdentitySignIn {
 }
 
 /** The hook `originCurrent`: whether an identity is still linked, and its provider has not signed it out. Records the sign-in. */
-export async function isLinked(services: RealmScope, origin: session.SessionOrigin): Promise<boolean> {
-  const checked = [services.get(IdentityStore).touch(origin.id, null), services.get(ProviderLogouts).isLive(origin)];
+export async function isLinked(services: RealmScope, origin: session.SignInOrigin): Promise<boolean> {
+  const checked = [services.get(IdentityStore).touch(origin.id), services.get(ProviderLogouts).isLive(origin)];
   return !(await Promise.all(checked)).includes(false);
 }

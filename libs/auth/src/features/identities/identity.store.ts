@@ -125,14 +125,23 @@ export class IdentityStore {
     return (await this.database.query(statement, [id, this.guards])).length > 0;
   }
 
-  /** Records a sign-in, with the address that the provider stated. False if the identity does not exist any more. */
-  async touch(id: string, email: string | null): Promise<boolean> {
+  /** Records a sign-in. False if the identity does not exist any more. */
+  async touch(id: string): Promise<boolean> {
     const touched = await this.database.query(
-      `UPDATE ${this.table()} SET last_used_at = clock_timestamp() + $3::interval, email = coalesce($4, email)
+      `UPDATE ${this.table()} SET last_used_at = clock_timestamp() + $3::interval
         WHERE id = $1 AND guard = ANY($2) RETURNING 1`,
-      [id, this.guards, this.clock.offset, email],
+      [id, this.guards, this.clock.offset],
     );
     return touched.length > 0;
+  }
+
+  /** Stores the address that the provider states now. */
+  async restate(id: string, email: string): Promise<void> {
+    await this.database.query(`UPDATE ${this.table()} SET email = $3 WHERE id = $1 AND guard = ANY($2)`, [
+      id,
+      this.guards,
+      email,
+    ]);
   }
 
   /** Deletes an identity of the user in the caller's transaction, and returns it; null without one. */
@@ -200,9 +209,10 @@ export const providerSession = (issuer: string, sid: string): string => crypto.s
 /** What a session keeps of the identity that has started it. */
 export const originOf = (
   id: string,
-  { issuer, sid }: { issuer: string; sid: string | null },
-): session.SessionOrigin => ({
+  { person: { issuer, sid }, beganAt }: { person: { issuer: string; sid: string | null }; beganAt: number },
+): session.SignInOrigin => ({
   id,
+  since: beganAt,
   ...(sid !== null && { session: providerSession(issuer, sid) }),
 });
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, identity, session } from '../../kit';
 import { IdentityStore, providerSession } from './identity.store';
 import { type SignedOut, ProviderClients } from './protocol/provider-clients';
-import { BadLogoutToken, ProviderRefused } from './protocol/provider.errors';
+import { BadLogoutToken } from './protocol/provider.errors';
 
 /** Sessions that a logout ends: those of a user that an account at the provider has started, or one session of it there. */
 type Ended = readonly [userId: string, origin: session.SessionOrigin];
@@ -59,33 +59,21 @@ export class ProviderLogouts {
   }
 
   /**
-   * Admits a sign-in with an account at a provider, unless a logout came after the attempt began. An earlier logout has no effect
-   * on it.
+   * Whether no logout came since the sign-in began. Asked after its session was stored: a logout ends it, or this check sees the
+   * logout. A sign-in that began after a logout is not concerned.
    *
-   * @param beganAt unix time of the attempt in milliseconds
-   * @throws ProviderRefused, StoreUnavailable
+   * @throws StoreUnavailable
    */
-  async admit(origin: session.SessionOrigin, beganAt: number): Promise<void> {
-    const keys = this.keysOf(origin);
-    const marked = await this.store.getMany(keys);
-    if (marked.some((at) => at !== null && Number(at) >= beganAt)) throw new ProviderRefused();
-    for (const [i, at] of marked.entries()) if (at !== null) await this.store.take(keys[i]!);
-  }
-
-  /** Whether no logout came since the sign-in was admitted. Asked after its session was stored. @throws StoreUnavailable */
-  async isLive(origin: session.SessionOrigin): Promise<boolean> {
-    return (await this.store.getMany(this.keysOf(origin))).every((at) => at === null);
+  async isLive({ id, session: of, since }: session.SignInOrigin): Promise<boolean> {
+    const marked = await this.store.getMany([id, ...(of ? [of] : [])].map((ended) => this.keyOf(ended)));
+    return marked.every((at) => at === null || Number(at) < since);
   }
 
   private mark(ended: string): Promise<void> {
     const { twoFactor, identities, leeway } = this.realm.options;
-    // As long as an attempt and what follows it can last.
-    const seconds = 60 * identities.attemptMinutes + Math.max(twoFactor.challengeTtl, twoFactor.enrolmentTtl);
+    // As long as an attempt, the fields of an account and a second factor can last.
+    const seconds = 120 * identities.attemptMinutes + Math.max(twoFactor.challengeTtl, twoFactor.enrolmentTtl);
     return this.store.setMany([this.keyOf(ended)], `${this.clock.now()}`, seconds + leeway + identity.CLOCK_MARGIN);
-  }
-
-  private keysOf({ id, session: of }: session.SessionOrigin): string[] {
-    return [id, ...(of ? [of] : [])].map((ended) => this.keyOf(ended));
   }
 
   private keyOf(ended: string): string {

@@ -4,6 +4,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { Signatures } from '../../foundation/platform/crypto';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import type { SignInOrigin } from '../sessions/session.entity';
 import type { SignInEnding } from '../sessions/sign-in';
 
 export const LOGIN_CHALLENGE: Purpose = {
@@ -51,7 +52,7 @@ export class LoginChallenges {
     const asked = {
       ...(!remember && { rem: false as const }),
       ...(first !== 'pwd' && { fst: first as PurposeClaims['fst'] }),
-      ...(origin && { org: [origin.id, ...(origin.session ? [origin.session] : [])] as [string, string?] }),
+      ...(origin && { org: claimOf(origin) }),
     };
     return this.tokens.mint(this.purpose, userId, { jti, fpr, ...asked });
   }
@@ -73,6 +74,9 @@ export class EnrolmentTokens extends LoginChallenges {
   protected override readonly purpose = ENROLMENT;
 }
 
+const claimOf = ({ since, id, session }: SignInOrigin): NonNullable<PurposeClaims['org']> =>
+  session === undefined ? [since, id] : [since, id, session];
+
 /** What a challenge keeps of the sign-in that it completes. */
 export const begunSignIn = ({
   fst,
@@ -81,7 +85,7 @@ export const begunSignIn = ({
 }: PurposeClaims): Pick<SignInEnding, 'remember' | 'origin'> & { readonly first: string } => ({
   first: fst ?? 'pwd',
   remember: rem ?? true,
-  origin: org && { id: org[0], session: org[1] },
+  origin: org && { since: org[0], id: org[1], session: org[2] },
 });
 
 /** Includes the challenge's id, so that the fingerprints of two challenges do not show whether the hash is the same. */

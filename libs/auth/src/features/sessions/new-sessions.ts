@@ -9,7 +9,7 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
-import type { SessionOrigin } from './session.entity';
+import type { SessionOrigin, SignInOrigin } from './session.entity';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
 
@@ -37,7 +37,7 @@ export interface SessionStart extends SessionLifeRequest {
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   credentialId?: string;
   /** The account elsewhere with which the user signed in. Its removal, or the end of the session there, ends the session. */
-  origin?: SessionOrigin;
+  origin?: SignInOrigin;
 }
 
 /** A session that was stored. Its tokens are not sent yet. */

@@ -165,6 +165,12 @@ export interface SessionOrigin {
   readonly session?: string;
 }
 
+/** The origin of a sign-in. */
+export interface SignInOrigin extends SessionOrigin {
+  /** When the sign-in with it began, in unix milliseconds: its end since then ends the sign-in. */
+  readonly since: number;
+}
+
 /** A session to store. */
 export interface NewSession {
   familyId: string;

@@ -12,7 +12,7 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
-import type { SessionOrigin } from './session.entity';
+import type { SignInOrigin } from './session.entity';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 import { sessionText } from './sessions.texts';
@@ -31,7 +31,7 @@ declare module '../../foundation/realm/feature' {
       request: object,
     ) => Promise<(() => Promise<boolean>) | null>;
     /** Whether the account elsewhere, with which a session was started, still signs in. Asked after the session was stored. */
-    readonly originCurrent?: (services: RealmScope, origin: SessionOrigin) => Promise<boolean>;
+    readonly originCurrent?: (services: RealmScope, origin: SignInOrigin) => Promise<boolean>;
     /** Runs after a session was stored and checked, before its tokens are sent. If it fails, the session is discarded. */
     readonly sessionStored?: (services: RealmScope, session: StoredSession) => Promise<SessionAddition>;
   }
@@ -57,7 +57,7 @@ export interface SignInEnding {
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   readonly credentialId?: string;
   /** The account elsewhere with which the user signed in, also where a second factor completes the sign-in. */
-  readonly origin?: SessionOrigin;
+  readonly origin?: SignInOrigin;
 }
 
 /** A second factor that is asked of a user. */
@@ -288,7 +288,7 @@ export class SignIn {
   }
 
   /** A removal of the account elsewhere ends its sessions afterwards. So either it ends this one, or this check sees it. */
-  private async isOfOrigin(origin: SessionOrigin | undefined): Promise<boolean> {
+  private async isOfOrigin(origin: SignInOrigin | undefined): Promise<boolean> {
     const hooks = origin ? this.scope.hooks('originCurrent') : [];
     const checked = await Promise.all(hooks.map((isCurrent) => isCurrent(this.scope, origin!)));
     return !checked.includes(false);
