@@ -21,6 +21,7 @@ export type { PurposeClaims } from '../identity/tokens/purpose-token.policy';
 export { type Purpose, PurposeTokens, endChallenges, fingerprintFor } from '../identity/tokens/purpose-tokens';
 export { type SecondFactorTable, idColumnOf, shownBy, withTokenMethods } from '../identity/users/columns';
 export { canonicalEmail, comparedAs, idText, keptAs } from '../identity/users/identifiers';
+export { Grant } from '../identity/users/grant';
 export { ProvedEmails } from '../identity/users/proved-emails';
 export {
   blocksUnverified,

@@ -1,0 +1,60 @@
+import { identity } from '../../kit';
+
+/** What is known of a key and its owner when a request presents it. */
+export interface PresentedKey {
+  /** The stored key; null for an unknown id, and after its owner was erased. */
+  readonly key: {
+    readonly guard: string;
+    /** Whether the secret has the stored HMAC, compared in constant time. */
+    readonly isSecret: boolean;
+    readonly isRevoked: boolean;
+    /** In unix seconds; null for a key that does not expire. */
+    readonly expiresAt: number | null;
+  } | null;
+  /** Whether the denylist has the key; null if it has forgotten entries and was not rebuilt. */
+  readonly isDenied: boolean | null;
+  /** Whether the owner exists and may sign in now. A service has no user: it is `allowed` until the key ends. */
+  readonly owner: 'allowed' | 'refused' | 'gone';
+  /** Whether the client is in one of the networks of the key; true for a key without networks. */
+  readonly isInNetwork: boolean;
+  /** The guard of the route. */
+  readonly guard: string;
+  /** In unix seconds. */
+  readonly now: number;
+}
+
+/** Why a key is refused: a reason in the security log. A client learns none of them. */
+export type KeyRefusal = 'unknown_key' | 'wrong_key' | 'revoked_key' | 'expired_key' | 'key_owner' | 'key_network';
+
+/**
+ * Decides whether a request may pass with a key. Pure. All answers but `accepted` are the same 401.
+ *
+ * An unknown state of the denylist needs no answer of its own: the row is read on the primary, and an end is committed before it
+ * is answered. A denial refuses what a node of the database that was promoted too early has forgotten.
+ */
+export function keyVerdict({ key, isDenied, owner, isInNetwork, guard, now }: PresentedKey): 'accepted' | KeyRefusal {
+  // The secret comes first: without it, nothing about the key is found out, not even in the log of another guard.
+  if (!key || key.guard !== guard) return 'unknown_key';
+  if (!key.isSecret) return 'wrong_key';
+  if (key.isRevoked || isDenied) return 'revoked_key';
+  // A key has no leeway: the clock that stored the expiry is the one that compares it.
+  if (key.expiresAt !== null && key.expiresAt <= now) return 'expired_key';
+  if (owner !== 'allowed') return 'key_owner';
+  return isInNetwork ? 'accepted' : 'key_network';
+}
+
+/**
+ * The abilities of a request with a key: those that both its list and its owner have now. Pure. The sets of two names are nested
+ * or disjoint, so the intersection of two lists consists of the narrower names.
+ *
+ * @param owner null where the application uses no abilities, and for a service: the list of the key counts alone
+ */
+export function effectiveAbilities(list: readonly string[], owner: readonly string[] | null): string[] {
+  if (owner === null) return [...new Set(list)];
+  const [key, now] = [new identity.Grant(list), new identity.Grant(owner)];
+  return [...new Set([...list.filter((name) => now.covers(name)), ...owner.filter((name) => key.covers(name))])];
+}
+
+/** Whether a caller with these abilities may create a key with this list: it has each of its names. Pure. */
+export const mayGrant = (list: readonly string[], creator: readonly string[]): boolean =>
+  list.every((name) => new identity.Grant(creator).covers(name));
