@@ -43,7 +43,13 @@ describe('the identities of an account', () => {
     const ada = await withPassword();
     const linked = t.recorded(IdentityLinked);
     const { status, body } = await host.link(ada, ada.proof, AT_OTHER);
-    const shown = { id: expect.any(String), provider: 'other', email: 'ada@other.test', last_used_at: null };
+    const shown = {
+      id: expect.any(String),
+      provider: 'other',
+      email: 'ada@other.test',
+      last_used_at: null,
+      can_confirm: true,
+    };
     expect([status, body]).toEqual([200, { ...shown, linked_at: expect.stringMatching(/Z$/) }]);
     expect(linked).toEqual([new IdentityLinked(ada.id, body.id, 'other', 'api')]);
     await host.mailbox.after(0, ({ to, subject }) => to === ADA && /linked/.test(subject));

@@ -141,7 +141,14 @@ describe('identities', () => {
       await auth.login({ email: 'ada' });
       answers['/auth/identities/google/link'] = BEGUN;
       await returns(() => linkWith(auth, 'google'));
-      const linked = { id: 'i', provider: 'google', email: null, linked_at: '2026-11-27', last_used_at: null };
+      const linked = {
+        id: 'i',
+        provider: 'google',
+        email: null,
+        linked_at: '2026-11-27',
+        last_used_at: null,
+        can_confirm: true,
+      };
       answers['/auth/identities/google/link/callback'] = { status: 201, body: linked };
       expect(await finishSignIn(auth)).toEqual({ way: 'link', provider: 'google', answer: linked });
       expect(server.last.headers.get('Authorization')).toMatch(/^Bearer /);

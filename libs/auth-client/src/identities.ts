@@ -27,6 +27,8 @@ export interface LinkedIdentity {
   email: string | null;
   linked_at: string;
   last_used_at: string | null;
+  /** Whether the provider can confirm actions: see {@link confirmWith}. */
+  can_confirm: boolean;
 }
 
 /** No account has this identity: ask for `fields`, and call {@link registerWith}. */

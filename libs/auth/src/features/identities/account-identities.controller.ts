@@ -16,7 +16,12 @@ const SHOWN = {
   last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
 };
 
-const LISTED = schema.namedSchema('AuthIdentity', schema.record<ListedIdentity>({ id: schema.UUID, ...SHOWN }));
+const CAN_CONFIRM = schema.of(schema.FLAG, 'Whether the provider can confirm actions: see `POST /confirm-identity`.');
+
+const LISTED = schema.namedSchema(
+  'AuthIdentity',
+  schema.record<ListedIdentity>({ id: schema.UUID, ...SHOWN, can_confirm: CAN_CONFIRM }),
+);
 
 /** The schema of an identity in the export of an account. */
 export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });

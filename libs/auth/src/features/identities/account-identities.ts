@@ -3,7 +3,7 @@ import { Realm, deadline, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
-import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, listedIdentity } from './identity.store';
+import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, shownIdentity } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 
 /** Links accounts at providers with the account of a user, and removes them. */
@@ -22,7 +22,7 @@ export class AccountIdentities {
   ) {}
 
   async list({ userId }: identity.Caller): Promise<{ identities: ListedIdentity[] }> {
-    return { identities: (await this.store.listOf(userId)).map(listedIdentity) };
+    return { identities: (await this.store.listOf(userId)).map((one) => this.listed(one)) };
   }
 
   /** Begins to link an account at a provider. {@link link} ends it, in the same session. */
@@ -52,7 +52,7 @@ export class AccountIdentities {
     // Null if its owner has just removed it: the caller can try again.
     if (stored?.userId !== userId) throw new IdentityTaken();
     if (isNew) this.events.emit(new IdentityLinked(userId, stored.id, provider, this.realm.guard));
-    return listedIdentity(stored);
+    return this.listed(stored);
   }
 
   /**
@@ -104,6 +104,10 @@ export class AccountIdentities {
       : null;
     await this.sessions.logOut(caller);
     return { end_session_url: url };
+  }
+
+  private listed(one: StoredIdentity): ListedIdentity {
+    return { id: one.id, ...shownIdentity(one), can_confirm: this.clients.find(one.provider)?.canConfirm ?? false };
   }
 
   private emitUnlinked({ userId, id, provider }: StoredIdentity): void {

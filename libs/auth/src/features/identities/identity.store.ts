@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Clock, Realm, crypto, deadline, identity, pg, type session } from '../../kit';
 import { Identity } from './identity.entity';
 
-/** An identity in the list of its owner. Times are ISO 8601 in UTC. */
-export interface ListedIdentity {
-  readonly id: string;
+/** What an owner sees of an identity. Times are ISO 8601 in UTC. */
+interface ShownIdentity {
   /** The name of the provider in the options. */
   readonly provider: string;
   /** The address that the provider stated last. */
@@ -15,8 +14,15 @@ export interface ListedIdentity {
   readonly last_used_at: string | null;
 }
 
+/** An identity in the list of its owner. */
+export interface ListedIdentity extends ShownIdentity {
+  readonly id: string;
+  /** Whether its provider can confirm actions. */
+  readonly can_confirm: boolean;
+}
+
 /** An identity in the export of an account. */
-export interface ExportedIdentity extends Omit<ListedIdentity, 'id'> {
+export interface ExportedIdentity extends ShownIdentity {
   readonly issuer: string;
   readonly subject: string;
 }
@@ -162,10 +168,7 @@ export class IdentityStore {
   /** For the export of the account. None if the migration has not run. */
   async export(userId: string): Promise<ExportedIdentity[]> {
     const stored = await this.listOf(userId).catch(deadline.valueIf(pg.isMissing, []));
-    return stored.map((row) => {
-      const { id: _, ...shown } = listedIdentity(row);
-      return { ...shown, issuer: row.issuer, subject: row.subject };
-    });
+    return stored.map((row) => ({ ...shownIdentity(row), issuer: row.issuer, subject: row.subject }));
   }
 
   /**
@@ -217,8 +220,7 @@ export const originOf = (
 });
 
 /** The fields of an identity that its owner sees. */
-export const listedIdentity = ({ id, provider, email, linkedAt, lastUsedAt }: StoredIdentity): ListedIdentity => ({
-  id,
+export const shownIdentity = ({ provider, email, linkedAt, lastUsedAt }: StoredIdentity): ShownIdentity => ({
   provider,
   email,
   linked_at: linkedAt.toISOString(),
