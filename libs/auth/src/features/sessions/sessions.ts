@@ -198,12 +198,6 @@ export class Sessions {
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, origin }, start, deny));
   }
 
-  /** Ends the sessions of all users that a session elsewhere has started: see {@link endOfOrigin}. @throws StoreUnavailable */
-  async endOfOriginSession(session: string, reason: SessionEndReason): Promise<void> {
-    for (const { userId, origin } of await this.store.ofOriginSession(session))
-      await this.endOfOrigin({ userId, familyId: null }, { id: origin, session }, reason);
-  }
-
   /**
    * Ends what could start a session after the end of all sessions of a user or, without a user, of the guard: see
    * {@link BegunSignIns}. Before the sessions end.
