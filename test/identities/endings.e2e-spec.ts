@@ -1,5 +1,6 @@
 import { claimsOf } from '../support/hosts/app';
 import { hangingMails, member } from '../support/hosts/members';
+import { DEVICE_HEADER, deviceRows, knownDeviceOptions } from '../support/flows/known-devices';
 import { GRACE, IdentityHost, type Person, REFUSED } from '../support/flows/identities';
 import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
 import { RedisServer } from '../support/stores/redis';
@@ -85,6 +86,34 @@ describe('a provider that posts a form', () => {
     await post({ state: 'x' }, 'unknown').expect(404);
     await post({ state: 'x'.repeat(16_384) }).expect(413);
     await post({}).expect(303);
+  });
+
+  it.each([
+    ['a list', 'a[]=1&a[]=2', 303],
+    ['an object', 'a[b][c]=1', 303],
+    ['the name of a prototype', '__proto__[x]=1&constructor[prototype][y]=2', 303],
+    ['NUL and no text', 'state=%00%ff%fe', 303],
+    ['the same field twice', 'state=a&state=b', 303],
+    ['an object 60 deep', `a${'[b]'.repeat(60)}=1`, [303, 400]],
+    ['200 KB', `a=${'x'.repeat(200_000)}`, 413],
+  ])('takes no harm from %s', async (_, form, status) => {
+    expect([status].flat()).toContain((await post(form)).status);
+  });
+});
+
+describe('known devices', () => {
+  const host = IdentityHost.forFile(knownDeviceOptions());
+
+  it('are those of a login: the device gets a token, and a sign-in without it is that of a new one', async () => {
+    const first = await host.session();
+    const again = await host.signIn(GRACE, 'acme', { device_token: 'x' });
+    expect(first).toMatchObject({ device_token: expect.any(String) });
+    expect(await deviceRows(host.t)).toHaveLength(2);
+    expect(again.body.device_token).not.toBe((first as { device_token?: string }).device_token);
+    const begun = await host.begin();
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
+    await host.send(parameters, begun.attempt_token).set(DEVICE_HEADER, again.body.device_token).expect(200);
+    expect(await deviceRows(host.t)).toHaveLength(2);
   });
 });
 

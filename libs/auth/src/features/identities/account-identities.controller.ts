@@ -78,7 +78,7 @@ export class AccountIdentitiesController {
     ...attemptRoute,
     summary: 'Begins to link an account at a provider',
     note: 'The attempt belongs to the calling session.',
-    gates: [http.RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     quiet: true,
   })
   begin(
@@ -129,7 +129,7 @@ export class AccountIdentitiesController {
     summary: 'Removes an account at a provider from that of the caller',
     note: 'Ends the sessions that it has started, except the calling one. Answers 409 for the last way to sign in. An identity of another user is 404.',
     parameters: { svcIdentity: schema.of(schema.UUID, 'The id of an identity.') },
-    gates: [http.RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     unlimited: 'it removes an identity of the caller, which has to be linked again before',
     refusals: [IdentityNotFound, LastIdentity],
   })

@@ -103,9 +103,6 @@ export class IdentityAttempts {
     owner: AttemptOwner | null = null,
   ): Promise<Answered> {
     if (!this.clients.find(provider)) throw new NoSuchProvider();
-    const fault = input.fieldFault(parameters, { maxLength: PARAMETERS_MAX });
-    const params = { field: 'parameters', max: PARAMETERS_MAX };
-    if (fault) throw new errors.ValidationFailed({ parameters: [{ key: fault, params }] });
     const token = this.cookie.presented(sent, request);
     const query = new URLSearchParams(parameters);
     const handle = query.get('handle');
@@ -206,7 +203,7 @@ export class AttemptRequest {
 /** Body of the routes with the answer of a provider. In cookie mode, the token is in a cookie. */
 export class CallbackRequest {
   /** The query with which the browser came to the page. */
-  @input.RequiredString()
+  @input.RequiredString(PARAMETERS_MAX)
   parameters!: string;
 
   @input.OptionalText()

@@ -56,12 +56,15 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
+const LINES_A_MINUTE = 60;
+
 /** The identity providers of one guard. Makes no request before the first attempt. */
 @Injectable()
 export class ProviderClients {
   private readonly logger = new Logger('Auth');
   private readonly memories = new Map<string, ProviderMemory>();
   private readonly library = openidLibrary();
+  private logged = { minute: 0, lines: 0 };
 
   constructor(
     @Inject(IDENTITY_PROVIDERS) private readonly providers: Readonly<Record<string, IdentityProvider>>,
@@ -172,6 +175,8 @@ export class ProviderClients {
         const { settings } = step;
         if (settings.api) throw new RefusedAnswer('the provider sends none');
         const { jose } = this.library();
+        // Any person can send one: before the provider is asked for its documents, and without a line in the log.
+        if (!isToken(jose, token)) throw new BadLogoutToken();
         const configuration = await step.configuration();
         const { payload, protectedHeader } = await jose.jwtVerify(token, step.keySet(configuration), {
           issuer: configuration.serverMetadata().issuer,
@@ -219,6 +224,13 @@ export class ProviderClients {
     }
   }
 
+  /** Any person can send a wrong answer: at most as many lines a minute as in the security log. */
+  private mayLog(): boolean {
+    const minute = Math.floor(this.clock.now() / 60_000);
+    if (minute !== this.logged.minute) this.logged = { minute, lines: 0 };
+    return this.logged.lines++ < LINES_A_MINUTE;
+  }
+
   private settingsOf(name: string): ProviderSettings {
     const settings = settingsOf(this.find(name));
     if (!settings) throw new errors.AuthConfigError(`identities.providers has no provider "${name}".`);
@@ -246,11 +258,23 @@ export class ProviderClients {
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
       const answer = isRefused && refusal ? refusal() : new ProviderUnavailable(step.codeSent);
       const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
-      this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
+      if (this.mayLog()) this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
       throw answer;
     } finally {
       step.end();
     }
+  }
+}
+
+/** Whether a text has the form of a JWS. */
+function isToken(
+  { decodeProtectedHeader }: ReturnType<ReturnType<typeof openidLibrary>>['jose'],
+  token: string,
+): boolean {
+  try {
+    return decodeProtectedHeader(token).alg !== undefined;
+  } catch {
+    return false;
   }
 }
 
