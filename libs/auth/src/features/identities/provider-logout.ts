@@ -44,7 +44,7 @@ export class ProviderLogouts {
     if (subject !== null) {
       const found = await this.identities.find({ issuer, subject });
       if (!found) return [];
-      if (!of) await this.mark(found.id);
+      await this.mark(of ? unknownSession(found.id) : found.id);
       return [[found.userId, { id: found.id, session: of }]];
     }
     const live = await Promise.all(this.accounts.services(session.SessionStore).map((one) => one.ofOriginSession(of!)));
@@ -65,7 +65,7 @@ export class ProviderLogouts {
    * @throws StoreUnavailable
    */
   async isLive({ id, session: of, since }: session.SignInOrigin): Promise<boolean> {
-    const marked = await this.store.getMany([id, ...(of ? [of] : [])].map((ended) => this.keyOf(ended)));
+    const marked = await this.store.getMany([id, of ?? unknownSession(id)].map((ended) => this.keyOf(ended)));
     return marked.every((at) => at === null || Number(at) < since);
   }
 
@@ -80,3 +80,6 @@ export class ProviderLogouts {
     return `svc:idp-end:${this.realm.source.key}:${ended}`;
   }
 }
+
+/** The mark of the sign-ins with an identity whose session at the provider is not known. */
+const unknownSession = (id: string): string => `${id}:unknown`;

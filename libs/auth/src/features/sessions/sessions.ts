@@ -185,7 +185,7 @@ export class Sessions {
 
   /**
    * Ends the sessions that an account elsewhere has started, except one, in pages; with {@link SessionOrigin.session}, those of
-   * that session. Can be repeated. Sign-ins that have begun do not end: `PurposeTokens.endChallenges` ends them first.
+   * that session, and those whose session there is not known. Can be repeated. Sign-ins that have begun do not end: `PurposeTokens.endChallenges` ends them first.
    *
    * @throws StoreUnavailable
    */
