@@ -135,7 +135,7 @@ describeWithBrowser('changes on the page of the sample', () => {
       await tab.page.getByRole('link', { name: 'Continue' }).waitFor();
       await isAccessible();
       await tab.page.goto(`${visit.url}${path}`);
-      await tab.page.getByText('Open the link in your email again.').waitFor();
+      await tab.page.getByText('This page has only a part of the link, or none.').waitFor();
       await isAccessible();
     });
   });

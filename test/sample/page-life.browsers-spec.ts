@@ -84,7 +84,7 @@ describeWithBrowser('the page of the sample', () => {
       // The browser also loads the icon for itself.
       const paths = assets.map(({ url }) => new URL(url).pathname).filter((path) => path !== '/web/icon.svg');
       expect(paths.filter((path, i) => paths.indexOf(path) < i)).toEqual([]);
-      expect(assets.filter(({ url }) => url.includes('qr'))).toEqual([]);
+      expect(assets.filter(({ url }) => /qr|session\.css/.test(url))).toEqual([]);
       // Without compression, which the sample leaves to a proxy.
       expect(assets.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(126_000);
     });
