@@ -10,8 +10,8 @@ import { VerifyingService } from '../support/hosts/verifying-service';
 import { completeChallenge, enrol, startChallenge } from '../support/flows/two-factor';
 import { describeWithOwnRedis } from '../support/stores/with-redis';
 
-/** The numbers of ended and of live sessions. */
-const [ENDED, LIVE] = [100, 20];
+/** The numbers of ended and of live sessions. Each master has some of both: of 40 none with a probability of 10^-7. */
+const [ENDED, LIVE] = [100, 40];
 
 const LEASE = 'svc:dl:lease';
 

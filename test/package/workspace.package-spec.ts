@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
-import { type TestDatabase, createEmptyDatabase, executed } from '../support/stores/database';
+import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
 import { run } from '../support/packages/package';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 import { NEST_11 } from './installed';
@@ -17,11 +17,6 @@ describeWithRedis('a workspace with two applications, as in the recipe', () => {
   beforeAll(async () => {
     folder = compiledWorkspace(NEST_11);
     database = await createEmptyDatabase();
-    await executed(
-      `CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), name text NOT NULL,
-         email text NOT NULL UNIQUE, password_hash text)`,
-      database.url,
-    );
   });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');

@@ -7,8 +7,9 @@ import request from 'supertest';
 import { modulesOf } from '../docs/page-modules';
 import { startHost } from '../support/hosts/adapter';
 import { claimsOf } from '../support/hosts/app';
-import { type TestDatabase, createDatabase, executed } from '../support/stores/database';
-import { Member } from '../support/hosts/user-entities';
+import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
+
+const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'] };
 
 const SECRET = 'a-secret-of-the-recipe-0123456789-abcdef';
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };
@@ -19,7 +20,7 @@ let env: NodeJS.ProcessEnv;
 
 beforeEach(async () => {
   env = { ...process.env };
-  database = await createDatabase();
+  database = await createEmptyDatabase();
 });
 afterEach(async () => {
   await app?.close();
@@ -41,7 +42,7 @@ describe('the recipe for ConfigService', () => {
   const start = async (lines: Record<string, string>): Promise<void> => {
     const text = Object.entries(lines).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync('.env', text.join(''));
-    const page = modulesOf('docs/recipes/config-service.md', { './users.js': { User: Member } });
+    const page = modulesOf('docs/recipes/config-service.md', GIVEN);
     app = await startHost(page['src/app.module.ts'].AppModule as Type);
   };
 
@@ -80,11 +81,6 @@ describe('the recipe for monorepos', () => {
     Object.assign(process.env, { DATABASE_URL: database.url, SVC_SECRET: SECRET });
     Object.assign(process.env, { SVC_PRIVATE_KEY: privateKey, SVC_PUBLIC_KEY: publicKey });
     delete process.env.REDIS_URL;
-    await executed(
-      `CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), name text NOT NULL,
-         email text NOT NULL UNIQUE, password_hash text)`,
-      database.url,
-    );
     const page = modulesOf('docs/recipes/monorepo.md');
     app = await startHost(page['src/api.module.ts'].ApiModule as Type);
     const { body } = await request(app.getHttpServer()).get('/auth/jwks').expect(200);

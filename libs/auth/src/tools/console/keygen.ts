@@ -98,7 +98,8 @@ Rotation, with the tokens of both keys valid meanwhile. Refresh tokens are not s
      ${publicEntry(kid, publicKey)}
 
 3. Wait until the last token signed with ${quoted(kid)} has expired: at least SVC_ACCESS_TTL + SVC_LEEWAY seconds
-   (${CORE.options.accessTtl.default + CORE.options.leeway.default} by default), and no less than SVC_2FA_CHALLENGE_TTL or SVC_CONFIRM_TTL, each + SVC_LEEWAY.
+   (${CORE.options.accessTtl.default + CORE.options.leeway.default} by default), and no less than SVC_CONFIRM_TTL, SVC_2FA_CHALLENGE_TTL,
+   SVC_2FA_ENROLMENT_TTL or SVC_CODE_EXPIRE (minutes), each + SVC_LEEWAY.
 
 4. Remove the entry ${quoted(kid)} and deploy. From then on its tokens fail. Destroy its private key.
 `;
