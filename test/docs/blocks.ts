@@ -44,7 +44,6 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
   ['docs/recipes/nextjs.md', 'examples/nextjs'],
   ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
-  ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
 /** The tabs of the quick start whose code is copied verbatim from an example, with its folder. */

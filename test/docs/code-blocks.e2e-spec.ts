@@ -120,9 +120,12 @@ export default () => <h1>Hello</h1>;
 `,
 );
 
-/** The user table of another application, for the statements that import users. */
+/** The tables of other applications, for the statements that import users and linked accounts. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL,
-  password_hash text, two_factor_recovery_codes text);
+  password_hash text, two_factor_recovery_codes text, google_id text);
+  CREATE TABLE account ("userId" text, "providerId" text, "accountId" text, "createdAt" timestamptz);
+  CREATE TABLE accounts ("userId" uuid, type text, provider text, "providerAccountId" text);
+  CREATE TABLE federated_credentials (user_id int, provider text, subject text);
   CREATE TABLE "User" (id text PRIMARY KEY, email text NOT NULL, password text NOT NULL)`;
 
 const syntax = (place: string, text: string): string[] =>

@@ -47,6 +47,10 @@ export function modulesOf(
   return loaded;
 }
 
+/** The user table of the quick start, with its migration: the `users.ts` that other pages presuppose. */
+// eslint-disable-next-line typescript/no-explicit-any
+export const quickStartUsers = (): any => modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'];
+
 /** Runs the script that a page shows, in a browser-like environment with this `fetch`. */
 // eslint-disable-next-line typescript/no-explicit-any
 export function scriptOf(page: string, fetch: (path: string, init?: RequestInit) => Promise<Response>): any {

@@ -1,6 +1,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { createClient } = require('@redis/client');
 const { Pool } = require('pg');
 const { removeAdded } = require('./shared-modules.cjs');
 
@@ -49,7 +50,17 @@ module.exports = class ProcessEnvironment {
     this.fakeTimersModern = new ModernFakeTimers(timers);
   }
 
-  async setup() {}
+  /**
+   * Empties the Redis database of this worker. Applications with default options have the same keys, and the counters of the
+   * file before would refuse the sign-ins of this one.
+   */
+  async setup() {
+    const url = process.env.TEST_REDIS_URL;
+    if (!url) return;
+    const client = await createClient({ url, database: Number(process.env.JEST_WORKER_ID ?? 0) }).connect();
+    await client.flushDb();
+    await client.disconnect();
+  }
 
   async teardown() {
     this.fakeTimersModern.dispose();

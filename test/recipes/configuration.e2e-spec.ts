@@ -4,12 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
-import { modulesOf } from '../docs/page-modules';
+import { modulesOf, quickStartUsers } from '../docs/page-modules';
 import { startHost } from '../support/hosts/adapter';
 import { claimsOf } from '../support/hosts/app';
 import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
-
-const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'] };
 
 const SECRET = 'a-secret-of-the-recipe-0123456789-abcdef';
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };
@@ -42,7 +40,7 @@ describe('the recipe for ConfigService', () => {
   const start = async (lines: Record<string, string>): Promise<void> => {
     const text = Object.entries(lines).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync('.env', text.join(''));
-    const page = modulesOf('docs/recipes/config-service.md', GIVEN);
+    const page = modulesOf('docs/recipes/config-service.md', { './users.js': quickStartUsers() });
     app = await startHost(page['src/app.module.ts'].AppModule as Type);
   };
 

@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { filesOf } from '../docs/blocks';
 import { LOADER, type SourceFile, built } from '../docs/built';
-import { modulesOf } from '../docs/page-modules';
+import { quickStartUsers } from '../docs/page-modules';
 import { eventually } from '../support/runtime/eventually';
 import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
@@ -71,7 +71,7 @@ describeWithRedis('the workers of the recipe for more cores', () => {
 
   beforeAll(async () => {
     database = await createEmptyDatabase();
-    const { CreateUsers1795000000000 } = modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'];
+    const { CreateUsers1795000000000 } = quickStartUsers();
     const migrations = [...authMigrations, CreateUsers1795000000000];
     const source = await new DataSource({ type: 'postgres', url: database.url, migrations }).initialize();
     await source.runMigrations();

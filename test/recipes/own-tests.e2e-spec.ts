@@ -1,10 +1,9 @@
-import { modulesOf } from '../docs/page-modules';
+import { modulesOf, quickStartUsers } from '../docs/page-modules';
 import { type TestDatabase, createEmptyDatabase } from '../support/stores/database';
 import { sharedRedisUrl } from '../support/stores/shared-redis';
 import { describeWithRedis } from '../support/stores/with-redis';
 
-/** The user table of the quick start, with its migration. */
-const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'] };
+const GIVEN = { './users.js': quickStartUsers() };
 
 // The tests of a page are registered in the surrounding `describe` block.
 describe('the recipe for unit tests', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
 import * as drizzle from '@svc/auth/drizzle';
@@ -98,7 +99,7 @@ describe('the documentation', () => {
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
-    for (const [name] of events) expect(surface).toHaveProperty(name);
+    for (const [name] of events) expect({ ...surface, ...identities }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {
@@ -393,6 +394,32 @@ describe('the public exports of the package', () => {
 
   it.each([
     ['drizzle', drizzle, ['DrizzleUsers']],
+    [
+      'identities',
+      identities,
+      [
+        'BadContinuation',
+        'BadLogoutToken',
+        'Identity',
+        'IdentityFlow',
+        'IdentityLinked',
+        'IdentityNotFound',
+        'IdentityNotLinked',
+        'IdentityTaken',
+        'IdentityUnlinked',
+        'LastIdentity',
+        'NoSuchProvider',
+        'ProviderRefused',
+        'ProviderUnavailable',
+        'apple',
+        'github',
+        'gitlab',
+        'google',
+        'keycloak',
+        'microsoft',
+        'oidc',
+      ],
+    ],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
     ['prisma', prisma, ['PrismaUsers']],

@@ -92,8 +92,7 @@ class Model {
 }
 
 /** The results of steps that occurred. */
-const results = new Set<string>();
-const count = (result: string): unknown => results.add(result);
+const occurred = new Set<string>();
 
 class World {
   readonly model = new Model();
@@ -117,7 +116,7 @@ class World {
     const { model } = this;
     const start = this.scope.get(SignIn).startForHost({ userId: '1', remember, ttl, idleTimeout });
     if (idleTimeout !== undefined && model.idleTimeout && idleTimeout > model.idleTimeout) {
-      count('refused life');
+      occurred.add('refused life');
       return expect(start).rejects.toBeInstanceOf(AuthConfigError);
     }
     const { accessToken, refreshToken, refreshExpiresIn, remembered } = (await start)!;
@@ -126,7 +125,7 @@ class World {
       .toSorted((a, b) => a.use - b.use)
       .slice(0, -(MAX_PER_USER - 1));
     for (const session of surplus) model.close(session, 'cap');
-    if (surplus.length) count('cap');
+    if (surplus.length) occurred.add('cap');
     const life = Math.min(ttl ?? TTL, remember === false ? TTL_WITHOUT_REMEMBER : TTL);
     const session: ModelSession = {
       id: String(claimsOf(accessToken).fid),
@@ -167,7 +166,7 @@ class World {
           : session.isDenied
             ? 'denied'
             : null;
-    count(refusal ?? (isReplay ? 'replay' : 'current'));
+    occurred.add(refusal ?? (isReplay ? 'replay' : 'current'));
     if (refusal !== null) {
       await expect(refreshing).rejects.toBeInstanceOf(InvalidRefreshToken);
       if (refusal === 'denied') model.finish();
@@ -202,12 +201,12 @@ class World {
     await expect(this.scope.get(Sessions).end(session.id, 'logout')).rejects.toBeInstanceOf(StoreUnavailable);
     if (isKilled) {
       session.isDenied = true;
-      count('killed after a denial');
+      occurred.add('killed after a denial');
     } else {
       const row = 'SELECT 1 FROM svc_sessions WHERE id = $1 AND revoked_at IS NOT NULL';
       await eventually(async () => (await t.database.query(row, [session.id])).length === 1);
       model.close(session, 'revoked');
-      count('finished');
+      occurred.add('finished');
     }
     failed.mockRestore();
     killed.mockRestore();
@@ -329,9 +328,9 @@ describe('a session lives exactly as long as the model says', () => {
   });
 
   it('in an order that has every result', async () => {
-    results.clear();
+    occurred.clear();
     await liveAsTheModel(EXAMPLE);
-    expect([...results].toSorted()).toEqual([
+    expect([...occurred].toSorted()).toEqual([
       'cap',
       'current',
       'denied',
