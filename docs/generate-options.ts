@@ -64,6 +64,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
   ['Password reset', 'features.passwordReset', 'passwordReset'],
   ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
+  ['Sign-in with a provider', 'features.identities', 'identities'],
   [
     'Registration',
     'features.registration',

@@ -16,6 +16,7 @@ export default defineConfig({
       'public.svc_known_devices',
       'public.svc_trusted_devices',
       'public.svc_email_deliveries',
+      'public.svc_identities',
       'public.svc_migrations',
     ],
   },

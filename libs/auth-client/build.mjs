@@ -1,7 +1,7 @@
 // Builds the client. Each argument is a folder or a file; without arguments it is the folder `dist`. The folder gets the package:
-// modules and types for bundlers, and two minified modules for pages without a bundler: the client, and the account beside it. A
-// file (`*.js`) gets the module of the client, or a file `*account.js` that of the account, readable, without the comments that
-// documentation is made of: a page loads it without compression. Files need only TypeScript.
+// modules and types for bundlers, and minified modules for pages without a bundler: the client, and beside it the account and the
+// identities. A file (`*.js`) gets the module of the client, or a file `*account.js` or `*identities.js` one of the others,
+// readable, without the comments that documentation is made of: a page loads it without compression. Files need only TypeScript.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,18 +34,20 @@ const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf
 const INTERNAL =
   /^(announce|askFor|endOffer|enrol|forget|fresh|init|isFresh|keep|live|offer|refused|renewAgain|sendAuthorized|signInAt)$/;
 const client = `${text}\nexport { AuthError, createAuthClient };\n`;
-// It imports only types.
-const account = readFileSync(join(folder, 'account.js'), 'utf8');
+const sources = { 'auth-client': client };
+// They import only types.
+for (const name of ['account', 'identities'])
+  sources[`auth-${name}`] = readFileSync(join(folder, `${name}.js`), 'utf8');
+const sourceFor = (file) => sources[`auth-${/(?:account|identities)(?=\.js$)/.exec(file)?.[0] ?? 'client'}`];
 
 const BLOCK_COMMENT = /^ *\/\*[^]*?\*\/\n/gm;
-for (const file of files)
-  writeFileSync(file, (file.endsWith('account.js') ? account : client).replaceAll(BLOCK_COMMENT, ''));
+for (const file of files) writeFileSync(file, sourceFor(file).replaceAll(BLOCK_COMMENT, ''));
 
 if (target === undefined) {
   rmSync(folder, { recursive: true });
 } else {
   const { minify } = await import('@swc/core');
-  for (const [name, source] of Object.entries({ 'auth-client': client, 'auth-account': account })) {
+  for (const [name, source] of Object.entries(sources)) {
     const { code } = await minify(source, {
       module: true,
       compress: { passes: 3, ecma: 2022, keep_fargs: false },

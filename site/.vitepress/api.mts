@@ -9,6 +9,7 @@ const MODULES = [
   'auth',
   'auth/console',
   'auth/drizzle',
+  'auth/identities',
   'auth/languages',
   'auth/openapi',
   'auth/prisma',
@@ -16,6 +17,7 @@ const MODULES = [
   'auth/testing',
   'auth-client',
   'auth-client/account',
+  'auth-client/identities',
   'auth-client/react',
   'auth-client/vue',
 ];

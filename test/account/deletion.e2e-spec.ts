@@ -82,6 +82,8 @@ describe('DELETE /account', () => {
         user_agent: null,
         label: null,
         credential_id: null,
+        origin: null,
+        origin_session: null,
         idle_timeout: null,
         remembered: true,
         created_at: end,

@@ -190,7 +190,7 @@ describe('the Dockerfile', () => {
     ];
     const inside = ['apps/sample/.env', 'apps/.data/secret', 'libs/auth/src/auth.spec.ts', 'libs/auth/dist/index.js'];
     expect(sent.filter((path) => !isSent(path))).toEqual([]);
-    const built = ['apps/sample/src/web/app/auth-client.js', 'apps/sample/src/web/app/auth-account.js'];
+    const built = ['client', 'account', 'identities'].map((name) => `apps/sample/src/web/app/auth-${name}.js`);
     expect([...kept, ...inside, ...built].filter(isSent)).toEqual([]);
   });
 });

@@ -1,13 +1,14 @@
 // The context of documentation fragments: the library, the usual names of Nest and TypeORM, and a host.
 import type { AuthModuleOptions, Mailer, PasswordHasher, UserProvider } from '@svc/auth';
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
-import type { Auth, AuthAsyncValues, SecurityStore, SessionTokens } from '@svc/auth';
+import type { Auth, AuthAsyncValues, SecurityStore } from '@svc/auth';
 import type { INestApplication, Type } from '@nestjs/common';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSourceOptions, EntityManager, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
+export { apple, github, gitlab, google, keycloak, microsoft, oidc } from '@svc/auth/identities';
 export { describeAuth } from '@svc/auth/openapi';
 export { clusterStore } from '@svc/auth/redis-cluster';
 export { userProviderContract } from '@svc/auth/testing';
@@ -89,8 +90,9 @@ export declare const mailer: Mailer;
 export declare const options: DataSourceOptions;
 export declare const roles: { of(userId: string): Promise<{ abilities: string[] }> };
 export declare const secret: string;
-export declare const profile: object;
-export declare const socialLogin: { signIn(from: object): Promise<SessionTokens> };
+export declare const clientId: string;
+export declare const clientSecret: string;
+export declare const privateKey: string;
 export declare const url: string;
 export declare const user: User;
 export declare const users: Repository<User & { nickname?: unknown }>;

@@ -44,7 +44,6 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/recipes/from-prisma-graphql-starter.md', 'examples/prisma-graphql'],
   ['docs/recipes/nextjs.md', 'examples/nextjs'],
   ['docs/recipes/sveltekit.md', 'examples/sveltekit'],
-  ['docs/recipes/google-login.md', 'examples/google-login/src/google.ts'],
 ]);
 
 /** The tabs of the quick start whose code is copied verbatim from an example, with its folder. */
@@ -52,6 +51,9 @@ export const SHOWN_IN_TABS: ReadonlyMap<string | undefined, string> = new Map([
   ['Prisma', 'examples/prisma'],
   ['Drizzle', 'examples/drizzle'],
 ]);
+
+/** The tabs whose files are in a folder of their own of the example that the page shows. */
+export const FOLDERS_OF_TABS: ReadonlyMap<string | undefined, string> = new Map([['Token mode', 'token-mode']]);
 
 /** The code of a file of {@link SHOWN}, or of all files of its folder. */
 export function codeAt(path: string): string {

@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/stores/database';
-import { type Block, PAGES, ROOT, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
+import {
+  type Block,
+  PAGES,
+  ROOT,
+  SHOWN,
+  SHOWN_IN_TABS,
+  FOLDERS_OF_TABS,
+  blocksOf,
+  codeAt,
+  hunksOf,
+  routesIn,
+} from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';
 import { sampleRoutes } from './known-names';
@@ -109,9 +120,12 @@ export default () => <h1>Hello</h1>;
 `,
 );
 
-/** The user table of another application, for the statements that import users. */
+/** The tables of other applications, for the statements that import users and linked accounts. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL,
-  password_hash text, two_factor_recovery_codes text);
+  password_hash text, two_factor_recovery_codes text, google_id text);
+  CREATE TABLE account ("userId" text, "providerId" text, "accountId" text, "createdAt" timestamptz);
+  CREATE TABLE accounts ("userId" uuid, type text, provider text, "providerAccountId" text);
+  CREATE TABLE federated_credentials (user_id int, provider text, subject text);
   CREATE TABLE "User" (id text PRIMARY KEY, email text NOT NULL, password text NOT NULL)`;
 
 const syntax = (place: string, text: string): string[] =>
@@ -188,10 +202,13 @@ async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
 
 /** A component is the whole file that its first line names, of the example that the page shows. */
 const mistakesOfComponents = (components: readonly Block[]): string[] =>
-  components.flatMap(({ place, page, text }) => {
+  components.flatMap(({ place, page, text, tab }) => {
     const [label, file] = /^(?:\/\/|<!--) (\S+)(?: -->)?\n/.exec(text) ?? ['', ''];
     return attempt(place, () => {
-      const code = readFileSync(join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', file!), 'utf8');
+      const code = readFileSync(
+        join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', FOLDERS_OF_TABS.get(tab) ?? '', file!),
+        'utf8',
+      );
       if (code !== text.slice(label.length)) throw new Error(`not ${file} of the example`);
     });
   });

@@ -14,15 +14,16 @@ const base = {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
     '^@svc/auth/drizzle$': '<rootDir>/libs/auth/src/tools/drizzle/drizzle-users.ts',
+    '^@svc/auth/identities$': '<rootDir>/libs/auth/src/features/identities/index.ts',
     '^@svc/auth/languages$': '<rootDir>/libs/auth/src/tools/languages/index.ts',
     '^@svc/auth/openapi$': '<rootDir>/libs/auth/src/tools/openapi/describe-auth.ts',
     '^@svc/auth/prisma$': '<rootDir>/libs/auth/src/tools/prisma/prisma-users.ts',
     '^@svc/auth/redis-cluster$': '<rootDir>/libs/auth/src/tools/redis-cluster/redis-cluster-store.ts',
     '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
     '^@svc/auth-client$': '<rootDir>/libs/auth-client/src/index.ts',
-    '^@svc/auth-client/(account|react|vue)$': '<rootDir>/libs/auth-client/src/$1.ts',
+    '^@svc/auth-client/(account|identities|react|vue)$': '<rootDir>/libs/auth-client/src/$1.ts',
     // The client is compiled to ES modules, which name each other with the extension.
-    '^(\\./(?:account|base64url|client|clock|errors|fetch|http|passkeys|react|session|state|storage|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
+    '^(\\./(?:account|base64url|client|clock|errors|fetch|http|identities|passkeys|react|session|state|storage|types|vue|(?:dom|native|server|tabs)\\.testkit))\\.js$':
       '$1.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist', '<rootDir>/libs/auth-client/dist'],

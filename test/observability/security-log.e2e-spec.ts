@@ -9,10 +9,11 @@ import { API_URL, linkIn, member } from '../support/hosts/members';
 import { forge } from '../support/clients/forge';
 import { ORIGIN, PasskeyApp } from '../support/flows/passkeys';
 import { PASSWORD } from '../support/hosts/user-entities';
-import { confirmationTokenOf } from '../support/flows/step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/views/security-lines';
 import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { GRACE, IdentityHost } from '../support/flows/identities';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 
 const WRONG = 'wrong-horse-battery';
@@ -384,6 +385,52 @@ describe('the security log records that', () => {
     await passkeys.t.database.query('DELETE FROM svc_passkeys');
     expect((await passkeys.attempt(authenticator)).status).toBe(422);
     await passkeys.stop();
+  });
+
+  it('a sign-in with a provider, and what the account links, was refused', async () => {
+    const host = await IdentityHost.start({ ...log.options, keyPrefix: `${randomUUID()}:` });
+    const own = host.t;
+    const post = (path: string, body: object, token = '', proof = '') =>
+      own.http
+        .post(`/auth/${path}`)
+        .set({ Authorization: `Bearer ${token}`, [CONFIRMATION_HEADER]: proof })
+        .send(body);
+    const begun = async (path: string, body: object, token: string, proof = ''): Promise<[string, string]> => {
+      const { attempt_token: attempt, authorization_url: url } = (await post(path, body, token, proof).expect(200))
+        .body;
+      return [attempt, await host.signedIn(url, GRACE)];
+    };
+    const link = async (token: string, proof: string) => {
+      const [attempt_token, parameters] = await begun('identities/acme/link', {}, token, proof);
+      return post('identities/acme/link/callback', { parameters, attempt_token }, token);
+    };
+    await host.send('code=x', 'x', 'unknown').expect(404);
+    await host.send('code=x', 'x').expect(422);
+    await post('identities/register', {}).expect(422);
+    await post('identities/acme/logout', { logout_token: 'x' }).expect(400);
+    host.other.answer('discovery', (_, response) => response.writeHead(503).end());
+    await post('identities/other', {}).expect(503);
+    await member(own, 'grace@example.com');
+    expect((await host.signIn()).status).toBe(409);
+    const solo = (await host.signIn({ ...GRACE, sub: 'solo', email: 'solo@example.com' })).body.access_token;
+    const { access_token: first } = await own.session('grace@example.com');
+    await member(own, 'bob@example.com');
+    const { access_token: second } = await own.session('bob@example.com');
+    expect((await link(first, await confirmationTokenOf(own, first))).status).toBe(200);
+    const proof = await confirmationTokenOf(own, second);
+    expect((await link(second, proof)).status).toBe(409);
+    const remove = (id: string, token: string, confirmed: string) =>
+      own.call('delete', `/auth/identities/${id}`, token).set(CONFIRMATION_HEADER, confirmed);
+    await remove(randomUUID(), second, proof).expect(404);
+    const { identities } = (await own.get('/auth/identities', solo).expect(200)).body;
+    const { attempt_token, authorization_url: url } = (
+      await post('confirm-identity', { provider: 'acme' }, solo).expect(200)
+    ).body;
+    const parameters = await host.signedIn(url, { ...GRACE, sub: 'solo', email: 'solo@example.com' });
+    const answer = { provider: 'acme', parameters, attempt_token };
+    const { confirmation_token } = (await post('confirm-identity/callback', answer, solo).expect(200)).body;
+    await remove(identities[0].id, solo, confirmation_token).expect(409);
+    await host.stop();
   });
 
   it('a logout had no session to end', async () => {

@@ -6,6 +6,8 @@ import { ROOT, manifestOf, run } from '../support/packages/package';
 import { complaintsOfNpm, sourcesOfDeclarations } from './installed';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
+/** For pages without a bundler, which have no types. */
+const MINIFIED = ['auth-account', 'auth-client', 'auth-identities'].map((name) => `${name}.min.js`);
 
 /** Uses the types of the package with the DOM, and checks them too. */
 const PAGE = `
@@ -13,11 +15,18 @@ import {
   type AuthClient, AuthError, type EnrolmentChallenge, type LoginChallenge, type TokenStorage, createAuthClient,
 } from '@svc/auth-client';
 import { type AccountClient, createAccountClient } from '@svc/auth-client/account';
+import { type Finished, type IdentityAnswer, finishSignIn, registerWith, signInWith } from '@svc/auth-client/identities';
 const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
 const account: AccountClient = createAccountClient(auth);
 const challenge: LoginChallenge | EnrolmentChallenge | null = await auth.login({ email: 'a', password: 'b' });
 if (challenge?.two_factor) await auth.answerChallenge(challenge, { code: '123456', trust_device: true });
 else if (challenge) await account.completeEnrolment(challenge, '123456');
+const answer: IdentityAnswer = await signInWith(auth, 'google', { popup: true, remember: true });
+if (answer?.two_factor) await auth.answerChallenge(answer, { code: '123456' });
+else if (answer?.enrolment_required) await account.completeEnrolment(answer, '123456');
+else if (answer?.status === 'registration-required') await registerWith(auth, answer, { name: answer.name ?? 'Ada' });
+const finished: Finished | null = await finishSignIn(auth);
+if (finished?.way === 'link') console.log(finished.answer.email, finished.provider);
 auth.on('signedOut', ({ reason }) => { const one: 'logout' | 'deleted' | 'ended' = reason; return one; });
 const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch((error: unknown) => {
   throw error instanceof AuthError ? error.errors : error;
@@ -56,6 +65,7 @@ describe('the package of the browser client', () => {
       'errors',
       'fetch',
       'http',
+      'identities',
       'index',
       'passkeys',
       'react',
@@ -70,8 +80,7 @@ describe('the package of the browser client', () => {
         ...['.js', '.d.ts', '.d.ts.map'].map((end) => `dist/${name}${end}`),
         `src/${name}.ts`,
       ]),
-      'dist/auth-account.min.js',
-      'dist/auth-client.min.js',
+      ...MINIFIED.map((name) => `dist/${name}`),
       'package.json',
       'LICENSE',
       'README.md',
@@ -96,10 +105,9 @@ describe('the package of the browser client', () => {
     expect(manifestOf(CLIENT).publishConfig).toEqual({ access: 'public' });
   });
 
-  // The minified modules are for pages, which have no types.
   it('resolves with types', () => {
     const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-    const flags = ['--profile', 'esm-only', '--exclude-entrypoints', 'auth-client.min.js', 'auth-account.min.js'];
+    const flags = ['--profile', 'esm-only', '--exclude-entrypoints', ...MINIFIED];
     run(process.execPath, [attw, tarball, ...flags], ROOT);
     const publint = join(ROOT, 'node_modules/publint/src/cli.js');
     expect(run(process.execPath, [publint, 'run', tarball, '--strict'], ROOT)).toContain('All good!');
@@ -126,6 +134,8 @@ describe('the package of the browser client', () => {
     ['the minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-client.min.js'`]],
     ['the module of the account', ['--input-type=module', '-e', `import '@svc/auth-client/account'`]],
     ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-account.min.js'`]],
+    ['the module of the identities', ['--input-type=module', '-e', `import '@svc/auth-client/identities'`]],
+    ['its minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-identities.min.js'`]],
   ])('is loaded without a browser by %s', (_, args) => {
     run(process.execPath, args, folder);
   });

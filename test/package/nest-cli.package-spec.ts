@@ -103,7 +103,8 @@ describe('the command line of Nest in a fresh clone', () => {
     const started = (sample = await SampleProcess.launch(env, [NEST, 'start', 'sample', '--no-shell'], folder));
     await started.ready();
     expect(outputs.map(contents)).toEqual(built);
-    for (const path of ['/', '/web/main.js', '/web/auth-client.js', '/web/auth-account.js', '/web/style.css'])
+    const modules = ['client', 'account', 'identities'].map((name) => `/web/auth-${name}.js`);
+    for (const path of ['/', '/web/main.js', ...modules, '/web/style.css'])
       expect([path, await started.status(path)]).toEqual([path, 200]);
     expect(await started.login('demo@example.com')).toMatchObject({ status: 200 });
 

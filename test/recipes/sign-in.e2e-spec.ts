@@ -1,33 +1,15 @@
-import { Body, Controller, Get, type INestApplication, Inject, Module, Post, type Type } from '@nestjs/common';
+import { Controller, Get, type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Authenticated, type Caller, CurrentCaller } from '@svc/auth';
 import request from 'supertest';
-import { blocksOf } from '../docs/blocks';
 import { modulesOf, scriptOf } from '../docs/page-modules';
-import { TestApp, claimsOf } from '../support/hosts/app';
+import { TestApp } from '../support/hosts/app';
 import { startIssuer } from '../support/hosts/issuer';
-import { member } from '../support/hosts/members';
-import { Member, PASSWORD } from '../support/hosts/user-entities';
+import { PASSWORD } from '../support/hosts/user-entities';
 import { RedisServer } from '../support/stores/redis';
 import { describeWithOwnRedis } from '../support/stores/with-redis';
 
 const COOKIE = /^__Host-refresh=[\w-]{71}/;
-
-const SOCIAL_LOGIN = 'docs/recipes/social-login.md';
-const modules = modulesOf(SOCIAL_LOGIN, { './users.js': { User: Member } });
-const SocialLogin: Type<{ signIn(profile: object): Promise<object> }> = modules['src/social-login.ts'].SocialLogin;
-const { Identity } = modules['src/identity.ts'];
-
-/** Replaces the callback of a provider: it accepts any profile as verified. */
-@Controller('callback')
-class Callback {
-  constructor(@Inject(SocialLogin) private readonly login: { signIn(profile: object): Promise<object> }) {}
-
-  @Post()
-  signIn(@Body() profile: object) {
-    return this.login.signIn(profile);
-  }
-}
 
 @Controller('reports')
 @Authenticated()
@@ -115,65 +97,6 @@ describe('cookie mode, as in its recipes', () => {
 
     for (const cookie of [undefined, 'theme=dark', `__Host-refresh=${'f'.repeat(64)}`])
       expect(await sessionOf(cookie, '203.0.113.7')).toEqual({ accessToken: null, setCookies: [] });
-  });
-});
-
-describe('social login, as in its recipe', () => {
-  let t: TestApp;
-
-  beforeAll(async () => {
-    t = await TestApp.start({
-      options: { users: { entity: Member } },
-      controllers: [Callback],
-      entities: [Identity],
-      imports: [{ module: class Social {}, providers: [SocialLogin], exports: [SocialLogin], global: true }],
-    });
-    await t.database.query(blocksOf(SOCIAL_LOGIN).find(({ language }) => language === 'sql')!.text);
-  });
-  afterAll(() => t.stop());
-
-  const ada = { provider: 'example', subject: '1', email: 'Ada@example.com', emailVerified: true, name: 'Ada' };
-  const signIn = (profile: object) => t.http.post('/callback').send(profile);
-  const userIn = async (profile: object): Promise<unknown> =>
-    claimsOf((await signIn(profile).expect(201)).body.accessToken).sub;
-
-  it('creates one account per subject, also after a change of its address and for concurrent logins', async () => {
-    const sent = await Promise.all(Array.from({ length: 8 }, () => userIn(ada)));
-    expect(new Set(sent).size).toBe(1);
-    expect(await userIn({ ...ada, email: 'lovelace@example.com', emailVerified: false })).toBe(sent[0]);
-    expect(await t.database.getRepository(Member).countBy({ email: 'ada@example.com' })).toBe(1);
-    // The account has no password, so no password signs in.
-    await t.login('ada@example.com', '').expect(422);
-  });
-
-  it('does not take over an account with the same address, and separates the subjects of providers', async () => {
-    const existingId = await member(t, 'bob@example.com');
-    await signIn({ ...ada, subject: '2', email: 'bob@example.com' }).expect(409);
-    await signIn({ ...ada, provider: 'other' }).expect(409);
-    const { n } = (
-      await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE user_id = $1', [existingId])
-    )[0];
-    expect(n).toBe(0);
-  });
-
-  it('creates no account for an address that the provider has not verified', async () => {
-    await signIn({ ...ada, subject: '3', email: 'eve@example.com', emailVerified: false }).expect(403);
-    expect(await t.database.getRepository(Member).countBy({ email: 'eve@example.com' })).toBe(0);
-  });
-
-  it('finds no account without a subject, where TypeORM ignores a condition on undefined, as TypeORM 0.3 does', async () => {
-    await signIn(ada).expect(201);
-    t.database.setOptions({ invalidWhereValuesBehavior: { undefined: 'ignore', null: 'ignore' } });
-    for (const missing of [{ subject: undefined }, { subject: null }, { provider: undefined }])
-      await signIn({ ...ada, ...missing }).expect(403);
-    t.database.setOptions({ invalidWhereValuesBehavior: undefined });
-  });
-
-  it('starts a regular session with the provider as its label', async () => {
-    const { body } = await signIn(ada).expect(201);
-    const { body: listed } = await t.get('/auth/sessions', body.accessToken).expect(200);
-    expect(listed.data[0]).toMatchObject({ label: 'example', current: true });
-    await t.refresh(body.refreshToken).expect(200);
   });
 });
 

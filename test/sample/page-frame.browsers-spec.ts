@@ -122,6 +122,30 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.answers('Cancel');
   });
 
+  it('asks in a dialog without the message about what was done before', async () => {
+    await signsIn();
+    await tab.goes('Orders');
+    await tab.presses('Order tea');
+    await tab.hears('Ordered: tea.');
+    await tab.presses('Order one of everything');
+    await tab.dialog().getByRole('link', { name: 'Passkey' }).waitFor();
+    expect(await tab.dialog().innerText()).not.toContain('Ordered');
+    expect(await findingsIn(tab.page)).toEqual([]);
+  });
+
+  it('begins with the address that the user still has to confirm, and ends with it afterwards', async () => {
+    const ada = await SampleAccount.of(visit);
+    const headings = () => tab.page.locator('main h2').allInnerTexts();
+    await visit.sql(`UPDATE users SET email_verified_at = NULL WHERE email = '${ada.email}'`);
+    await ada.signsIn(tab);
+    await tab.sees('Overview');
+    expect(await headings()).toEqual(['Hello, Ada', 'The life of your session', 'Try next']);
+    await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${ada.email}'`);
+    await tab.goes('Sessions');
+    await tab.goes('Overview');
+    expect(await headings()).toEqual(['The life of your session', 'Try next', 'Hello, Ada']);
+  });
+
   it('devices are in cards of one size, with the name above what is known, and times from now', async () => {
     const other = await visit.tab();
     await other.presses('Use the demo account');

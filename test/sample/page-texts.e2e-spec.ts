@@ -4,7 +4,13 @@ import { LANGUAGES } from '@svc/auth/languages';
 import ts from 'typescript';
 
 const APP = join(__dirname, '../../apps/sample/src/web/app');
-const BUILT = /^auth-(client|account)\.js$/;
+const BUILT = /^auth-(client|account|identities)\.js$/;
+
+/** What only a server with a provider needs has files of its own. */
+const PARTS = [
+  { folder: 'languages', has: (file: string) => !/identities/.test(file) },
+  { folder: 'languages/identities', has: (file: string) => /identities/.test(file) },
+];
 
 /** A page in another language loads one file more. In bytes. */
 const LARGEST = 40_000;
@@ -21,50 +27,57 @@ function* nodesOf(name: string): Generator<ts.Node> {
   }
 }
 
-/** The texts of the page: t`Order ${item}` is `Order {0}`. */
-const texts = new Set<string>();
+/** The texts of the page, and where each is: t`Order ${item}` is `Order {0}`. */
+const places = new Map<string, string[]>();
 for (const name of files.filter((one) => !BUILT.test(one) && one !== 'language.js'))
   for (const node of nodesOf(name)) {
     if (!ts.isTaggedTemplateExpression(node) || !ts.isIdentifier(node.tag) || !['t', 'nodes'].includes(node.tag.text))
       continue;
     const { template } = node;
-    texts.add(
-      ts.isNoSubstitutionTemplateLiteral(template)
-        ? template.text
-        : template.head.text + template.templateSpans.map(({ literal }, i) => `{${i}}${literal.text}`).join(''),
-    );
+    const text = ts.isNoSubstitutionTemplateLiteral(template)
+      ? template.text
+      : template.head.text + template.templateSpans.map(({ literal }, i) => `{${i}}${literal.text}`).join('');
+    places.set(text, [...(places.get(text) ?? []), name]);
   }
 
 const placesIn = (text: string) => (text.match(/\{\d\}/g) ?? []).toSorted();
 
-it('has many texts', () => expect(texts.size).toBeGreaterThan(300));
+it('has many texts', () => expect(places.size).toBeGreaterThan(300));
 
-const languages = readdirSync(join(APP, 'languages'));
-
-it('has a file for each language of the library but English', () => {
-  expect(languages.toSorted()).toEqual(
-    LANGUAGES.filter((one) => one !== 'en')
-      .map((one) => `${one}.json`)
-      .toSorted(),
+describe.each(PARTS)('in $folder', ({ folder, has }) => {
+  const languages = readdirSync(join(APP, folder)).filter((name) => name.endsWith('.json'));
+  /** A text of several parts is in the files that every page loads. */
+  const texts = new Set(
+    [...places]
+      .filter(([, names]) => (folder === 'languages' ? names.some(has) : names.every(has)))
+      .map(([text]) => text),
   );
-});
 
-describe.each(languages)('with %s, the page', (name) => {
-  const file = readFileSync(join(APP, 'languages', name));
-  const translations = new Map(Object.entries(JSON.parse(file.toString()) as Record<string, string>));
-
-  it('has each of its texts, and no other', () => {
-    expect([...texts].filter((text) => !translations.has(text))).toEqual([]);
-    expect([...translations.keys()].filter((text) => !texts.has(text))).toEqual([]);
+  it('there is a file for each language of the library but English', () => {
+    expect(languages.toSorted()).toEqual(
+      LANGUAGES.filter((one) => one !== 'en')
+        .map((one) => `${one}.json`)
+        .toSorted(),
+    );
   });
 
-  it('has the values of each text, and no empty text', () => {
-    const isWrong = ([english, text]: [string, string]) =>
-      !text.trim() || placesIn(english).join() !== placesIn(text).join();
-    expect([...translations].filter(isWrong)).toEqual([]);
-  });
+  describe.each(languages)('with %s, the page', (name) => {
+    const file = readFileSync(join(APP, folder, name));
+    const translations = new Map(Object.entries(JSON.parse(file.toString()) as Record<string, string>));
 
-  it('loads one file of a limited size', () => {
-    expect(file.byteLength).toBeLessThan(LARGEST);
+    it('has each of its texts, and no other', () => {
+      expect([...texts].filter((text) => !translations.has(text))).toEqual([]);
+      expect([...translations.keys()].filter((text) => !texts.has(text))).toEqual([]);
+    });
+
+    it('has the values of each text, and no empty text', () => {
+      const isWrong = ([english, text]: [string, string]) =>
+        !text.trim() || placesIn(english).join() !== placesIn(text).join();
+      expect([...translations].filter(isWrong)).toEqual([]);
+    });
+
+    it('loads one file of a limited size', () => {
+      expect(file.byteLength).toBeLessThan(LARGEST);
+    });
   });
 });

@@ -1,4 +1,5 @@
 import * as library from '@svc/auth';
+import * as identities from '@svc/auth/identities';
 import type { ExecutionContext } from '@nestjs/common';
 import {
   type AuthException,
@@ -59,7 +60,9 @@ describe('the table of server calls', () => {
     rows.filter(([, , call]) => !call!.startsWith('–')).map(([, route, call, injectable]) => [route, call, injectable]),
   )('gives %s a call that exists: %s of %s', (_, call, injectable) => {
     const [, property, method] = /^`auth\.(\w+)(?:\.(\w+))?\(/.exec(call!)!;
-    const type = (library as Record<string, unknown>)[injectable!.replaceAll('`', '')] as { prototype: object };
+    const type = ({ ...library, ...identities } as Record<string, unknown>)[injectable!.replaceAll('`', '')] as {
+      prototype: object;
+    };
     expect(type.prototype).toHaveProperty(method ?? property!, expect.any(Function));
     if (method) expect(Object.getOwnPropertyDescriptor(library.Auth.prototype, property!)?.get).toBeDefined();
   });

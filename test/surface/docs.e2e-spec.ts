@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
 import * as drizzle from '@svc/auth/drizzle';
@@ -10,7 +11,17 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { EXAMPLE_PAGES, PAGES, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, fileOf, filesOf } from '../docs/blocks';
+import {
+  EXAMPLE_PAGES,
+  FOLDERS_OF_TABS,
+  PAGES,
+  SHOWN,
+  SHOWN_IN_TABS,
+  blocksOf,
+  codeAt,
+  fileOf,
+  filesOf,
+} from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -88,7 +99,7 @@ describe('the documentation', () => {
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
-    for (const [name] of events) expect(surface).toHaveProperty(name);
+    for (const [name] of events) expect({ ...surface, ...identities }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {
@@ -119,11 +130,11 @@ describe('the documentation', () => {
   // A block that names a file is the whole file. The lines of others are compared without their indentation.
   it.each([...SHOWN])('shows in %s the code of %s', (page, source) => {
     const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
-    const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
+    const blocks = blocksOf(page).filter(({ language }) => language === 'ts');
     expect(blocks.length).toBeGreaterThan(0);
-    for (const block of blocks) {
+    for (const { text: block, tab } of blocks) {
       const [label, file] = /^\/\/ (\S+\.ts)\n/.exec(block) ?? [];
-      if (label) expect(block.slice(label.length)).toBe(read(`${source}/${file}`));
+      if (label) expect(block.slice(label.length)).toBe(read(join(source, FOLDERS_OF_TABS.get(tab) ?? '', file!)));
       else expect(plain(codeAt(source))).toContain(plain(block));
     }
   });
@@ -383,6 +394,32 @@ describe('the public exports of the package', () => {
 
   it.each([
     ['drizzle', drizzle, ['DrizzleUsers']],
+    [
+      'identities',
+      identities,
+      [
+        'BadContinuation',
+        'BadLogoutToken',
+        'Identity',
+        'IdentityFlow',
+        'IdentityLinked',
+        'IdentityNotFound',
+        'IdentityNotLinked',
+        'IdentityTaken',
+        'IdentityUnlinked',
+        'LastIdentity',
+        'NoSuchProvider',
+        'ProviderRefused',
+        'ProviderUnavailable',
+        'apple',
+        'github',
+        'gitlab',
+        'google',
+        'keycloak',
+        'microsoft',
+        'oidc',
+      ],
+    ],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
     ['prisma', prisma, ['PrismaUsers']],

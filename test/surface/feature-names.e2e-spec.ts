@@ -17,6 +17,12 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   // The page of the change of the username is that of the change of the email.
   'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
+  // The list of features and the type of the options. Its public names have an entry of their own.
+  identities: [
+    /features\/identities|IdentityProvider|IdentitiesOptions|svc-identities|svc_identities/,
+    /^features\/identities\//,
+    2,
+  ],
   tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],
@@ -81,12 +87,19 @@ describe('a feature with a factor', () => {
   const lists = ['features.ts', 'foundation/config/auth-options.ts', 'index.ts', 'tools/testing/index.ts'];
 
   it.each<[name: string, words: RegExp, more: string[]]>([
-    ['passkeys', /passkey/i, []],
+    // The user of the last way to sign in learns which others there are.
+    [
+      'passkeys',
+      /passkey/i,
+      ['features/identities/identities.languages.ts', 'features/identities/identities.texts.ts'],
+    ],
     [
       'codes',
       // "Two factors" are those of every kind. The lock and the limit of wrong codes are those of every factor.
       /two-?_?factor(?!s)|recovery_?-?code|totp/i,
       [
+        // A logout at a provider also ends a sign-in that waits for a second factor.
+        'features/identities/provider-logout.ts',
         'foundation/ports/presenter.ts',
         // The fields of the second factor in a model or table of an ORM.
         'identity/users/mapped-fields.ts',

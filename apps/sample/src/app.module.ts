@@ -3,7 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, SharedThrottlerStorage } from '@svc/auth';
-import { authOptions, sampleOptions } from './auth.options';
+import { PROVIDER, authOptions, sampleOptions } from './auth.options';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
@@ -27,7 +27,13 @@ const PER_CLIENT = { ttl: 60_000, limit: 120 };
 })
 export class AppModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(RequestedLanguage).forRoutes('auth/register', 'auth/register/passkey');
+    const created = [
+      'auth/register',
+      'auth/register/passkey',
+      'auth/identities/register',
+      `auth/identities/${PROVIDER}/callback`,
+    ];
+    consumer.apply(RequestedLanguage).forRoutes(...created);
   }
 
   static forEnvironment(environment: Environment, databaseUrl: string): DynamicModule {

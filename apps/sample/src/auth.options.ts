@@ -1,6 +1,7 @@
 import { type AuthModuleAsyncOptions, type FeatureOptions, type Limiter, authOptionsFromEnv } from '@svc/auth';
+import { type IdentityProvider, oidc } from '@svc/auth/identities';
 import { CacheModule, SharedCache } from './cache.module';
-import type { Environment } from './environment';
+import type { Environment, SampleProvider } from './environment';
 import { Admin } from './users/admin.entity';
 import { deleteUser } from './users/delete-user';
 import { StaffMember } from './users/staff-member.entity';
@@ -36,15 +37,31 @@ function featuresOf(hasMailer: boolean, set: FeatureOptions = {}): FeatureOption
   };
 }
 
+/** Its name is part of the routes: `POST /auth/identities/oidc`. */
+export const PROVIDER = 'oidc';
+
+/** Where the provider sends the browser, and what it may offer. A page cannot receive a form. */
+function providersOf(provider: SampleProvider | undefined, url: string): Record<string, IdentityProvider> {
+  if (!provider) return {};
+  const { issuer, clientId, clientSecret, postsForms } = provider;
+  const page = `${url}/signed-in`;
+  const answer = postsForms
+    ? ({ responseMode: 'form_post', redirectUris: [`${url}/auth/identities/${PROVIDER}/form`], pageUrl: page } as const)
+    : { redirectUris: [page] };
+  const endSession = { returnTo: `${url}/` };
+  return { [PROVIDER]: oidc({ issuer, clientId, clientSecret, ...answer, endSession }) };
+}
+
 export type SampleOptions = ReturnType<typeof sampleOptions>;
 
 /** The options that the page knows, too. Each `SVC_*` variable of the environment overrides the default here. */
-export function sampleOptions({ url, mailer }: Environment) {
+export function sampleOptions({ url, mailer, identityProvider }: Environment) {
   const { features, ...values } = authOptionsFromEnv();
   return {
     appName: 'Orders',
     ...values,
-    features: featuresOf(mailer !== undefined, features),
+    features: { identities: identityProvider !== undefined, ...featuresOf(mailer !== undefined, features) },
+    identities: { providers: providersOf(identityProvider, url), ...values.identities },
     // A user who does not want to stay signed in is signed out after twelve hours at the latest.
     sessions: { ttlWithoutRemember: 43_200, ...values.sessions },
     twoFactor: { trustedDeviceDays: 30, ...values.twoFactor },
@@ -73,7 +90,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         path: 'admin/auth',
         users: { entity: Admin },
         // The page, which mailed links open, is that of the customers.
-        features: { knownDevices: false, ...admin.features },
+        features: { knownDevices: false, identities: false, ...admin.features },
       },
       // Signs in with a user name. Its users have no email, and no second factor.
       staff: {
@@ -82,7 +99,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         path: 'staff/auth',
         username: 'handle',
         users: { entity: StaffMember },
-        features: { knownDevices: false, twoFactor: false, ...staff.features },
+        features: { knownDevices: false, identities: false, twoFactor: false, ...staff.features },
         twoFactor: { required: false, ...staff.twoFactor },
       },
     },

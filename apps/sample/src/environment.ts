@@ -20,9 +20,33 @@ export interface Environment {
   /** How many seconds the start waits for PostgreSQL and Redis. 0: each of them is asked once. */
   storesTimeout: number;
   mailer: Mailer | undefined;
+  /** With whom customers can sign in beside the password. */
+  identityProvider?: SampleProvider | undefined;
   logger: LoggerService;
   /** Settings for development only. */
   development: Development;
+}
+
+/** A provider with OpenID Connect. */
+export interface SampleProvider {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What the page calls it. */
+  label: string;
+  /** Whether it answers with a form, as Apple does. */
+  postsForms: boolean;
+}
+
+/** @throws Error if only a part of the variables is set */
+function readProvider(env: Record<string, string | undefined>): SampleProvider | undefined {
+  const { SAMPLE_OIDC_ISSUER, SAMPLE_OIDC_CLIENT_ID, SAMPLE_OIDC_CLIENT_SECRET, SAMPLE_OIDC_NAME } = env;
+  const [issuer, clientId, clientSecret] = [SAMPLE_OIDC_ISSUER, SAMPLE_OIDC_CLIENT_ID, SAMPLE_OIDC_CLIENT_SECRET];
+  if (!issuer && !clientId && !clientSecret) return undefined;
+  if (!issuer || !clientId || !clientSecret)
+    throw new Error('Set SAMPLE_OIDC_ISSUER, SAMPLE_OIDC_CLIENT_ID and SAMPLE_OIDC_CLIENT_SECRET, or none of them.');
+  const label = SAMPLE_OIDC_NAME || new URL(issuer).host;
+  return { issuer, clientId, clientSecret, label, postsForms: isSwitchedOn(env.SAMPLE_OIDC_FORM_POST, false) };
 }
 
 /** Reads the environment, and `.env` of the working directory for the variables that are not set. */
@@ -66,6 +90,7 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
     redisUrl: REDIS_URL || undefined,
     storesTimeout: Number(STORES_TIMEOUT || 60),
     mailer: SMTP_URL ? nodemailerMailer(SMTP_URL, MAIL_FROM || 'Sample <no-reply@example.com>') : development.mailbox,
+    identityProvider: readProvider(env),
     logger: sampleLogger(LOG_LEVEL),
     development,
   };

@@ -82,7 +82,6 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     enter('/two-factor-challenge', { challenge_token, ...factor });
   const confirmBy = (path: string, body: unknown): Promise<void> =>
     call<Confirmation>('POST', path, body).then(authorized.keep, passkeys.refused);
-  const pathOf = (path: string, id: string) => `${path}/${encodeURIComponent(id)}`;
 
   return {
     get session() {
@@ -103,6 +102,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       call,
       post,
       signIn: enter,
+      confirm: confirmBy,
       createPasskey: passkeys.enrol,
     },
     close() {
@@ -135,7 +135,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     confirmPasskey: async () => confirmBy('/confirm-passkey', await passkeys.askFor()),
 
     sessions: async () => (await call<{ data: DeviceSession[] }>('GET', '/sessions')).data,
-    endSession: (id) => leave('DELETE', pathOf('/sessions', id), 'logout', id),
+    endSession: (id) => leave('DELETE', `/sessions/${encodeURIComponent(id)}`, 'logout', id),
     endOtherSessions: () => call('DELETE', '/sessions/others'),
     endAllSessions: () => leave('DELETE', '/sessions'),
 

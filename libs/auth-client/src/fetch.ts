@@ -48,13 +48,13 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     sessions.announce(currentId());
     const methods = headers.get(`${header}-Methods`)?.match(/[\w+]+/g) ?? [];
     question ??= ask(methods as ConfirmationMethod[]).finally(() => (question = undefined));
-    if (!(await question)) throw new AuthError('Not confirmed.', { status: 423, reason: 'cancelled' });
+    if (!(await question)) throw new AuthError('Cancelled.', { status: 423, reason: 'cancelled' });
   };
 
   return {
     /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
-    keep({ confirmation_token: token }: Confirmation): void {
-      confirmations[currentId()] = token;
+    keep(answer: Confirmation): void {
+      confirmations[currentId()] = answer.confirmation_token;
     },
 
     /**

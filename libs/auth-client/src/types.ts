@@ -25,10 +25,10 @@ export interface TokenStorage {
 }
 
 /**
- * A way to confirm the identity; `password+otp`: the password and a code together (`confirm.factors`); `login`: a new sign-in
- * (`confirm.afterLogin`).
+ * A way to confirm the identity; `password+otp`: the password and a code together (`confirm.factors`); `identity`: a new sign-in
+ * at a provider (`confirmWith` of `@svc/auth-client/identities`); `login`: a new sign-in (`confirm.afterLogin`).
  */
-export type ConfirmationMethod = 'password' | 'password+otp' | 'passkey' | 'login';
+export type ConfirmationMethod = 'password' | 'password+otp' | 'passkey' | 'identity' | 'login';
 
 /** The options of {@link createAuthClient}. */
 export interface AuthClientOptions {
@@ -64,7 +64,7 @@ export interface AccessClaims {
   /** The id of the session; the same in all its tokens. */
   fid: string;
   jti: string;
-  /** The authentication methods: `pwd`, `otp`, `webauthn`, `email`. */
+  /** The authentication methods: `pwd`, `otp`, `webauthn`, `email`, `fed`. */
   amr?: string[];
   /** When the user signed in, in unix seconds. */
   auth_time?: number;
@@ -156,6 +156,8 @@ export interface Registration {
   two_factor?: undefined;
   enrolment_required?: undefined;
   registered?: boolean;
+  /** With `registration.concealExisting`, for every address. */
+  status?: 'registration-received';
   /** Whether the user must open the link in the mail before the first sign-in. */
   requires_verification?: boolean;
 }
@@ -192,8 +194,8 @@ export interface DeviceSession {
 }
 
 /**
- * Requests to routes of the guard that this interface has no method for: those of `@svc/auth-client/account`, and routes of the
- * host below `url`. All bodies and answers are JSON.
+ * Requests to routes of the guard that this interface has no method for: those of `@svc/auth-client/account` and
+ * `@svc/auth-client/identities`, and routes of the host below `url`. All bodies and answers are JSON.
  */
 export interface GuardRoutes {
   readonly url: string;
@@ -213,6 +215,8 @@ export interface GuardRoutes {
    * @returns null if the user is signed in; the answer if it has no tokens
    */
   signIn<T = void>(path: string, body: object): Promise<T>;
+  /** A `POST` whose answer confirms the identity of the signed-in user, for all further requests of this session. */
+  confirm(path: string, body: unknown): Promise<void>;
   /**
    * Creates a passkey with the creation options of a route.
    *

@@ -12,6 +12,7 @@ import { emailVerification, verificationByAddress } from './features/email-verif
 import { emailCode } from './features/email-code/email-code.feature';
 import { accountFields, registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
+import { identities } from './features/identities/identities.feature';
 import { knownDevices } from './features/known-devices/known-devices.feature';
 import { login } from './features/login/login.feature';
 import { conditionalCreate, passkeyRegistration, passkeys } from './features/passkeys/passkeys.feature';
@@ -32,6 +33,7 @@ export type {} from './features/account/account.texts';
 export type {} from './features/email-change/email-change.texts';
 export type {} from './features/email-code/email-code.texts';
 export type {} from './features/email-verification/email-verification.texts';
+export type {} from './features/identities/identities.texts';
 export type {} from './features/known-devices/known-devices.texts';
 export type {} from './features/login-challenge/challenge.texts';
 export type {} from './features/login/login.texts';
@@ -75,6 +77,7 @@ export const FEATURES: readonly Feature[] = withFlags([
   accountFields,
   registration,
   passkeyRegistration,
+  identities,
   account,
   notices,
   tickets,

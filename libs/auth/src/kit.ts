@@ -59,6 +59,8 @@ export { appName } from './foundation/config/core-options';
 export { mailedUrlErrors, registrationOf } from './foundation/config/url-checks';
 /** The guard that a service belongs to; the services of one guard; all guards. */
 export { Realm, RealmScope, Realms } from './foundation/realm/realm';
+/** Whether the process runs in production. */
+export { isProduction } from './foundation/config/option-values.policy';
 /** The time. */
 export { Clock } from './foundation/platform/clock';
 /** Queries and transactions on PostgreSQL, their errors, and sweeps over a table. */

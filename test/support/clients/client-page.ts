@@ -32,7 +32,7 @@ export class ClientVisitor {
 
   static async of(visit: SampleVisit, given?: BrowserContext): Promise<ClientVisitor> {
     const context = given ?? (await visit.person());
-    for (const name of ['auth-client', 'auth-account']) {
+    for (const name of ['auth-client', 'auth-account', 'auth-identities']) {
       const body = readFileSync(join(CLIENT, `${name}.min.js`), 'utf8');
       await context.route(`**/web/${name}.js`, (route) => route.fulfill({ contentType: 'text/javascript', body }));
     }

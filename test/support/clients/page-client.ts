@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { ROOT, run } from '../packages/package';
 
 const CLIENT = join(ROOT, 'libs/auth-client');
-const BUILT = ['auth-client.js', 'auth-account.js'].map((name) => join(ROOT, 'apps/sample/src/web/app', name));
+const BUILT = ['auth-client.js', 'auth-account.js', 'auth-identities.js'].map((name) =>
+  join(ROOT, 'apps/sample/src/web/app', name),
+);
 
 /** The time of the last change; 0 without the file. */
 const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

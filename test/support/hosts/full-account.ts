@@ -92,6 +92,11 @@ export class FullAccount {
        VALUES (gen_random_uuid(), 'admin', $1, 'x', gen_random_uuid(), now(), now())`,
       [id],
     );
+    await t.database.query(
+      `INSERT INTO svc_identities (id, guard, user_id, provider, issuer, subject, linked_at)
+       SELECT gen_random_uuid(), g, $1, 'acme', 'https://id.example.test', 's', now() FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
     await enrol(t, ADA);
     await t.database.query(
       `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
@@ -104,6 +109,7 @@ export class FullAccount {
   async deleteOtherGuardRows(): Promise<void> {
     for (const table of [
       'svc_known_devices',
+      'svc_identities',
       'svc_lockouts',
       'svc_passkeys',
       'svc_email_changes',

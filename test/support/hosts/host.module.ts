@@ -89,6 +89,7 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   usernameChange: NO_LIMIT,
   mailedLinks: NO_LIMIT,
   emailCode: NO_LIMIT,
+  identities: NO_LIMIT,
 };
 
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */

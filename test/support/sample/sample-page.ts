@@ -44,10 +44,15 @@ export class SampleVisit {
     return visit;
   }
 
-  /** Starts the sample on a new database for all tests of a `describe` block. */
-  forTests(env: Record<string, string> = {}): void {
+  /**
+   * Starts the sample on a new database for all tests of a `describe` block.
+   *
+   * @param given further variables, or what returns them; with `PORT`, the sample has that port
+   */
+  forTests(given: Record<string, string> | (() => Promise<Record<string, string>>) = {}): void {
     beforeAll(async () => {
       this.complaints.length = 0;
+      const env = typeof given === 'function' ? await given() : given;
       this.database = await createEmptyDatabase();
       this.running = await this.host.start({
         DATABASE_URL: this.database.url,

@@ -128,9 +128,9 @@ export class SampleHost {
 
   /** Stops the running sample and starts another one. @throws Error with the reason if the sample refuses to start */
   async start(env: Record<string, string>, args: string[] = []): Promise<Sample> {
-    const port = await freePort();
+    const port = env.PORT ?? String(await freePort());
     const { refusal } = await this.ask({
-      env: { PATH: process.env.PATH, PORT: String(port), ...UNHURRIED, ...env },
+      env: { PATH: process.env.PATH, PORT: port, ...UNHURRIED, ...env },
       args,
     });
     if (refusal !== undefined) throw new Error(refusal);

@@ -70,6 +70,19 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
   createUser: { text: /^INSERT INTO "members"/, rows: 'members by id' },
   changeUser: { text: /^UPDATE "members" SET/, rows: 'members by id' },
   deleteUser: { text: /^DELETE FROM "members"/, rows: 'members by id' },
+  listIdentities: {
+    text: /FROM "svc_identities" WHERE guard = ANY\(\$1\) AND user_id = \$2 ORDER/,
+    rows: 'svc_identities by guard, user_id',
+  },
+  eraseIdentities: {
+    text: /^DELETE FROM "svc_identities" WHERE guard = \$1 AND user_id/,
+    rows: 'svc_identities by guard, user_id',
+  },
+  pageIdentities: {
+    text: /^SELECT id, user_id AS "userId" FROM "svc_identities"/,
+    rows: 'svc_identities in every shard',
+  },
+  pruneIdentities: { text: /^DELETE FROM "svc_identities" WHERE id IN/, rows: 'svc_identities by id' },
   readLock: { text: /^SELECT extract\(epoch FROM locked_at\)/, rows: 'svc_lockouts by guard, purpose, subject' },
   countFailure: { text: /^INSERT INTO "svc_lockouts"/, rows: 'svc_lockouts by guard, purpose, subject' },
   removeLocks: { text: /^DELETE FROM "svc_lockouts" .* unnest/, rows: 'svc_lockouts by guard, purpose, subject' },

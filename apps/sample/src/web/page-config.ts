@@ -1,7 +1,9 @@
 import type { PublicGuardConfig } from '@svc/auth';
 import library from '../../../../libs/auth/package.json';
 import { DEMO } from '../dev/demo-accounts';
-import { type Development, isProduction } from '../dev/development';
+import { PROVIDER } from '../auth.options';
+import { isProduction } from '../dev/development';
+import type { Environment } from '../environment';
 
 /** The repository, as the package of the library names it. */
 const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
@@ -55,12 +57,15 @@ export class PageConfig {
   readonly mailbox: boolean;
   /** Whether a sign-in on a new device is mailed. */
   readonly mailsNewDevices: boolean;
+  /** With whom customers can sign in. */
+  readonly providers: readonly { name: string; label: string }[];
   /** The guard whose users sign in with a user name, and one of them, in development only. */
   readonly staff: { path: string; demo: { handle: string; password: string } | null };
   /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;
 
-  constructor({ seedDemo, mailbox }: Development, guard: PublicGuardConfig) {
+  constructor({ development, identityProvider }: Environment, guard: PublicGuardConfig) {
+    const { seedDemo, mailbox } = development;
     const { features, passkeys, sessions, twoFactor } = guard;
     this.appName = guard.appName;
     this.cookieMode = guard.cookieMode;
@@ -75,6 +80,8 @@ export class PageConfig {
     this.passkeyOrigins = passkeys.origins;
     this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
+    const { label } = identityProvider ?? {};
+    this.providers = label && features.identities ? [{ name: PROVIDER, label }] : [];
     const { password } = DEMO;
     const isOffered = seedDemo && mailbox !== undefined;
     this.mailsNewDevices = guard.knownDevices.mail;

@@ -19,8 +19,17 @@ export class WebController {
 
   constructor(@Inject(PAGE_CONFIG) private readonly config: () => PageConfig) {}
 
-  /** Links in mails open the page, too. Only the page reads their parameters. */
-  @Get(['', 'reset-password', 'verified', 'sign-in-code', 'confirm-email', 'undo-email', 'unknown-sign-in'])
+  /** Links in mails and providers open the page, too. Only the page reads their parameters. */
+  @Get([
+    '',
+    'reset-password',
+    'verified',
+    'sign-in-code',
+    'confirm-email',
+    'undo-email',
+    'unknown-sign-in',
+    'signed-in',
+  ])
   @PageHeaders()
   show(): string {
     return this.page;

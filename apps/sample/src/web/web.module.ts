@@ -14,7 +14,7 @@ export class WebModule {
     const config = {
       provide: PAGE_CONFIG,
       inject: [Auth],
-      useFactory: (auth: Auth) => () => new PageConfig(environment.development, auth.guardConfig()),
+      useFactory: (auth: Auth) => () => new PageConfig(environment, auth.guardConfig()),
     };
     const publicUrl = { provide: PublicUrl, useValue: new PublicUrl(environment.url) };
     return { module: WebModule, providers: [config, publicUrl] };

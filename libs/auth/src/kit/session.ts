@@ -30,15 +30,24 @@ export {
   PasswordReplacement,
   PasswordReset,
 } from '../features/login/password-replacement';
+export { SignInWays } from '../features/login/sign-in-ways';
 export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
-export { Session } from '../features/sessions/session.entity';
-export type { EndedRow } from '../features/sessions/session.store';
+export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
+export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';
-export { type AdmittedSignIn, type SessionAddition, SignIn, UnverifiedBlock } from '../features/sessions/sign-in';
+export {
+  type AdmittedSignIn,
+  type FirstFactor,
+  type SessionAddition,
+  SignIn,
+  type SignInEnding,
+  UnverifiedBlock,
+} from '../features/sessions/sign-in';
+export { ConfirmationFactors } from '../features/step-up/confirmation-factors';
 export { Confirmations, type ConfirmedRequest } from '../features/step-up/confirmations';
 export { ConfirmPasswordRequest, CurrentPassword } from '../features/step-up/password-confirmation';
 export { ConfirmationRequired, WrongPassword } from '../features/step-up/step-up.errors';

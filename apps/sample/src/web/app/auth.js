@@ -43,7 +43,13 @@ export const hasPasskeys =
   !!config.features.passkeys && config.passkeyOrigins.includes(location.origin) && auth.supportsPasskeys;
 
 /** How the user signed in, by the claim `amr`. */
-const METHODS = { pwd: t`password`, otp: t`one-time code`, webauthn: t`passkey`, email: t`emailed code` };
+const METHODS = {
+  pwd: t`password`,
+  otp: t`one-time code`,
+  webauthn: t`passkey`,
+  email: t`emailed code`,
+  fed: t`linked account`,
+};
 
 export const methodsOf = ({ amr = [] }) => amr.map((method) => METHODS[method] ?? method).join(' + ');
 

@@ -17,7 +17,7 @@ export const textOf = (error) =>
   WEBAUTHN_MESSAGES[error.name] ?? (error.reason === 'unreachable' ? UNREACHABLE : error.message);
 
 /** Whether the user cancelled or is signed out: there is no message to show. */
-export const isSilent = ({ reason }) => reason === 'cancelled' || reason === 'signedOut';
+export const isSilent = ({ name, reason }) => name === 'AbortError' || reason === 'cancelled' || reason === 'signedOut';
 
 const [status, alert] = ['status', 'alert'].map((id) => document.getElementById(id));
 let timer;

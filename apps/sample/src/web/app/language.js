@@ -41,12 +41,14 @@ globalThis.fetch = async (input, init) => {
 };
 
 /** Translations by the English text. Without the file of the language, the page is English. */
-const texts =
-  language === 'en'
-    ? {}
-    : await fetch(`/web/languages/${language}.json`)
-        .then((file) => file.json())
-        .catch(() => ({}));
+const texts = {};
+
+/** Loads the translations of the first visit, or those of a part of the page. */
+export const load = async (part = '') => {
+  const file = language !== 'en' && (await fetch(`/web/languages/${part}${language}.json`).catch(() => undefined));
+  Object.assign(texts, file && (await file.json().catch(() => ({}))));
+};
+await load();
 
 const textOf = (parts) => {
   const english = parts.reduce((text, part, i) => `${text}{${i - 1}}${part}`);

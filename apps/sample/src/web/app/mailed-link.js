@@ -16,6 +16,7 @@ export function takeLink() {
   const { pathname, searchParams } = new URL(location.href);
   const code = account.codeInAddress();
   if (code) link = { path: '/sign-in-code', code };
-  else if (pathname !== '/') link = { ...Object.fromEntries(searchParams), ...inFragment(), path: pathname };
+  else if (pathname !== '/')
+    link = { ...Object.fromEntries(searchParams), ...inFragment(), path: pathname, search: location.search };
   if (link) history.replaceState(null, '', `/#${link.path}`);
 }

@@ -1,7 +1,6 @@
 import { takeLink } from './mailed-link.js';
 // It listens to the session before this module does.
 import { life } from './life.js';
-import { isSigningInAgain } from './sign-in-again.js';
 import './step-up.js';
 import { auth, canStore, hasPasskeys, unreachable } from './auth.js';
 import { config } from './config.js';
@@ -12,6 +11,7 @@ import { drawFoot, drawFrame } from './frame.js';
 import { intro, trials } from './intro.js';
 import { t } from './language.js';
 import { address, forgetAddress, present, register, show } from './router.js';
+import { isSigningInAgain } from './user.js';
 import { emailCode } from './views/email-code.js';
 import { forgotPassword } from './views/forgot-password.js';
 import { passkeyRegistration, registration } from './views/registration.js';
@@ -43,6 +43,12 @@ const groups = [
     features.changePassword && ['/password', t`Password`, 'in', later('password')],
     features.twoFactor && ['/two-factor', t`Two-factor`, 'in', later('twoFactor')],
     hasPasskeys && ['/passkeys', t`Passkeys`, 'in', later('passkeys')],
+    config.providers.length > 0 && [
+      '/identities',
+      t`Linked accounts`,
+      'in',
+      later('identities', './views/identities.js'),
+    ],
     features.accountDeletion && ['/account', t`Your data`, 'in', later('yourData')],
   ],
 ].map((entries) => entries.filter(Boolean));
@@ -59,6 +65,7 @@ register([
   ['/confirm-email', t`Confirm your new email`, 'any', later('confirmEmail', './views/mailed-links.js')],
   ['/undo-email', t`Restore your email`, 'any', later('undoEmail', './views/mailed-links.js')],
   ['/unknown-sign-in', t`Was this you?`, 'any', later('unknownSignIn', './views/mailed-links.js')],
+  ['/signed-in', t`One moment`, 'any', later('signedIn', './views/identities.js')],
   ['/staff', t`Staff sign-in`, 'out', later('staff', './views/staff.js')],
 ]);
 

@@ -6,7 +6,7 @@ import { button } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
 import { t } from './language.js';
 import { present } from './router.js';
-import { hasPasskey, user } from './user.js';
+import { hasPasskey, signsInAgain, user } from './user.js';
 import { requiredFactor } from './views/required-factor.js';
 import { secondStep } from './views/second-step.js';
 
@@ -16,11 +16,6 @@ const QUESTIONS = {
   factor_required: t`Your password alone is not enough for this. Sign in again with your second factor.`,
 };
 const TRUSTED = t`The trust in your devices ends, because on them your password would be enough.`;
-
-let isOpen = false;
-
-/** Whether the user signs in again, for a request of the current view. */
-export const isSigningInAgain = () => isOpen;
 
 const cancelled = () => Object.assign(new Error('Not signed in again.'), { reason: 'cancelled' });
 
@@ -47,21 +42,23 @@ async function signInAgain(reason) {
   const ownsPasskey = await hasPasskey();
   if (needsFactor && !me.two_factor && !ownsPasskey) return setUpFirst();
   const isTrusted = needsFactor && config.trustedDeviceDays > 0 && (await account.trustedDevices()).length > 0;
+  const byProvider = config.providers.length ? await (await import('./views/identities.js')).signingIn() : [];
   const former = auth.session.claims.fid;
-  isOpen = true;
+  signsInAgain(true);
   const done = await openDialog(t`Sign in again`, (close) => {
     const place = h('div', { role: 'group', 'aria-label': t`Sign in again`, tabindex: -1 });
     const begin = () => place.replaceChildren(...firstStep());
-    const byPassword = async (fields) => {
+    const byPassword = (fields) => enter(() => auth.login({ email: me.email, ...fields }), 'password');
+    const enter = async (send, first) => {
       if (isTrusted) await account.endAllTrust();
-      const challenge = await auth.login({ email: me.email, ...fields });
+      const challenge = await send();
       if (!challenge) return close(true);
       if (challenge.enrolment_required) {
         close();
         return present(t`Set up a second factor`, () => requiredFactor(challenge));
       }
       const options = { restart: begin, canTrust: false, onDone: () => close(true) };
-      place.replaceChildren(...secondStep(challenge, 'password', options));
+      place.replaceChildren(...secondStep(challenge, first, options));
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
@@ -77,17 +74,22 @@ async function signInAgain(reason) {
         ownsPasskey &&
           (!needsFactor || config.passkeysVerifyUsers) &&
           button(t`Sign in with a passkey`, byPasskey, { class: 'wide' }),
+        ...byProvider.map(([label, work]) =>
+          button(label, () => enter(() => work(choice()), 'identity'), { class: 'wide' }),
+        ),
         !me.has_password && h('p', { class: 'row' }, cancel(close)),
       ].filter(Boolean);
     };
     begin();
     return [place];
   });
-  isOpen = false;
+  signsInAgain(false);
   // The new session replaces the former one.
   if (done && auth.session?.claims.fid !== former) await auth.endSession(former).catch(() => undefined);
   return done === true;
 }
+
+const way = (close, href, label) => h('a', { class: 'button', href, onclick: () => close() }, label);
 
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
@@ -95,9 +97,9 @@ const setUpFirst = () =>
     h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
     h(
       'p',
-      { class: 'row' },
-      config.features.twoFactor && h('a', { href: '#/two-factor', onclick: () => close() }, t`Authenticator app`),
-      hasPasskeys && h('a', { href: '#/passkeys', onclick: () => close() }, t`Passkey`),
-      cancel(close),
+      { class: 'row pair' },
+      config.features.twoFactor && way(close, '#/two-factor', t`Authenticator app`),
+      hasPasskeys && way(close, '#/passkeys', t`Passkey`),
     ),
+    h('p', { class: 'row pair' }, cancel(close)),
   ]).then(() => false);

@@ -18,12 +18,13 @@ const ANY_CODE = {
 const factorOf = (text) =>
   /^\p{Nd}{6}$/u.test(text.replaceAll(/[^\p{L}\p{Nd}]/gu, '')) ? { code: text } : { recovery_code: text };
 
-/** Asks for the password, with a code if that is necessary, or a passkey, if the user has them. @returns whether the user confirmed */
+/** Asks for the password, with a code if that is necessary, a passkey, or a provider, if the user has them. @returns whether the user confirmed */
 async function confirm(methods) {
   const { email } = await user();
   const needsCode = methods.includes('password+otp');
   const canUsePassword = needsCode || methods.includes('password');
   const canUsePasskey = hasPasskeys && methods.includes('passkey');
+  const byProvider = methods.includes('identity') ? await (await import('./views/identities.js')).confirming() : [];
   const confirmed = await openDialog(t`Confirm it’s you`, (close) => {
     const work = async ({ password, code }) => {
       try {
@@ -42,6 +43,9 @@ async function confirm(methods) {
       h('p', {}, t`We ask before important changes, and then not again for a few minutes.`),
       canUsePassword && byPassword,
       canUsePasskey && button(t`Confirm with a passkey`, byPasskey, { class: 'wide' }),
+      ...byProvider.map(([label, confirmBy]) =>
+        button(label, () => confirmBy().then(() => close(true)), { class: 'wide' }),
+      ),
       !canUsePassword && h('p', { class: 'row' }, cancel(close)),
     ].filter(Boolean);
   });

@@ -30,6 +30,12 @@ async function fetchUser() {
 /** Whether the user can confirm or sign in with a passkey here. */
 export const hasPasskey = async () => hasPasskeys && (await account.passkeys()).passkeys.length > 0;
 
+let isAgain = false;
+
+/** Whether the user signs in again, for a request of the current view. */
+export const isSigningInAgain = () => isAgain;
+export const signsInAgain = (given) => (isAgain = given);
+
 /** The next call of `user()` sends the request again. */
 export const changed = () => (known = running = null);
 

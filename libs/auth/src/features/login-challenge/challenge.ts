@@ -7,7 +7,7 @@ import { OptionalFlag, RequiredString } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { afterProof } from '../../request/lockout/attempt-guard';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
-import { LoginChallenges } from './login-challenges';
+import { LoginChallenges, begunSignIn } from './login-challenges';
 import { type FactorMatch, type GivenAnswer, GuardFactors, type UsedCredential } from './second-factor';
 import { TrustedDevices } from './trusted-devices';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -39,8 +39,8 @@ export class ChallengeCompletion {
     // Before the factor is verified: if it is replaced meanwhile, the device is not trusted.
     const trusting = body.trust_device ? await this.devices.prepare(challenge.sub) : null;
     const { signIn, amr, credential } = await this.verify(challenge, answer, body);
-    const { fst: first = 'pwd', rem: remember = true } = challenge;
-    const ending = { methods: [first, amr], request, remember, credentialId: credential?.id };
+    const { first, remember, origin } = begunSignIn(challenge);
+    const ending = { methods: [first, amr], request, remember, credentialId: credential?.id, origin };
     const device = trusting && (await trusting.trust(clientInfo(request)));
     // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
     const stillValid = async (stored: string | null): Promise<boolean> =>

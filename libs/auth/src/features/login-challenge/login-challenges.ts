@@ -4,6 +4,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { Signatures } from '../../foundation/platform/crypto';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { type Purpose, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import type { SignInOrigin } from '../sessions/session.entity';
 import type { SignInEnding } from '../sessions/sign-in';
 
 export const LOGIN_CHALLENGE: Purpose = {
@@ -38,17 +39,21 @@ export class LoginChallenges {
    * Issues a challenge token.
    *
    * @param digest the hash that the password matched
-   * @param ending the sign-in: its first method, and whether the session that completes the challenge is remembered
+   * @param ending the sign-in: its first method, and how the session that completes the challenge starts
    * @throws StoreUnavailable
    */
   async mint(
     userId: string,
     digest: string | null,
-    { methods: [first], remember }: Pick<SignInEnding, 'methods' | 'remember'>,
+    { methods: [first], remember, origin }: Pick<SignInEnding, 'methods' | 'remember' | 'origin'>,
   ): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    const asked = { ...(!remember && { rem: false as const }), ...(first === 'email' && { fst: 'email' as const }) };
+    const asked = {
+      ...(!remember && { rem: false as const }),
+      ...(first !== 'pwd' && { fst: first as PurposeClaims['fst'] }),
+      ...(origin && { org: claimOf(origin) }),
+    };
     return this.tokens.mint(this.purpose, userId, { jti, fpr, ...asked });
   }
 
@@ -68,6 +73,20 @@ export class LoginChallenges {
 export class EnrolmentTokens extends LoginChallenges {
   protected override readonly purpose = ENROLMENT;
 }
+
+const claimOf = ({ since, id, session }: SignInOrigin): NonNullable<PurposeClaims['org']> =>
+  session === undefined ? [since, id] : [since, id, session];
+
+/** What a challenge keeps of the sign-in that it completes. */
+export const begunSignIn = ({
+  fst,
+  rem,
+  org,
+}: PurposeClaims): Pick<SignInEnding, 'remember' | 'origin'> & { readonly first: string } => ({
+  first: fst ?? 'pwd',
+  remember: rem ?? true,
+  origin: org && { since: org[0], id: org[1], session: org[2] },
+});
 
 /** Includes the challenge's id, so that the fingerprints of two challenges do not show whether the hash is the same. */
 const fingerprinted = (jti: string, digest: string | null): string => JSON.stringify([jti, digest]);

@@ -11,7 +11,7 @@ import { signInRefusal } from '../../request/routes/route';
 import { unverifiedRefusal } from '../login/login.controller';
 import { Sessions } from '../sessions/sessions';
 import { type AdmittedSignIn, SignIn } from '../sessions/sign-in';
-import { EnrolmentTokens } from './login-challenges';
+import { EnrolmentTokens, begunSignIn } from './login-challenges';
 import { GuardFactors } from './second-factor';
 import { challengeText } from './challenge.texts';
 
@@ -115,8 +115,8 @@ export class LoginEnrolments {
     let familyId: string | undefined;
     let isStored = false;
     try {
-      const { fst: first = 'pwd', rem: remember = true } = claims;
-      const ending = { methods: [first, amr], request, remember, credentialId };
+      const { first, remember, origin } = begunSignIn(claims);
+      const ending = { methods: [first, amr], request, remember, credentialId, origin };
       const tokens = await this.signIn.complete(signIn, ending, isOpen);
       if (!tokens) throw new BadEnrolment();
       const session = String(unverifiedClaims(tokens.accessToken)?.fid);

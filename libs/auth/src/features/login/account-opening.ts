@@ -7,6 +7,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import type { Refusal } from '../../foundation/realm/route';
 import { status } from '../../request/routes/route';
 import type { LoginAnswer } from './login';
+import type { SignInEnding } from '../sessions/sign-in';
 
 /** The fields of a body that the rules of the registration declare. */
 export type AccountFields = Readonly<Record<string, unknown>>;
@@ -20,9 +21,12 @@ export type RegistrationAnswer = LoginAnswer | RegisteredBody | RegistrationRece
 
 /** The verified credential of an account without a password. */
 export interface AccountCredential {
-  readonly credentialId: string;
-  /** The method of the first sign-in (RFC 8176). It proves two factors. */
-  readonly method: string;
+  /** How the first sign-in ends; read after the account was stored. */
+  readonly signIn: Pick<SignInEnding, 'methods' | 'credentialId' | 'origin'>;
+  /** Whether it proves two factors. */
+  readonly hasTwoFactors: boolean;
+  /** The address that it proves. An account with this address has a verified one, and the answer conceals nothing. */
+  readonly proves?: string | null;
   /** What {@link store} throws if the id of the credential exists. */
   readonly refusal: AuthException;
 

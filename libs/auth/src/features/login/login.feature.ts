@@ -1,10 +1,12 @@
 import { CHANGE_MAIL } from '../../foundation/ports/mail';
 import { defineFeature } from '../../foundation/realm/feature';
 import { PasswordRules } from '../../identity/password/password-rules';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { perClient } from '../../request/throttling/limiters';
 import { Credentials, Login, LoginAttempts, PasswordRecheck } from './login';
 import { LoginController, LoginFlow } from './login.controller';
 import { AccountRecovery, PasswordReplacement } from './password-replacement';
+import { SignInWays } from './sign-in-ways';
 
 const reasons = {
   identifier_taken: 'an account with the identifier exists',
@@ -32,5 +34,11 @@ export const login = defineFeature('login', {
   page: 'rate-limits.md',
   capabilities: { login: LoginFlow, passwords: PasswordRules },
   controllers: [LoginController],
-  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, Login, PasswordReplacement, AccountRecovery, SignInWays],
+  on: {
+    signInWays: async (services, userId) => {
+      const ways = (await services.get(TimedUserProvider).passwordHashOf(userId)) === null ? [] : ['password'];
+      return async () => ways;
+    },
+  },
 });

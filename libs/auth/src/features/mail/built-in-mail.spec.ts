@@ -44,6 +44,8 @@ const KINDS: Readonly<Record<MailKind, [more: object, shown: readonly string[]]>
   recoveryCodesReplaced: [NOTICE, ['14:03 UTC']],
   passkeyAdded: [NOTICE, ['14:03 UTC']],
   passkeyRemoved: [NOTICE, ['14:03 UTC']],
+  identityLinked: [NOTICE, ['14:03 UTC']],
+  identityUnlinked: [NOTICE, ['14:03 UTC']],
   deviceTrusted: [NOTICE, ['14:03 UTC']],
   accountLocked: [NOTICE, ['14:03 UTC']],
   accountDeleted: [NOTICE, ['14:03 UTC']],

@@ -6,7 +6,6 @@ import { Ceremonies, type CreationKind } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import type { PasskeyList } from './passkey.entity';
 import { type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
-import { removalVerdict } from './last-passkey.policy';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
@@ -125,6 +124,7 @@ export class PasskeyManagement {
     private readonly requiredFactors: session.RequiredFactors,
     private readonly sessions: session.Sessions,
     private readonly accounts: session.Accounts,
+    private readonly ways: session.SignInWays,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
     private readonly realm: Realm,
@@ -152,21 +152,18 @@ export class PasskeyManagement {
    * effect.
    *
    * @throws SecondFactorRequired for the last factor of a user who must have one; LastPasskey for the last passkey of a user
-   * without a password (`passkeys.keepLast`)
+   * without another way to sign in (`passkeys.keepLast`)
    */
   async remove(caller: identity.Caller, id: string): Promise<void> {
     const { user, userId } = caller;
     if (!isCredentialId(id)) return;
     const keepsLast = await this.keepsLast(user);
-    // Before the lock, because the user store may belong to the host. Within it, a first password may have been set: then
-    // the user deletes the passkey again.
-    const hasPassword = !keepsLast || (await this.users.passwordHashOf(userId)) !== null;
     const hasMore = async (): Promise<boolean> => {
       const ids = (await this.store.list(userId)).map((passkey) => passkey.id);
       return !ids.includes(id) || ids.length > 1;
     };
     await this.requiredFactors.remove(caller, PasskeyAsSecondFactor, hasMore, async () => {
-      const removed = await (hasPassword ? this.store.remove(userId, id) : this.removeUnlessLast(userId, id));
+      const removed = await (keepsLast ? this.removeUnlessLast(userId, id) : this.store.remove(userId, id));
       if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
       // Also if an earlier request has removed it, and could not end them.
       await this.sessions.endOfCredential(caller, id, 'passkey_removed');
@@ -199,14 +196,10 @@ export class PasskeyManagement {
     return released;
   }
 
-  /** For a user without a password. @throws LastPasskey */
+  /** @throws LastPasskey */
   private removeUnlessLast(userId: string, id: string): Promise<boolean> {
-    return this.accounts.exclusive(userId, async (sql) => {
-      const passkeys = await this.store.lockedIds(sql, userId);
-      const verdict = removalVerdict(id, { keepsLast: true, hasPassword: false, passkeys });
-      if (verdict === 'last') throw new LastPasskey();
-      return verdict === 'remove' && this.store.remove(userId, id, sql);
-    });
+    const refusal = (): LastPasskey => new LastPasskey();
+    return this.ways.remove(userId, passkeyWay(id), refusal, (sql) => this.store.remove(userId, id, sql));
   }
 
   private async keepsLast(user: object): Promise<boolean> {
@@ -216,6 +209,9 @@ export class PasskeyManagement {
     return (await deadline.callHost<unknown>('passkeys.keepLast', () => keepLast(user))) !== false;
   }
 }
+
+/** The name of a passkey among the ways to sign in. */
+export const passkeyWay = (id: string): string => `passkey:${id}`;
 
 /** The name by which authenticators list the passkeys of a user. */
 const nameOf = (users: identity.TimedUserProvider, { user, userId }: PasskeyHolder): string =>

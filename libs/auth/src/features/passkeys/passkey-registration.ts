@@ -58,8 +58,8 @@ export class PasskeyRegistration {
     const refusal = new PasskeyRefused('not_registered');
     const { guard, options } = this.realm;
     return {
-      credentialId,
-      method: 'webauthn',
+      signIn: { methods: ['webauthn'], credentialId },
+      hasTwoFactors: true,
       refusal,
       store: async (sql, owner) => {
         if (owner === null && !options.facts.concealsAccounts) return;

@@ -25,7 +25,7 @@ export class PasskeyConfirmationRequired extends errors.AuthException {
 }
 
 /**
- * The passkey is the only one of a user without a password, and `passkeys.keepLast` applies: 409. Nothing was deleted. The
+ * The passkey is the only way in which its user can sign in, and `passkeys.keepLast` applies: 409. Nothing was deleted. The
  * user can set a password (`POST /password`) or add another passkey first.
  */
 export class LastPasskey extends errors.AuthException {

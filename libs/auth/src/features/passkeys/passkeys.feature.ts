@@ -14,7 +14,7 @@ import {
 } from './passkeys.controller';
 import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
 import { PasskeyPruning } from './passkey-pruning';
-import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
+import { PasskeyManagement, PasskeyEnrolment, passkeyWay } from './passkey-enrolment';
 import { AssertionFields, PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
@@ -105,6 +105,8 @@ export const passkeys = defineFeature('passkeys', {
   },
   on: {
     endAll: identity.endChallenges,
+    signInWays: async (services, userId) => async (sql) =>
+      (await services.get(PasskeyStore).lockedIds(sql, userId)).map(passkeyWay),
     takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken),
   },
   data: {

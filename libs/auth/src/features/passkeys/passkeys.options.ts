@@ -82,10 +82,10 @@ export interface PasskeyOptions {
   backupChange?: 'refuse' | 'accept';
 
   /**
-   * Whether a user without a password must keep the last passkey: its deletion is answered 409. A function decides for
-   * each user: return false for users that can sign in in another way of the host.
+   * Whether a user without a password and without an account at a provider must keep the last passkey: its deletion is
+   * answered 409. A function decides for each user: return false for users that can sign in in another way of the host.
    *
-   * @default features.passkeyRegistration
+   * @default features.passkeyRegistration || features.identities
    * @env SVC_PASSKEY_KEEP_LAST
    */
   keepLast?: boolean | ((user: object) => boolean | Promise<boolean>);
@@ -126,7 +126,7 @@ export const PASSKEYS_OPTIONS = {
     keepLast: option.flag({
       env: 'PASSKEY_KEEP_LAST',
       or: 'function',
-      resolve: (given, { features }) => given ?? features?.passkeyRegistration ?? false,
+      resolve: (given, { features }) => given ?? Boolean(features?.passkeyRegistration || features?.identities),
     }),
   } satisfies option.TableOf<PasskeyOptions>),
 } satisfies option.OptionTree;

@@ -63,15 +63,10 @@ export class FirstLogin {
   ): Promise<session.LoginAnswer | null> {
     const userId = this.users.idOf(user);
     const digest = created === undefined ? await this.users.passwordHashOf(userId) : created;
-    const signIn = credential
+    const signIn = credential?.hasTwoFactors
       ? await this.signIn.admitTwoFactors({ user, userId })
       : await this.signIn.admit({ user, userId, digest });
-    const ending = {
-      methods: [credential?.method ?? 'pwd'],
-      request,
-      remember,
-      credentialId: credential?.credentialId,
-    };
+    const ending = { methods: ['pwd'], ...credential?.signIn, request, remember };
     return this.signIn.complete(
       signIn,
       ending,
@@ -98,6 +93,7 @@ export class Registration extends session.AccountOpening {
     private readonly existingAccountMails: mailing.ExistingAccountMails,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
+    private readonly provedEmails: identity.ProvedEmails,
     private readonly firstLogin: FirstLogin,
     private readonly scope: RealmScope,
   ) {
@@ -125,12 +121,25 @@ export class Registration extends session.AccountOpening {
   ): Promise<session.RegistrationAnswer> {
     const { concealExisting } = this.scope.realm.options.registration;
     // Before the account exists and a proof is used, so that the client can repeat a refused request.
-    const remember = concealExisting || input.rememberIn(request, this.scope.realm.options);
+    const remember = (concealExisting && !verify) || input.rememberIn(request, this.scope.realm.options);
     const credential = await verify?.();
-    if (concealExisting) return this.receive(fields, credential);
-    const account = await this.accounts.create(fields, credential);
+    const proved = credential?.proves ?? null;
+    if (concealExisting && proved === null) return this.receive(fields, credential);
+    const created = await this.accounts.create(fields, credential);
+    const account = proved === null ? created : await this.withProved(created, proved);
     await this.welcome(account.user, credential);
     return this.firstLogin.logIn(account, request, remember, credential);
+  }
+
+  /** The account, with its address as verified if it is the proved one. */
+  private async withProved(account: CreatedAccount, proved: string): Promise<CreatedAccount> {
+    const email = this.users.emailOf(account.user);
+    if (email === null || identity.canonicalEmail(email) !== identity.canonicalEmail(proved)) return account;
+    // Without an answer, the account stays, and the owner of the address gets a mail.
+    await this.provedEmails
+      .recordPerson(account.user, email)
+      .catch(deadline.valueIf(deadline.isUnavailable, undefined));
+    return { ...account, user: (await this.users.findById(this.users.idOf(account.user))) ?? account.user };
   }
 
   /** The answer does not depend on what happened: the owner of the address gets a mail. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GRACE, IDLE_TIMEOUT, ROTATION_TABLE, type Judged, timesOf } from './rotation.testkit';
 import { refreshVerdict, recentChange } from './rotation.policy';
-import { type FoundSession, SessionStore } from './session.store';
+import type { FoundSession } from './session.entity';
+import { SessionStore } from './session.store';
 import { Database } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';

@@ -9,6 +9,7 @@ import { type ClientInfo, clientInfo, clip } from '../../request/http/client-inf
 import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
+import type { SessionOrigin, SignInOrigin } from './session.entity';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
 
@@ -35,6 +36,8 @@ export interface SessionStart extends SessionLifeRequest {
   label?: string;
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   credentialId?: string;
+  /** The account elsewhere with which the user signed in. Its removal, or the end of the session there, ends the session. */
+  origin?: SignInOrigin;
 }
 
 /** A session that was stored. Its tokens are not sent yet. */
@@ -46,6 +49,8 @@ export interface StoredSession {
   readonly request: object | undefined;
   readonly amr: readonly string[];
   readonly isPinned: boolean;
+  /** The account elsewhere with which the user signed in. */
+  readonly origin: SessionOrigin | null;
 }
 
 /** Decides whether the tokens of a stored session are sent. */
@@ -76,7 +81,7 @@ export class NewSessions {
    */
   async start(start: SessionStart, admission: SessionAdmission): Promise<SessionTokens | null> {
     const { userId, claims = {}, abilities, amr: given = [], authTime, request, client: sent, label, ...rest } = start;
-    const { credentialId = null, ...asked } = rest;
+    const { credentialId = null, origin = null, ...asked } = rest;
     const life = sessionLife(asked, this.realm.options);
     if (typeof life === 'string') throw new AuthConfigError(life);
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
@@ -99,6 +104,7 @@ export class NewSessions {
       ...client,
       label: clip(label, LABEL_MAX),
       credentialId,
+      origin,
       life,
     };
     const accessToken = await this.store
@@ -109,7 +115,7 @@ export class NewSessions {
         await this.undo(familyId);
         throw error;
       });
-    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null };
+    const stored = { userId, familyId, client, request, amr, isPinned: pinned !== null, origin };
     const added = await this.admit(stored, admission);
     if (!added) return null;
     const { ttl, remembered } = life;

@@ -28,7 +28,8 @@ import {
   endsSession,
   refreshVerdict,
 } from './rotation.policy';
-import { type FoundSession, SessionStore } from './session.store';
+import type { FoundSession } from './session.entity';
+import { SessionStore } from './session.store';
 
 type Accepted = 'current' | 'replay' | 'late' | 'ahead';
 

@@ -3,7 +3,8 @@ import { type Sql, canonicalId } from '../../foundation/platform/database';
 import { repeatWhileUnavailable } from '../../foundation/platform/deadline';
 import { Denylist } from '../../identity/denylist/denylist';
 import type { Caller } from '../../identity/tokens/caller';
-import { type EndedRow, SessionStore } from './session.store';
+import type { EndedRow } from './session.entity';
+import { SessionStore } from './session.store';
 import { Sessions, rowId } from './sessions';
 
 /** Ends and erases the sessions of a user whose account is deleted. */

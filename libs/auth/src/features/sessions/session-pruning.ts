@@ -5,11 +5,10 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
 import { longestLife } from '../../identity/denylist/denylist';
-import { Session } from './session.entity';
+import { type EndedRow, Session } from './session.entity';
 import { SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import { epoch } from './session.sql';
-import type { EndedRow } from './session.store';
 
 /** Maximum number of rows that one statement deletes. */
 export const PRUNED_BATCH = 250;

@@ -2,6 +2,7 @@ import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from '../../foundation/platform/entity';
 import { CreatesTable } from '../../foundation/realm/feature-data';
 import { SESSIONS } from '../../identity/denylist/ended-sessions';
+import type { SessionLife, SessionState } from './rotation.policy';
 
 /**
  * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
@@ -16,6 +17,7 @@ import { SESSIONS } from '../../identity/denylist/ended-sessions';
 @Index('svc_sessions_ended', ['guard', 'userId', 'createdAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_revoked', ['revokedAt', 'id'], { where: 'revoked_at IS NOT NULL' })
 @Index('svc_sessions_expiry', ['expiresAt'])
+@Index('svc_sessions_origin', ['guard', 'originSession'], { where: 'origin_session IS NOT NULL' })
 export class Session {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'svc_sessions_pkey' })
   id!: string;
@@ -97,6 +99,14 @@ export class Session {
   @Column({ name: 'credential_id', type: 'text', nullable: true })
   credentialId!: string | null;
 
+  /** The account elsewhere with which the user signed in. Its removal ends the session. */
+  @Column({ type: 'text', nullable: true })
+  origin!: string | null;
+
+  /** The session of that account there, as a hash. Its end there ends the session. */
+  @Column({ name: 'origin_session', type: 'text', nullable: true })
+  originSession!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
@@ -135,11 +145,80 @@ export class CreateSvcSessions1763700000000 extends CreatesTable {
         user_agent text,
         label text,
         credential_id text,
+        origin text,
+        origin_session text,
         created_at timestamptz NOT NULL
       ) WITH (fillfactor = 80)`,
     'CREATE INDEX svc_sessions_live ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NULL',
     'CREATE INDEX svc_sessions_ended ON svc_sessions (guard, user_id, created_at, id) WHERE revoked_at IS NOT NULL',
     'CREATE INDEX svc_sessions_revoked ON svc_sessions (revoked_at, id) WHERE revoked_at IS NOT NULL',
     'CREATE INDEX svc_sessions_expiry ON svc_sessions (expires_at)',
+    'CREATE INDEX svc_sessions_origin ON svc_sessions (guard, origin_session) WHERE origin_session IS NOT NULL',
   ];
+}
+
+/** The account elsewhere with which the user signed in, and the session of it there. */
+export interface SessionOrigin {
+  /** The id of the account in the library. */
+  readonly id: string;
+  /** A hash, without which only the removal of the account ends the session. */
+  readonly session?: string;
+}
+
+/** The origin of a sign-in. */
+export interface SignInOrigin extends SessionOrigin {
+  /** When the sign-in with it began, in unix milliseconds: its end since then ends the sign-in. */
+  readonly since: number;
+}
+
+/** A session to store. */
+export interface NewSession {
+  familyId: string;
+  userId: string;
+  salt: Buffer;
+  scope: string | null;
+  amr: readonly string[];
+  /** Unix seconds; null means now. */
+  authTime: number | null;
+  ip: string | null;
+  userAgent: string | null;
+  label: string | null;
+  credentialId: string | null;
+  origin: SessionOrigin | null;
+  life: SessionLife;
+}
+
+/** A session as read by a refresh. */
+export interface FoundSession extends SessionState {
+  familyId: string;
+  userId: string;
+  salt: Buffer;
+  scope: string | null;
+  amr: string[];
+  authTime: number;
+  ip: string | null;
+  userAgent: string | null;
+  /** Whether the refresh cookie outlives the browser. */
+  remembered: boolean;
+  /** Whether the user exists; null where the statement could not read it. */
+  hasUser: boolean | null;
+  /** `performance.now()` at the time of reading. */
+  readAt: number;
+}
+
+/** A session that was live before the statement. */
+export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
+
+/** The result of ending one page of sessions. */
+export interface EndedPage {
+  readonly ended: EndedRow[];
+  /** Start of the next page; null after the last one. */
+  readonly next: PageStart | null;
+}
+
+/** The position after a session in the order in which sessions are ended: the newest of a user first. */
+export interface PageStart {
+  readonly userId: string;
+  readonly createdAt: string;
+  readonly id: string;
 }

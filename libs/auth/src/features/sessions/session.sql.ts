@@ -34,7 +34,7 @@ const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgen
  */
 const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', late_generation = NULL, generation = 0, holders = 0, ip = NULL,
-  user_agent = NULL, label = NULL, credential_id = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
+  user_agent = NULL, label = NULL, credential_id = NULL, origin = NULL, origin_session = NULL, idle_timeout = NULL, remembered = true, auth_time = ${end}, last_used_at = ${end},
   created_at = ${end}, expires_at = ${end}`;
 
 /** A change of a session by a refresh. */
@@ -129,11 +129,11 @@ export function sessionStatements(database: Database, hasUser: string | null) {
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
   const insert = `
-    WITH moment AS MATERIALIZED (SELECT ${now('$15')} AS now)
+    WITH moment AS MATERIALIZED (SELECT ${now('$17')} AS now)
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
-                             idle_timeout, remembered, credential_id, created_at)
+                             idle_timeout, remembered, credential_id, origin, origin_session, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
-           now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, now
+           now + $8 * interval '1 second', now, $9, $10, $11, $12, $13, $14, $15, $16, now
       FROM moment
     RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`;
 
@@ -185,6 +185,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       `(SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND NOT id = ANY($6::uuid[])
            AND ($8::text IS NULL OR credential_id = $8)
+           AND ($9::text IS NULL OR origin = $9) AND ($10::text IS NULL OR coalesce(origin_session, $10) = $10)
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
        UNION ALL
@@ -243,6 +244,10 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     hasEnded: ended,
     // An end of the session waits until the transaction is over, also where an advisory lock has no effect.
     hasEndedLocked: `${ended} FOR SHARE`,
+    ofOriginSession: `
+      SELECT DISTINCT user_id AS "userId", origin FROM ${sessions}
+       WHERE guard = $1 AND origin_session = $2 AND revoked_at IS NULL`,
+    originOf: `SELECT origin FROM ${sessions} WHERE id = $1 AND guard = $2`,
     isPinned: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND scope IS NOT NULL`,
   };
 }

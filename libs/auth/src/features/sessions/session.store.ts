@@ -9,61 +9,18 @@ import { once } from '../../foundation/platform/sweep';
 import { currentDeadline, valueIf, withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { Session } from './session.entity';
+import {
+  type EndedPage,
+  type EndedRow,
+  type FoundSession,
+  type NewSession,
+  type PageStart,
+  Session,
+  type SessionOrigin,
+} from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
-import { type SessionLife, type SessionState, recentChange } from './rotation.policy';
+import { recentChange } from './rotation.policy';
 import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
-
-/** A session to store. */
-export interface NewSession {
-  familyId: string;
-  userId: string;
-  salt: Buffer;
-  scope: string | null;
-  amr: readonly string[];
-  /** Unix seconds; null means now. */
-  authTime: number | null;
-  ip: string | null;
-  userAgent: string | null;
-  label: string | null;
-  credentialId: string | null;
-  life: SessionLife;
-}
-
-/** A session as read by a refresh. */
-export interface FoundSession extends SessionState {
-  familyId: string;
-  userId: string;
-  salt: Buffer;
-  scope: string | null;
-  amr: string[];
-  authTime: number;
-  ip: string | null;
-  userAgent: string | null;
-  /** Whether the refresh cookie outlives the browser. */
-  remembered: boolean;
-  /** Whether the user exists; null where the statement could not read it. */
-  hasUser: boolean | null;
-  /** `performance.now()` at the time of reading. */
-  readAt: number;
-}
-
-/** A session that was live before the statement. */
-export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
-
-/** The result of ending one page of sessions. */
-export interface EndedPage {
-  readonly ended: EndedRow[];
-  /** Start of the next page; null after the last one. */
-  readonly next: PageStart | null;
-}
-
-/** The position after a session in the order in which sessions are ended: the newest of a user first. */
-export interface PageStart {
-  readonly userId: string;
-  readonly createdAt: string;
-  readonly id: string;
-}
 
 const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 const FIRST_OF_GUARD: PageStart = { userId: '', createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
@@ -134,7 +91,7 @@ export class SessionStore {
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
   async insert(session: NewSession): Promise<number> {
-    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, life } = session;
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
     const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
@@ -142,6 +99,8 @@ export class SessionStore {
       idleTimeout,
       remembered,
       credentialId,
+      origin?.id ?? null,
+      origin?.session ?? null,
       this.clock.offset,
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
@@ -239,6 +198,7 @@ export class SessionStore {
    * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
    * @param except sessions that are not ended
    * @param credentialId only sessions that were started with this credential
+   * @param origin only sessions that were started with this account elsewhere
    */
   endPage(
     {
@@ -246,13 +206,34 @@ export class SessionStore {
       own,
       except,
       credentialId,
-    }: { userId: string; own?: string; except?: readonly string[]; credentialId?: string },
+      origin,
+    }: {
+      userId: string;
+      own?: string;
+      except?: readonly string[];
+      credentialId?: string;
+      origin?: SessionOrigin;
+    },
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
     const { createdAt, id } = start ?? FIRST_OF_USER;
     const values = [createdAt, id, userId, except ?? (own ? [own] : []), own ?? null, credentialId ?? null];
-    return this.paged(this.statements().endPage, values, beforeCommit);
+    const ofOrigin = [origin?.id ?? null, origin?.session ?? null];
+    return this.paged(this.statements().endPage, [...values, ...ofOrigin], beforeCommit);
+  }
+
+  /** The account elsewhere that has started a session; null without one. */
+  async originOf(familyId: string): Promise<string | null> {
+    if (!isUuid(familyId)) return null;
+    const values = [familyId, this.realm.guard];
+    const [row] = await this.database.query<{ origin: string | null }>(this.statements().originOf, values);
+    return row?.origin ?? null;
+  }
+
+  /** The users and accounts of the live sessions with this session elsewhere. */
+  ofOriginSession(session: string): Promise<{ userId: string; origin: string }[]> {
+    return this.database.query(this.statements().ofOriginSession, [this.realm.guard, session]);
   }
 
   /**

@@ -8,7 +8,8 @@ import { Realm, RealmScope } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
-import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
+import type { EndedPage, EndedRow, PageStart, SessionOrigin } from './session.entity';
+import { SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
 
@@ -180,6 +181,21 @@ export class Sessions {
   ): Promise<void> {
     const except = rowIds([familyId]);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, credentialId }, start, deny));
+  }
+
+  /**
+   * Ends the sessions that an account elsewhere has started, except one, in pages; with {@link SessionOrigin.session}, those of
+   * that session, and those whose session there is not known. Can be repeated. Sign-ins that have begun do not end: `PurposeTokens.endChallenges` ends them first.
+   *
+   * @throws StoreUnavailable
+   */
+  async endOfOrigin(
+    { userId, familyId }: Pick<Caller, 'userId' | 'familyId'>,
+    origin: SessionOrigin,
+    reason: SessionEndReason,
+  ): Promise<void> {
+    const except = rowIds([familyId]);
+    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, origin }, start, deny));
   }
 
   /**

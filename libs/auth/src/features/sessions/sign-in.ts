@@ -12,6 +12,7 @@ import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import type { SessionTokens } from '../../request/http/route-answer';
 import { NewSessions, type SessionStart, type StoredSession } from './new-sessions';
+import type { SignInOrigin } from './session.entity';
 import { SessionStarted, type SignInDevice } from './sessions.events';
 import { type SignInFacts, signInVerdict } from './sign-in.policy';
 import { sessionText } from './sessions.texts';
@@ -29,6 +30,8 @@ declare module '../../foundation/realm/feature' {
       first: FirstFactor,
       request: object,
     ) => Promise<(() => Promise<boolean>) | null>;
+    /** Whether the account elsewhere, with which a session was started, still signs in. Asked after the session was stored. */
+    readonly originCurrent?: (services: RealmScope, origin: SignInOrigin) => Promise<boolean>;
     /** Runs after a session was stored and checked, before its tokens are sent. If it fails, the session is discarded. */
     readonly sessionStored?: (services: RealmScope, session: StoredSession) => Promise<SessionAddition>;
   }
@@ -53,6 +56,8 @@ export interface SignInEnding {
   readonly remember: boolean;
   /** The id of the credential that signed in, alone or as the second factor. Its removal ends the session. */
   readonly credentialId?: string;
+  /** The account elsewhere with which the user signed in, also where a second factor completes the sign-in. */
+  readonly origin?: SignInOrigin;
 }
 
 /** A second factor that is asked of a user. */
@@ -231,21 +236,23 @@ export class SignIn {
    * Starts the session of a sign-in, or asks for a second factor. Null if the user was deleted meanwhile or `isCurrent` fails: no
    * session starts then.
    *
-   * @param isCurrent whether the proof of the identity is still valid, given the password hash that is stored now
+   * @param isCurrent whether the proof of the identity is still valid, given the password hash that is stored now. Omitted where only
+   * {@link SignInEnding.origin} decides
    * @throws SignInRefused; and the errors of {@link NewSessions.start}
    */
   async complete<Asked>(
     { userId, facts, issue, isStillTrusted }: AdmittedSignIn<Asked>,
     ending: SignInEnding,
-    isCurrent: PasswordHashCheck,
+    isCurrent?: PasswordHashCheck,
   ): Promise<SessionTokens | Asked | null> {
     if (issue && signInVerdict(facts) !== 'start') return issue(ending);
-    const { methods: amr, request, remember, credentialId } = ending;
+    const { methods: amr, request, remember, credentialId, origin } = ending;
     // The end of a trust is stored before the sessions end. So either it ends this session, or this check sees it.
-    return this.begin(
-      { userId, amr, request, remember, credentialId },
-      async (stored) => (await isCurrent(stored)) && (isStillTrusted === null || isStillTrusted()),
-    );
+    const check = isCurrent
+      ? async (stored: string | null): Promise<boolean> =>
+          (await isCurrent(stored)) && (isStillTrusted === null || isStillTrusted())
+      : (isStillTrusted ?? undefined);
+    return this.begin({ userId, amr, request, remember, credentialId, origin }, check);
   }
 
   /** Starts a session of a user that the host has authenticated; null for a user that does not exist. @throws as {@link complete} */
@@ -280,6 +287,13 @@ export class SignIn {
     return null;
   }
 
+  /** A removal of the account elsewhere ends its sessions afterwards. So either it ends this one, or this check sees it. */
+  private async isOfOrigin(origin: SignInOrigin | undefined): Promise<boolean> {
+    const hooks = origin ? this.scope.hooks('originCurrent') : [];
+    const checked = await Promise.all(hooks.map((isCurrent) => isCurrent(this.scope, origin!)));
+    return !checked.includes(false);
+  }
+
   private begin(start: SessionStart, isCurrent?: PasswordHashCheck): Promise<SessionTokens | null> {
     const { userId } = start;
     let digest: string | null | undefined;
@@ -291,7 +305,11 @@ export class SignIn {
       });
     return this.sessions.start(start, {
       isValid: async ({ familyId, amr, isPinned }) => {
-        if (!(await this.sessionPrecondition.stillValid(userId, check))) return false;
+        const isValid = await Promise.all([
+          this.sessionPrecondition.stillValid(userId, check),
+          this.isOfOrigin(start.origin),
+        ]);
+        if (isValid.includes(false)) return false;
         // With the hash of the check: a sign-in with a former password must not count as one with the new password.
         if (amr.length > 0 && !isPinned) await this.records.record(userId, familyId, digest);
         return true;

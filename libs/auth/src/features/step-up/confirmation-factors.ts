@@ -3,7 +3,8 @@ import { isMissing } from '../../foundation/platform/pg-errors';
 import { valueIf } from '../../foundation/platform/deadline';
 import { type AuthException, ValidationFailed } from '../../foundation/platform/errors';
 import type { Factor } from '../../foundation/realm/feature';
-import { Realm } from '../../foundation/realm/realm';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { named } from '../../request/http/request-body';
@@ -22,6 +23,10 @@ declare module '../../foundation/realm/feature' {
       readonly refusal: () => AuthException;
     };
   }
+  interface HookPoints {
+    /** Further ways in which a user can confirm: one factor each, by a route of the feature. */
+    readonly confirmsWith?: (services: GuardServices, userId: string) => Promise<readonly ConfirmationMethod[]>;
+  }
 }
 
 const isBesidePassword = ({ confirmsAlone }: Factor): boolean => confirmsAlone === undefined;
@@ -34,6 +39,7 @@ export class ConfirmationFactors {
     private readonly factors: GuardFactors,
     private readonly pinnedSessions: PinnedSessions,
     private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
 
   /**
@@ -43,9 +49,10 @@ export class ConfirmationFactors {
   async methodsOf(caller: Caller): Promise<ConfirmationMethod[]> {
     const { userId, grant } = caller;
     if (!grant.covers('svc.account') && (await this.pinnedSessions.includes(caller))) return [];
-    const [digest, held] = await Promise.all([
+    const [digest, held, others] = await Promise.all([
       this.users.passwordHashOf(userId),
       this.heldBy(userId, (factor) => this.asksAll || !isBesidePassword(factor)),
+      Promise.all(this.scope.hooks('confirmsWith').map((hook) => hook(this.scope, userId))),
     ]);
     const alone = held.flatMap(({ confirmsAlone }) => confirmsAlone ?? []);
     const withPassword = held.some(isBesidePassword)
@@ -56,6 +63,7 @@ export class ConfirmationFactors {
     return [
       ...(digest === null || withPassword === null ? [] : [withPassword as ConfirmationMethod]),
       ...alone.map(({ method }) => method),
+      ...(this.asksAll && held.length ? [] : others.flat()),
       ...(this.realm.options.confirm.afterLogin ? ['login' as const] : []),
     ];
   }

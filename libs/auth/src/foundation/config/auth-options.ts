@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
 import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
+import type { IdentitiesOptions } from '../../features/identities/identities.options';
 import type { KnownDeviceOptions } from '../../features/known-devices/known-devices.options';
 import type { MailOptions } from '../../features/mail/mail.options';
 import type { PasskeyOptions } from '../../features/passkeys/passkeys.options';
@@ -347,6 +348,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_CONDITIONAL_CREATE
    */
   conditionalCreate?: boolean;
+
+  /**
+   * Sign-in with Google, Entra, or any OpenID provider (`identities.providers`).
+   *
+   * @default false
+   * @env SVC_FEATURE_IDENTITIES
+   */
+  identities?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -578,6 +587,9 @@ export interface AuthValues {
 
   /** Sign-in with a mailed code. */
   emailCode?: EmailCodeOptions;
+
+  /** Sign-in with providers of identities. */
+  identities?: IdentitiesOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

@@ -17,8 +17,10 @@ export type PeerName =
   | 'bcryptjs'
   | 'class-validator'
   | 'cron'
+  | 'jose'
   | 'nest-commander'
   | 'nodemailer'
+  | 'openid-client'
   | 'otplib'
   | 'pg'
   | 'redis'
@@ -64,10 +66,14 @@ export function optionalPeer(name: PeerName): unknown {
         return require('class-validator');
       case 'cron':
         return require('cron');
+      case 'jose':
+        return require('jose');
       case 'nest-commander':
         return require('nest-commander');
       case 'nodemailer':
         return require('nodemailer');
+      case 'openid-client':
+        return require('openid-client');
       case 'otplib':
         return require('otplib');
       case 'pg':

@@ -10,7 +10,7 @@ import type { Feature } from './feature';
 import type { RealmScope } from './realm';
 
 /** Bodies of successful responses by status; null for no body. */
-export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
+export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302 | 303, Schema | null>>>;
 
 /** A schema that can depend on the options of the guard. */
 export type SchemaOf = Schema | ((options: GuardConfig, manifests: readonly Feature[]) => Schema);

@@ -31,7 +31,12 @@ export interface PurposeClaims {
   /** Of a login challenge: false if the session that completes it is not remembered; absent otherwise. */
   readonly rem?: false;
   /** Of a login challenge: the method of the first factor (RFC 8176); absent for the password. */
-  readonly fst?: 'email';
+  readonly fst?: 'email' | 'fed';
+  /**
+   * Of a login challenge: when the sign-in began in unix milliseconds, the account elsewhere that was the first factor, and its session
+   * there. Absent for another factor.
+   */
+  readonly org?: readonly [since: number, id: string, session?: string];
   /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
@@ -67,7 +72,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, fpr, fst, rem, sto, epo, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, fst, org, rem, sto, epo, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -78,7 +83,8 @@ export function isPurposeToken(
     (fid === undefined || isText(fid)) &&
     (fpr === undefined || isText(fpr)) &&
     (rem === undefined || rem === false) &&
-    (fst === undefined || fst === 'email') &&
+    (fst === undefined || fst === 'email' || fst === 'fed') &&
+    (org === undefined || isOrigin(org)) &&
     (sto === undefined || isText(sto)) &&
     (epo === undefined || isText(epo)) &&
     (gid === undefined || gid === guard) &&
@@ -90,6 +96,9 @@ export function isPurposeToken(
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isOrigin = (org: unknown): boolean =>
+  Array.isArray(org) && Number.isSafeInteger(org[0]) && [2, 3].includes(org.length) && org.slice(1).every(isText);
 
 const isSameList = (given: unknown, expected: readonly string[]): boolean =>
   Array.isArray(given) && given.length === expected.length && given.every((item, i) => item === expected[i]);

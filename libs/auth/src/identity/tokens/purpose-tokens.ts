@@ -33,7 +33,7 @@ declare module '../../foundation/realm/feature' {
 }
 
 /** Claims that bind a token to an id, a session or a password hash, and what the sign-in was and asked for. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'fst' | 'rem'>>;
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'fst' | 'org' | 'rem'>>;
 
 /**
  * The fingerprint of a stored password hash for one token or one session. It contains the id, so that the

@@ -4,8 +4,10 @@ describe('the segments with routes below them', () => {
   it('are those of all routes of the library', () => {
     expect(declaredSegments()).toEqual([
       'account',
+      'confirm-identity',
       'devices',
       'email',
+      'identities',
       'login',
       'passkeys',
       'register',

@@ -1,4 +1,5 @@
 import { membersForFile } from '../../../../../test/support/hosts/members';
+import { UNREACHED_PROVIDER } from '../../../../../test/support/flows/identities';
 import { PASSKEYS } from '../../../../../test/support/flows/passkeys';
 import { routesOf } from '../../../../../test/support/views/routes';
 import { ALL_REASONS } from '../../../../../test/support/views/security-lines';
@@ -8,6 +9,7 @@ const passwordless = { passkeyRegistration: true, conditionalCreate: true, verif
 const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
+  identities: UNREACHED_PROVIDER,
   features: {
     ...PASSKEYS.features,
     twoFactor: true,
@@ -15,6 +17,7 @@ const { t } = membersForFile({
     emailChange: true,
     knownDevices: true,
     emailCode: true,
+    identities: true,
   },
 });
 

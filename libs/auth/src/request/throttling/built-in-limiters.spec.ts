@@ -19,6 +19,7 @@ const LIMITS = resolveRateLimits({
   emailChange: { maxAttempts: 21, decaySeconds: 22 },
   usernameChange: { maxAttempts: 23, decaySeconds: 24 },
   mailedLinks: { maxAttempts: 25, decaySeconds: 26 },
+  identities: { maxAttempts: 27, decaySeconds: 28 },
 });
 
 // Contains values that a limiter must not use as a key.
@@ -50,6 +51,7 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
   ['svc-email-change', 21, 22],
   ['svc-username-change', 23, 24],
   ['svc-mailed-links', 25, 26],
+  ['svc-identities', 27, 28],
 ];
 /** Only authenticated users reach their routes. */
 const BY_USER_ONLY = ['svc-2fa-confirm', 'svc-passkey-setup'];

@@ -111,7 +111,7 @@ const success = (
   headers: Readonly<Record<string, HeaderObject>>,
 ): ResponseObject => ({
   description: DESCRIPTIONS[code]!,
-  headers: { ...headers, ...(code === '302' && { Location: header('Location', true) }) },
+  headers: { ...headers, ...(code.startsWith('30') && { Location: header('Location', true) }) },
   ...(body && { content: json(body) }),
 });
 
@@ -121,6 +121,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   202: 'Accepted.',
   204: 'Success, without a body.',
   302: 'Success, with a redirect for browsers.',
+  303: 'Success, with a redirect to a page.',
 };
 
 function headersOf(handler: object, gates: readonly RouteGate[], { cookieMode }: GuardConfig) {

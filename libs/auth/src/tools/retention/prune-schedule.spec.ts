@@ -12,6 +12,7 @@ const NONE: Pruned = {
   passkeys: 0,
   resetTokens: 0,
   emailChanges: 0,
+  identities: 0,
   knownDevices: 0,
   trustedDevices: 0,
   emailDeliveries: 0,

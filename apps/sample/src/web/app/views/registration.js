@@ -6,11 +6,18 @@ import { language, nodes, t } from '../language.js';
 import { present } from '../router.js';
 import { enter } from './sign-in.js';
 
-const NAME = { name: 'name', label: t`Name`, autocomplete: 'name', maxlength: 255 };
+export const NAME = { name: 'name', label: t`Name`, autocomplete: 'name', maxlength: 255 };
 const PASSWORD = { ...NEW_PASSWORD, label: t`Password` };
 
-const register = async (sent) => {
-  const answer = await enter(sent);
+/** Waits for a request that creates an account, and shows what is next. @param first as of `enter` */
+export const register = async (sent, first) => {
+  const answer = await enter(sent, first);
+  await next(answer);
+  return answer;
+};
+
+/** Shows how to go on with an account without a session. */
+export const next = async (answer) => {
   if (answer?.registered) await present(t`Your account is created`, () => created(answer));
   // The server does not show whether there was an account.
   if (answer?.status) await present(t`Check your email`, () => created({ requires_verification: true }));

@@ -24,12 +24,13 @@ const TRUST = {
 const PROVED = {
   password: t`Your password is correct. Now show in a second way that it’s you.`,
   code: t`Your code is correct. Now show in a second way that it’s you.`,
+  identity: t`Now show in a second way that it’s you.`,
 };
 
 /**
  * Asks for the second factor of a login challenge, which lists the factors of the user.
  *
- * @param first what was right: `password` or `code`
+ * @param first what was right: `password`, `code` or `identity`
  * @param options `restart` begins the sign-in again; `canTrust`: whether the user may trust the device; `onDone` is called after
  *   the sign-in
  */
@@ -56,7 +57,7 @@ export function secondStep(challenge, first = 'password', { restart = show, canT
   };
   const by = (asked, isFirst) =>
     form([{ ...asked, autofocus: isFirst }], {
-      label: t`Continue`,
+      label: asked === RECOVERY_CODE ? t`Use recovery code` : t`Continue`,
       isSecond: !isFirst,
       work: ({ trust_device: _, ...factor }) => answer(auth.answerChallenge(challenge, { ...factor, ...choice() })),
     });

@@ -17,6 +17,7 @@ export async function sessions() {
   const list = await part('div', { 'aria-label': t`Your sessions`, role: 'group' }, async (again) => {
     const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
     const others = async () => {
+      if (!(await ask(t`Sign out others?`, t`All sessions end but this one.`, t`Sign out others`))) return;
       await auth.endOtherSessions();
       await again();
       say(t`All other sessions have ended.`);

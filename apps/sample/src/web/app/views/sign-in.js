@@ -12,7 +12,7 @@ import { secondStep } from './second-step.js';
 /**
  * Waits for a request that signs in, and shows the next step if there is one.
  *
- * @param first what the request has proved: `password` or `code`
+ * @param first what the request has proved: `password`, `code` or `identity`
  * @returns its answer
  */
 export async function enter(sent, first = 'password') {
@@ -22,8 +22,9 @@ export async function enter(sent, first = 'password') {
   return answer;
 }
 
-export function signIn(left) {
-  const { features, demo } = config;
+export async function signIn(left) {
+  const { features, demo, providers } = config;
+  const { continueWith } = providers.length ? await import('./identities.js') : {};
   const work = async (credentials) => {
     if ((await enter(auth.login(credentials))) === null) await createPasskeyQuietly();
   };
@@ -49,6 +50,7 @@ export function signIn(left) {
     demo && h('p', { class: 'or muted' }, t`or with an account of your own`),
     entry,
     hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice()), { class: 'wide' }),
+    ...(continueWith?.(choice) ?? []),
     h(
       'ul',
       { class: 'links ways' },

@@ -93,7 +93,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     return [
       bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
       // Grace times that overlap are below each other.
-      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 2) * 7, 5),
+      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 3) * 5, 4),
       x(to ?? now) - x(from) > NUMBER + (NUMBER * 200) / width &&
         text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
     ];

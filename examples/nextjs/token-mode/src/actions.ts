@@ -1,0 +1,42 @@
+'use server';
+
+import { cookies, headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { REFRESH, tokensOf } from './mode';
+import { pathOf } from './paths';
+import { API, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
+
+const post = async (path: string, body: object, more?: Record<string, string>) =>
+  fetch(API + path, {
+    method: 'POST',
+    headers: { ...clientOf(await headers()), 'Content-Type': 'application/json', ...more },
+    body: JSON.stringify(body),
+    cache: 'no-store',
+  });
+
+/** @returns the message for the user, if the API refuses the sign-in */
+export async function signIn(_: string, form: FormData): Promise<string> {
+  const answer = await post('/auth/login', { email: form.get('email'), password: form.get('password') });
+  if (!answer.ok) return (await answer.json()).message;
+  const tokens = await tokensOf(answer);
+  // The answer is a challenge: send its token and the code to `/auth/two-factor-challenge`.
+  if (!tokens.access) return 'This account needs a second factor.';
+  const jar = await cookies();
+  for (const cookie of cookiesFor(tokens)) jar.set(cookie);
+  redirect(pathOf(form.get('next')));
+}
+
+export async function signOut(): Promise<void> {
+  const jar = await cookies();
+  const [access, refresh] = [accessTokenIn(jar), jar.get(REFRESH)?.value];
+  // Only the owner of an access token can end a session. Null: it has ended already.
+  const tokens = access ? { access, refresh } : refresh ? await renew(refresh, await headers()) : null;
+  if (tokens) {
+    const authorization = { Authorization: `Bearer ${tokens.access}` };
+    const answer = await post('/auth/logout', { refresh_token: tokens.refresh }, authorization);
+    // The session would go on. 401: it has ended already.
+    if (!answer.ok && answer.status !== 401) throw new Error(`The session could not be ended: ${answer.status}`);
+  }
+  for (const cookie of noCookies()) jar.set(cookie);
+  redirect('/login');
+}

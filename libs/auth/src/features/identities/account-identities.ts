@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { Realm, deadline, event, identity, pg, session } from '../../kit';
+import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
+import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
+import { IdentityLinked, IdentityUnlinked } from './identities.events';
+import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, shownIdentity } from './identity.store';
+import { ProviderClients } from './protocol/provider-clients';
+
+/** Links accounts at providers with the account of a user, and removes them. */
+@Injectable()
+export class AccountIdentities {
+  constructor(
+    private readonly attempts: IdentityAttempts,
+    private readonly clients: ProviderClients,
+    private readonly store: IdentityStore,
+    private readonly ways: session.SignInWays,
+    private readonly accounts: session.Accounts,
+    private readonly sessions: session.Sessions,
+    private readonly sessionStore: session.SessionStore,
+    private readonly events: event.AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  async list({ userId }: identity.Caller): Promise<{ identities: ListedIdentity[] }> {
+    return { identities: (await this.store.listOf(userId)).map((one) => this.listed(one)) };
+  }
+
+  /** Begins to link an account at a provider. {@link link} ends it, in the same session. */
+  begin(caller: identity.Caller, provider: string, redirectUri: string | null): Promise<BegunAttempt> {
+    return this.attempts.begin('link', provider, redirectUri, caller);
+  }
+
+  /**
+   * Links the account that the person has proved at the provider. Linking it again has no effect.
+   *
+   * @throws ProviderRefused, ProviderUnavailable, IdentityTaken, SignInRefused; Unauthenticated when the session of the caller has
+   * ended in the meantime
+   */
+  async link(
+    caller: identity.Caller,
+    provider: string,
+    answer: CallbackRequest,
+    request: object,
+  ): Promise<ListedIdentity> {
+    const { userId } = caller;
+    const { person } = await this.attempts.redeem('link', provider, answer, request, caller);
+    const { issuer, subject, email } = person;
+    const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
+      const id = await this.store.add(sql, { userId, provider, issuer, subject, email });
+      return { stored: await this.store.find({ issuer, subject }, sql), isNew: id !== null };
+    });
+    // Null if its owner has just removed it: the caller can try again.
+    if (stored?.userId !== userId) throw new IdentityTaken();
+    if (isNew) this.events.emit(new IdentityLinked(userId, stored.id, provider, this.realm.guard));
+    return this.listed(stored);
+  }
+
+  /**
+   * Removes an identity of the user, and ends the sessions that it has started, except that of the caller.
+   *
+   * @throws LastIdentity, IdentityNotFound; Unauthenticated when the session of the caller has ended in the meantime
+   */
+  async unlink(caller: identity.Caller, id: string): Promise<void> {
+    const { userId } = caller;
+    if (!pg.isUuid(id)) throw new IdentityNotFound();
+    const refusal = (): LastIdentity => new LastIdentity();
+    const removed = await this.ways.remove(userId, identityWay(id.toLowerCase()), refusal, async (sql) => {
+      await this.sessions.requireAlive(caller, sql);
+      return this.store.remove(sql, userId, id);
+    });
+    if (removed) this.emitUnlinked(removed);
+    // Also if an earlier request has removed it, and could not end them.
+    for (const tokens of this.accounts.services(identity.PurposeTokens)) await tokens.endChallenges(userId);
+    for (const sessions of this.accounts.services(session.Sessions))
+      await sessions.endOfOrigin(caller, { id: id.toLowerCase() }, 'identity_removed');
+    if (!removed) throw new IdentityNotFound();
+  }
+
+  /** The hook `takeover`: removes all identities of the user, or those linked since a time. Returns whether there were any. */
+  async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
+    const removed = await this.accounts.exclusive(userId, (sql) => this.store.removeAllOf(sql, userId, since));
+    for (const one of removed) this.emitUnlinked(one);
+    return removed.length > 0;
+  }
+
+  /** The hook `signInWays`: an identity of a provider that the guard does not have is no way to sign in. */
+  async waysOf(sql: pg.Sql, userId: string): Promise<string[]> {
+    return (await this.store.listOf(userId, sql))
+      .filter(({ provider }) => this.clients.find(provider))
+      .map(({ id }) => identityWay(id));
+  }
+
+  /**
+   * Ends the session of the caller. Returns the URL at which the browser signs out at the provider of the session; null without
+   * one.
+   */
+  async endSession(caller: identity.Caller): Promise<{ end_session_url: string | null }> {
+    const id = caller.familyId && (await this.sessionStore.originOf(caller.familyId));
+    const used = id ? (await this.store.listOf(caller.userId)).find((one) => one.id === id) : undefined;
+    const isConfigured = used && this.clients.find(used.provider);
+    // A provider that is away does not keep the session.
+    const url = isConfigured
+      ? await this.clients.endSessionUrl(used.provider).catch(deadline.valueIf(deadline.isUnavailable, null))
+      : null;
+    await this.sessions.logOut(caller);
+    return { end_session_url: url };
+  }
+
+  private listed(one: StoredIdentity): ListedIdentity {
+    return { id: one.id, ...shownIdentity(one), can_confirm: this.clients.find(one.provider)?.canConfirm ?? false };
+  }
+
+  private emitUnlinked({ userId, id, provider }: StoredIdentity): void {
+    this.events.emit(new IdentityUnlinked(userId, id, provider, this.realm.guard));
+  }
+}

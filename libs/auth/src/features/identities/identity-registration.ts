@@ -1,0 +1,181 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Realm, deadline, errors, event, identity, input, schema, session } from '../../kit';
+import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
+import { BadContinuation, IdentityNotLinked } from './identities.errors';
+import { IdentityLinked } from './identities.events';
+import { IdentityStore, originOf } from './identity.store';
+import { ProviderClients } from './protocol/provider-clients';
+import { provesAddress } from './protocol/provider-identity.policy';
+import { ProviderRefused } from './protocol/provider.errors';
+
+/** The answer for a person without an account, if the provider does not give all fields of one. */
+export interface RegistrationRequired {
+  readonly status: 'registration-required';
+  /** The secret that the browser sends with the fields. */
+  readonly continuationToken: string;
+  /** Seconds for which the registration can be continued. */
+  readonly expiresIn: number;
+  /** The fields that are missing, or that the rules refuse. */
+  readonly fields: readonly string[];
+  /** What the provider says, as a proposal. */
+  readonly name: string | null;
+  readonly email: string | null;
+}
+
+/** Creates accounts of persons who come from a provider, by the rules of the registration and without a password. */
+@Injectable()
+export class IdentityRegistration {
+  constructor(
+    private readonly attempts: IdentityAttempts,
+    private readonly cookie: IdentityCookie,
+    private readonly clients: ProviderClients,
+    private readonly store: IdentityStore,
+    private readonly events: event.AuthEvents,
+    private readonly users: identity.TimedUserProvider,
+    private readonly realm: Realm,
+    @Optional() private readonly opening?: session.AccountOpening,
+  ) {}
+
+  /**
+   * Creates the account, or keeps the person until the missing fields are sent. Reads no account, unless the provider has proved
+   * the address.
+   *
+   * @param concealed the user of the identity, of whom nothing may be shown; null without one
+   * @throws IdentityNotLinked, IdentityTaken, ProviderRefused; the errors of {@link AccountOpening.open}
+   */
+  async begin(
+    answered: Answered,
+    concealed: object | null,
+    request: object,
+  ): Promise<session.RegistrationAnswer | RegistrationRequired> {
+    const opening = this.required();
+    const { person } = answered;
+    if (concealed === null) await this.refuseProvedOwner(answered);
+    try {
+      const fields = await opening.read(withFields(request, this.given(answered, {})));
+      return await this.open(answered, fields, concealed, request);
+    } catch (error) {
+      if (!(error instanceof errors.ValidationFailed)) throw error;
+      const faults = Object.keys(error.failure.errors ?? {}).map((path) => path.split('.')[0]!);
+      const continuationToken = await this.attempts.keep(answered);
+      return {
+        status: 'registration-required',
+        continuationToken,
+        expiresIn: this.attempts.lifetime,
+        fields: [...new Set(faults)],
+        name: person.name,
+        email: person.email,
+      };
+    }
+  }
+
+  /** @throws BadContinuation; ValidationFailed, IdentifierTaken and StoreUnavailable without using the registration up */
+  async complete(request: RegistrationRequest): Promise<session.RegistrationAnswer> {
+    const opening = this.required();
+    const token = this.cookie.presented(input.ownField(request.body, 'continuation_token'), request);
+    const answered = await this.attempts.findKept(token);
+    if (!answered) throw new BadContinuation();
+    const body = input.isRecord(request.body) ? request.body : {};
+    const fields = await opening.read(withFields(request, this.given(answered, body)));
+    input.rememberIn(request, this.realm.options);
+    if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
+    try {
+      await this.refuseProvedOwner(answered);
+      const linked = await this.store.find(answered.person);
+      return await this.open(answered, fields, linked && (await this.users.findById(linked.userId)), request);
+    } catch (error) {
+      if (error instanceof session.IdentifierTaken || deadline.isInconclusive(error))
+        await deadline.bestEffort('restoring a registration', () => this.attempts.restoreKept(token, answered), 0);
+      throw error;
+    }
+  }
+
+  /** The schema of a body with the fields of the registration and the token. */
+  body(): schema.Schema {
+    const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
+    return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
+  }
+
+  /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */
+  private required(): session.AccountOpening {
+    const { identities, isDefault } = this.realm.options;
+    if (!this.opening || !(identities.register ?? isDefault)) throw new IdentityNotLinked();
+    return this.opening;
+  }
+
+  /** What the provider says in place of fields that the person has not sent. */
+  private given({ person }: Answered, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const said = { name: person.name, email: person.email };
+    const missing = Object.entries(said).filter(([field]) => input.ownField(body, field) === null);
+    return { ...body, ...Object.fromEntries(missing) };
+  }
+
+  /** The person has proved the address, so the answer may show that it has an account. @throws IdentityNotLinked */
+  private async refuseProvedOwner(answered: Answered): Promise<void> {
+    const proved = this.provedBy(answered);
+    if (proved !== null && (await this.users.lookUpEmail(proved)).takenBy !== null) throw new IdentityNotLinked();
+  }
+
+  private provedBy({ provider, person }: Answered): string | null {
+    const authorityFor = this.clients.find(provider)?.authorityFor ?? [];
+    return provesAddress(person, authorityFor) ? person.email : null;
+  }
+
+  /**
+   * With the identity of an account that is concealed, the address is that of this account, which is taken: another one would show
+   * by the identity, which is taken too, whether it has an account.
+   */
+  private async open(
+    answered: Answered,
+    fields: session.AccountFields,
+    concealed: object | null,
+    request: object,
+  ): Promise<session.RegistrationAnswer> {
+    const own = concealed && this.users.identifierOf(concealed);
+    const opened = own === null ? fields : { ...fields, [this.realm.options.username]: own };
+    const proves = concealed === null ? this.provedBy(answered) : null;
+    const credential = this.credentialOf(answered, proves);
+    return this.required()
+      .open(opened, request, async () => credential)
+      .catch((error: unknown) => {
+        // A change of the address that is not completed holds it, or a concurrent request has taken it.
+        if (proves !== null && this.realm.options.username === 'email' && error instanceof session.IdentifierTaken)
+          throw new IdentityNotLinked();
+        throw error;
+      });
+  }
+
+  private credentialOf(answered: Answered, proves: string | null): session.AccountCredential {
+    const { provider, person } = answered;
+    const { issuer, subject, email } = person;
+    const refusal = new ProviderRefused();
+    let id = '';
+    return {
+      get signIn() {
+        return { methods: ['fed'], origin: originOf(id, answered) };
+      },
+      hasTwoFactors: false,
+      proves,
+      // An account has got the identity meanwhile.
+      refusal,
+      store: async (sql, userId) => {
+        // For a taken address too, so that both need the same queries.
+        const added = userId === null ? null : await this.store.add(sql, { userId, provider, issuer, subject, email });
+        if (userId === null) await this.store.find(person, sql);
+        else if (added === null) throw refusal;
+        id = added ?? '';
+      },
+      isStored: () => this.store.exists(id),
+      announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
+    };
+  }
+}
+
+interface RegistrationRequest {
+  readonly body?: unknown;
+  readonly headers?: { readonly cookie?: unknown };
+}
+
+/** The request with other fields. */
+const withFields = (request: object, body: object): object =>
+  Object.create(request, { body: { value: body, enumerable: true } }) as object;

@@ -1,0 +1,228 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Clock, Realm, crypto, deadline, identity, pg, type session } from '../../kit';
+import { Identity } from './identity.entity';
+
+/** What an owner sees of an identity. Times are ISO 8601 in UTC. */
+interface ShownIdentity {
+  /** The name of the provider in the options. */
+  readonly provider: string;
+  /** The address that the provider stated last. */
+  readonly email: string | null;
+  readonly linked_at: string;
+  /** Null if no sign-in has used it. */
+  readonly last_used_at: string | null;
+}
+
+/** An identity in the list of its owner. */
+export interface ListedIdentity extends ShownIdentity {
+  readonly id: string;
+  /** Whether its provider can confirm actions. */
+  readonly can_confirm: boolean;
+}
+
+/** An identity in the export of an account. */
+export interface ExportedIdentity extends ShownIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    /** The accounts at providers that are linked. */
+    identities?: ExportedIdentity[];
+  }
+  interface Pruned {
+    identities: number;
+  }
+}
+
+/** What identifies a person at a provider. */
+export interface ProviderSubject {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** An identity to store. */
+export interface NewIdentity extends ProviderSubject {
+  readonly userId: string;
+  readonly provider: string;
+  readonly email: string | null;
+}
+
+/** A stored identity. */
+export interface StoredIdentity extends NewIdentity {
+  readonly id: string;
+  readonly linkedAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+const FIELDS = `id, user_id AS "userId", provider, issuer, subject, email, linked_at AS "linkedAt", last_used_at AS "lastUsedAt"`;
+
+/** Number of rows that one step of the sweep reads. */
+const PAGE = 250;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Contains all queries of identities. A row is of the source of users, not of one guard: its column `guard` is the name of the
+ * source when it was stored. Reads accept each name of the source, because a guard that is added can change which one that is.
+ */
+@Injectable()
+export class IdentityStore {
+  private readonly table = pg.once(() => this.database.table(Identity));
+
+  constructor(
+    private readonly database: pg.Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    private readonly users: identity.UserProvider,
+  ) {}
+
+  /** The identity of a person at a provider, at any account of the source. */
+  async find({ issuer, subject }: ProviderSubject, sql: pg.Sql = this.database.query): Promise<StoredIdentity | null> {
+    const [found] = await sql<StoredIdentity>(
+      `SELECT ${FIELDS} FROM ${this.table()} WHERE guard = ANY($1) AND issuer = $2 AND subject = $3
+        ORDER BY linked_at, id LIMIT 1`,
+      [this.guards, issuer, subject],
+    );
+    return found ?? null;
+  }
+
+  /**
+   * Stores an identity in the caller's transaction. Null if an account of the source has it. Of two transactions that store it
+   * at the same time, the second one waits, and gets null after the commit of the first.
+   *
+   * @returns the id of the row
+   */
+  async add(sql: pg.Sql, { userId, provider, issuer, subject, email }: NewIdentity): Promise<string | null> {
+    const id = randomUUID();
+    const values = [
+      id,
+      this.realm.source.key,
+      userId,
+      provider,
+      issuer,
+      subject,
+      email,
+      this.clock.offset,
+      this.guards,
+    ];
+    const added = await sql(
+      `INSERT INTO ${this.table()} (id, guard, user_id, provider, issuer, subject, email, linked_at)
+       SELECT $1::uuid, $2, $3, $4, $5, $6, $7, clock_timestamp() + $8::interval
+        WHERE NOT EXISTS (SELECT FROM ${this.table()} WHERE guard = ANY($9) AND issuer = $5 AND subject = $6)
+       ON CONFLICT (guard, issuer, subject) DO NOTHING RETURNING 1`,
+      values,
+    );
+    return added.length > 0 ? id : null;
+  }
+
+  /** The identities of a user, the oldest first. */
+  listOf(userId: string, sql: pg.Sql = this.database.query): Promise<StoredIdentity[]> {
+    return sql(`SELECT ${FIELDS} FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 ORDER BY linked_at, id`, [
+      this.guards,
+      userId,
+    ]);
+  }
+
+  /** Whether an identity exists. Waits for a transaction that is removing it. */
+  async exists(id: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE id = $1 AND guard = ANY($2) FOR KEY SHARE`;
+    return (await this.database.query(statement, [id, this.guards])).length > 0;
+  }
+
+  /** Records a sign-in. False if the identity does not exist any more. */
+  async touch(id: string): Promise<boolean> {
+    const touched = await this.database.query(
+      `UPDATE ${this.table()} SET last_used_at = clock_timestamp() + $3::interval
+        WHERE id = $1 AND guard = ANY($2) RETURNING 1`,
+      [id, this.guards, this.clock.offset],
+    );
+    return touched.length > 0;
+  }
+
+  /** Stores the address that the provider states now. */
+  async restate(id: string, email: string): Promise<void> {
+    await this.database.query(`UPDATE ${this.table()} SET email = $3 WHERE id = $1 AND guard = ANY($2)`, [
+      id,
+      this.guards,
+      email,
+    ]);
+  }
+
+  /** Deletes an identity of the user in the caller's transaction, and returns it; null without one. */
+  async remove(sql: pg.Sql, userId: string, id: string): Promise<StoredIdentity | null> {
+    const statement = `DELETE FROM ${this.table()} WHERE id = $1 AND guard = ANY($2) AND user_id = $3 RETURNING ${FIELDS}`;
+    return (await sql<StoredIdentity>(statement, [id, this.guards, userId]))[0] ?? null;
+  }
+
+  /** Deletes all identities of a user, or those linked since a time, in the caller's transaction. Resolves to them. */
+  removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<StoredIdentity[]> {
+    return sql(
+      `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND user_id = $2 ${since ? 'AND linked_at >= $3' : ''}
+       RETURNING ${FIELDS}`,
+      [this.guards, userId, ...(since ? [since] : [])],
+    );
+  }
+
+  /** For the export of the account. None if the migration has not run. */
+  async export(userId: string): Promise<ExportedIdentity[]> {
+    const stored = await this.listOf(userId).catch(deadline.valueIf(pg.isMissing, []));
+    return stored.map((row) => ({ ...shownIdentity(row), issuer: row.issuer, subject: row.subject }));
+  }
+
+  /**
+   * Deletes the identities of users that do not exist any more, if `UserProvider.existingIds` can report it. Resolves to the
+   * number of deleted rows; 0 when the table is missing.
+   */
+  prune(): Promise<number> {
+    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
+  }
+
+  private async page(after: string): Promise<pg.SweptPage<string>> {
+    const rows = await this.database.query<{ id: string; userId: string }>(
+      `SELECT id, user_id AS "userId" FROM ${this.table()} WHERE guard = ANY($1) AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
+      [this.guards, after],
+    );
+    const ids = [...new Set(rows.map(({ userId }) => userId))];
+    // A provider that never settles must not hold the lock of the pruning.
+    const existing = ids.length
+      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
+      : null;
+    const orphans = rows.filter(({ userId }) => existing !== null && !existing.has(userId));
+    const deleted = await this.database.query(
+      `DELETE FROM ${this.table()} WHERE id IN (
+         SELECT id FROM ${this.table()} WHERE guard = ANY($1) AND id = ANY($2::uuid[]) FOR UPDATE SKIP LOCKED) RETURNING 1`,
+      [this.guards, orphans.map(({ id }) => id)],
+    );
+    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
+  }
+
+  private get guards(): readonly string[] {
+    return this.realm.source.names;
+  }
+}
+
+/** The name of an identity among the ways to sign in. */
+export const identityWay = (id: string): string => `identity:${id}`;
+
+/** What the library keeps of a session at a provider: see `Session.originSession`. */
+export const providerSession = (issuer: string, sid: string): string => crypto.sha256(JSON.stringify([issuer, sid]));
+
+/** What a session keeps of the identity that has started it. */
+export const originOf = (
+  id: string,
+  { person: { issuer, sid }, beganAt }: { person: { issuer: string; sid: string | null }; beganAt: number },
+): session.SignInOrigin => ({
+  id,
+  since: beganAt,
+  ...(sid !== null && { session: providerSession(issuer, sid) }),
+});
+
+/** The fields of an identity that its owner sees. */
+export const shownIdentity = ({ provider, email, linkedAt, lastUsedAt }: StoredIdentity): ShownIdentity => ({
+  provider,
+  email,
+  linked_at: linkedAt.toISOString(),
+  last_used_at: lastUsedAt?.toISOString() ?? null,
+});
