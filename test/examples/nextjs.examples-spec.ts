@@ -75,7 +75,7 @@ describeWithRedis('the example nextjs', () => {
       front = cacheable(() => host.urls.api!);
       await once(front.listen(0, '127.0.0.1'), 'listening');
       const API_URL = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-      host = await start('nextjs', { AUTH_MODE: 'token', API_URL });
+      host = await start('nextjs', { AUTH_MODE: 'token', API_URL }, 'token-mode');
     });
     afterAll(async () => {
       await host?.stop();
@@ -136,7 +136,7 @@ describeWithRedis('the example nextjs', () => {
       // The proxy renews nothing for this page.
       expect((await submit(visitor, '/login', 'Sign out')).headers.get('location')).toContain('/login');
       expect(visitor.cookies.has('__Host-refresh')).toBe(false);
-      expect((await copy.visit('/account')).headers.get('location')).toContain('/login?ended=1');
+      expect((await copy.visit('/account')).headers.get('location')).toContain('/login?next=%2Faccount&ended=1');
     });
 
     it('refuses a sign-out of a foreign page', async () => {

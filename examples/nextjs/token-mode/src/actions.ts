@@ -2,9 +2,9 @@
 
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { API, REFRESH, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
+import { REFRESH, tokensOf } from './mode';
 import { pathOf } from './paths';
-import { tokensOf } from './token-mode';
+import { API, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
 
 const post = async (path: string, body: object, more?: Record<string, string>) =>
   fetch(API + path, {
