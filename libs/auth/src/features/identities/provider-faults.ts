@@ -1,8 +1,8 @@
 import { signingAlgorithm } from './protocol/openid-library';
+import { UUID } from './protocol/provider-identity.policy';
 import type { ProviderSettings } from './provider-options';
 import { settingsOf } from './providers';
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const DOMAIN = /^(?:[a-z\d-]+\.)+[a-z\d-]+$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
@@ -45,6 +45,8 @@ function faultsOf(settings: ProviderSettings, production: boolean): string[] {
   const { issuer, redirectUris, pageUrl, authorityFor, claims, timeoutMs, clockToleranceSeconds, returnTo } = settings;
   const issuerFault = urlFault(issuer, production);
   const pages = list(redirectUris).map((uri) => urlFault(uri, production) ?? spellingFault(uri));
+  const pageFault = pageUrl === undefined ? 'is missing' : urlFault(pageUrl, production);
+  const returnFault = returnTo !== undefined && urlFault(returnTo, production);
   const { tenants } = claims;
   return [
     !isText(settings.clientId) &&
@@ -60,11 +62,9 @@ function faultsOf(settings: ProviderSettings, production: boolean): string[] {
       (fault) => fault && `redirectUris has an entry that ${fault}. Write it as it is registered at the provider.`,
     ),
     settings.responseMode === 'form_post' &&
-      (pageUrl === undefined || urlFault(pageUrl, production)) &&
-      `pageUrl ${pageUrl === undefined ? 'is missing' : urlFault(pageUrl, production)}. Set it to the page that gets the answer, such as https://app.example.com/signed-in.`,
-    returnTo !== undefined &&
-      urlFault(returnTo, production) &&
-      `endSession.returnTo ${urlFault(returnTo, production)}.`,
+      pageFault &&
+      `pageUrl ${pageFault}. Set it to the page that gets the answer, such as https://app.example.com/signed-in.`,
+    returnFault && `endSession.returnTo ${returnFault}.`,
     authorityFor !== 'any' &&
       (!Array.isArray(authorityFor) || !authorityFor.every((domain) => isText(domain) && DOMAIN.test(domain))) &&
       "authorityFor is neither 'any' nor a list of domains in lower case, such as ['example.com'].",

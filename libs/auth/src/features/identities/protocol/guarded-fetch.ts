@@ -18,6 +18,9 @@ const PRIVATE: readonly string[] = [...PUBLIC, 'private', 'loopback', 'uniqueLoc
 export const mayConnect = (address: string, allowPrivate: boolean): boolean =>
   ipaddr.isValid(address) && (allowPrivate ? PRIVATE : PUBLIC).includes(ipaddr.process(address).range());
 
+export const isHttp = ({ protocol }: URL, allowHttp: boolean): boolean =>
+  protocol === 'https:' || (allowHttp && protocol === 'http:');
+
 export interface FetchLimits {
   /** Whether plain HTTP may be used. */
   readonly allowHttp: boolean;
@@ -41,8 +44,7 @@ export interface FetchRequest {
  */
 export async function guardedFetch(href: string, request: FetchRequest, limits: FetchLimits): Promise<Response> {
   const url = new URL(href);
-  if (url.protocol !== 'https:' && !(limits.allowHttp && url.protocol === 'http:'))
-    throw new UnusableAnswer(`${url.protocol} is not https:`);
+  if (!isHttp(url, limits.allowHttp)) throw new UnusableAnswer(`${url.protocol} is not https:`);
   const { hostname } = url;
   // Node does not look up an address, so the function below would not see it.
   const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
