@@ -53,6 +53,7 @@ function faultsOf(settings: ProviderSettings, production: boolean): string[] {
       'clientId is missing. Set it to the id that the provider has given to this application.',
     issuerFault && `issuer ${issuerFault}. Set it to the issuer of the provider, such as https://id.example.com.`,
     !tenants &&
+      !issuerFault &&
       issuer.startsWith('https://login.microsoftonline.com/') &&
       'issuer is that of Microsoft Entra. Use microsoft(), which checks the tenant.',
     tenants && tenantFault(issuer, tenants.of),
