@@ -1,5 +1,5 @@
 import { signingAlgorithm } from './protocol/openid-library';
-import { UUID } from './protocol/provider-identity.policy';
+import { TENANT_ID } from './protocol/provider-identity.policy';
 import type { ProviderSettings } from './provider-options';
 import { settingsOf } from './providers';
 
@@ -98,10 +98,10 @@ function tenantFault(issuer: string, allowed: readonly string[] | 'any'): string
   const [, , , tenant = ''] = issuer.split('/');
   if (tenant !== 'organizations' && tenant !== 'common')
     return (
-      !UUID.test(tenant) &&
+      !TENANT_ID.test(tenant) &&
       "tenant is neither the id of a tenant (a UUID in lower case), 'organizations', 'common' nor 'consumers'."
     );
-  const isList = Array.isArray(allowed) && allowed.length > 0 && allowed.every((id) => UUID.test(id));
+  const isList = Array.isArray(allowed) && allowed.length > 0 && allowed.every((id) => TENANT_ID.test(id));
   return (
     allowed !== 'any' &&
     !isList &&

@@ -21,7 +21,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** OpenID Connect Core §2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
-export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+export const TENANT_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
  * The identity that verified claims state, or why they are refused. Every other claim of a wrong type counts as absent.
@@ -52,7 +52,7 @@ export function identityOf(claims: Claims, rules: ClaimRules): ProviderIdentity 
 
 /** The issuer names the tenant, too. Both are signed, but only the exact pair is one that Entra issues. */
 function isOfTenant({ iss, tid }: Claims, { of, issuer }: NonNullable<ClaimRules['tenants']>): boolean {
-  if (typeof tid !== 'string' || !UUID.test(tid) || iss !== issuer.replace('{tenantid}', tid)) return false;
+  if (typeof tid !== 'string' || !TENANT_ID.test(tid) || iss !== issuer.replace('{tenantid}', tid)) return false;
   return of === 'any' || of.includes(tid);
 }
 
