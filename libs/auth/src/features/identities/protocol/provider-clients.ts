@@ -5,9 +5,9 @@ import { settingsOf } from '../providers';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
-import { type Configuration, openidLibrary } from './openid-library';
+import { type Jose, openidLibrary } from './openid-library';
 import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
-import { ProviderMemory, ProviderStep } from './provider-step';
+import { type ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
 
 export type { ProviderIdentity };
@@ -42,19 +42,7 @@ export interface SignedOut {
 class RefusedAnswer extends Error {}
 
 /** The algorithms of logout tokens: public keys only, because a shared secret is known to every client of the provider. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 const LINES_A_MINUTE = 60;
 
@@ -88,7 +76,7 @@ export class ProviderClients {
    * @throws ProviderUnavailable
    */
   begin(name: string, redirectUri: string, fresh = false): Promise<{ url: string; checks: Checks }> {
-    return this.step(name, async (step) => {
+    return this.step(name, ProviderUnavailable, async (step) => {
       const { settings } = step;
       if (!settings.redirectUris.includes(redirectUri))
         throw new errors.ValidationFailed({
@@ -127,30 +115,20 @@ export class ProviderClients {
    * @throws ProviderRefused, ProviderUnavailable
    */
   exchange(name: string, parameters: URLSearchParams, checks: Checks): Promise<ProviderIdentity> {
-    return this.step(
-      name,
-      async (step) => {
-        const { settings } = step;
-        const { claims: rules, clockToleranceSeconds } = settings;
-        const configuration = await step.configuration();
-        const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
-        if ('refused' in identity) throw new RefusedAnswer(identity.refused);
-        if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
-          throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
-        return identity;
-      },
-      () => new ProviderRefused(),
-    );
+    return this.step(name, ProviderRefused, async (step) => {
+      const { claims: rules, clockToleranceSeconds } = step.settings;
+      const identity = identityOf(await this.claimsOf(step, parameters, checks), rules);
+      if ('refused' in identity) throw new RefusedAnswer(identity.refused);
+      if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
+        throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
+      return identity;
+    });
   }
 
-  private async claimsOf(
-    step: ProviderStep,
-    configuration: Configuration,
-    parameters: URLSearchParams,
-    checks: Checks,
-  ): Promise<Claims> {
+  private async claimsOf(step: ProviderStep, parameters: URLSearchParams, checks: Checks): Promise<Claims> {
     const { settings } = step;
     const { client } = this.library();
+    const configuration = await step.configuration();
     const received = new URL(checks.redirectUri);
     received.search = String(parameters);
     const tokens = await client.authorizationCodeGrant(configuration, received, {
@@ -169,37 +147,33 @@ export class ProviderClients {
 
   /** Verifies a logout token. The caller refuses a `jti` that was used. @throws BadLogoutToken, ProviderUnavailable */
   verifyLogout(name: string, token: string): Promise<SignedOut> {
-    return this.step(
-      name,
-      async (step) => {
-        const { settings } = step;
-        if (settings.api) throw new RefusedAnswer('the provider sends none');
-        const { jose } = this.library();
-        // Any person can send one: before the provider is asked for its documents, and without a line in the log.
-        if (!isToken(jose, token)) throw new BadLogoutToken();
-        const configuration = await step.configuration();
-        const { payload, protectedHeader } = await jose.jwtVerify(token, step.keySet(configuration), {
-          issuer: configuration.serverMetadata().issuer,
-          audience: settings.clientId,
-          algorithms: ALGORITHMS,
-          requiredClaims: ['iat', 'exp', 'jti', 'events'],
-          maxTokenAge: LOGOUT_SECONDS,
-          clockTolerance: settings.clockToleranceSeconds,
-          currentDate: new Date(this.clock.now()),
-        });
-        const fault = logoutFault(payload, protectedHeader.typ);
-        if (fault !== null) throw new RefusedAnswer(fault);
-        const { iss, sub, sid, jti, exp, iat } = payload;
-        return {
-          issuer: iss!,
-          subject: sub ?? null,
-          sid: (sid as string | undefined) ?? null,
-          jti: jti!,
-          expiresAt: Math.min(exp!, iat! + LOGOUT_SECONDS) + settings.clockToleranceSeconds,
-        };
-      },
-      () => new BadLogoutToken(),
-    );
+    return this.step(name, BadLogoutToken, async (step) => {
+      const { settings } = step;
+      if (settings.api) throw new RefusedAnswer('the provider sends none');
+      const { jose } = this.library();
+      // Any person can send one: before the provider is asked for its documents, and without a line in the log.
+      if (!isToken(jose, token)) throw new BadLogoutToken();
+      const configuration = await step.configuration();
+      const { payload, protectedHeader } = await jose.jwtVerify(token, step.keySet(configuration), {
+        issuer: configuration.serverMetadata().issuer,
+        audience: settings.clientId,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['iat', 'exp', 'jti', 'events'],
+        maxTokenAge: LOGOUT_SECONDS,
+        clockTolerance: settings.clockToleranceSeconds,
+        currentDate: new Date(this.clock.now()),
+      });
+      const fault = logoutFault(payload, protectedHeader.typ);
+      if (fault !== null) throw new RefusedAnswer(fault);
+      const { iss, sub, sid, jti, exp, iat } = payload;
+      return {
+        issuer: iss!,
+        subject: sub ?? null,
+        sid: (sid as string | undefined) ?? null,
+        jti: jti!,
+        expiresAt: Math.min(exp!, iat! + LOGOUT_SECONDS) + settings.clockToleranceSeconds,
+      };
+    });
   }
 
   /**
@@ -209,19 +183,16 @@ export class ProviderClients {
   async endSessionUrl(name: string): Promise<string | null> {
     const { endSession, returnTo } = this.settingsOf(name);
     if (!endSession) return null;
-    try {
-      return await this.step(name, async (step) => {
-        const configuration = await step.configuration();
-        if (!configuration.serverMetadata().end_session_endpoint) return null;
-        return this.library().client.buildEndSessionUrl(
-          configuration,
-          returnTo === undefined ? {} : { post_logout_redirect_uri: returnTo },
-        ).href;
-      });
-    } catch (error) {
+    const url = this.step(name, ProviderUnavailable, async (step) => {
+      const configuration = await step.configuration();
+      if (!configuration.serverMetadata().end_session_endpoint) return null;
+      const parameters: Record<string, string> = returnTo === undefined ? {} : { post_logout_redirect_uri: returnTo };
+      return this.library().client.buildEndSessionUrl(configuration, parameters).href;
+    });
+    return url.catch((error: unknown) => {
       if (error instanceof ProviderUnavailable) return null;
       throw error;
-    }
+    });
   }
 
   /** Any person can send a wrong answer: at most as many lines a minute as in the security log. */
@@ -240,12 +211,12 @@ export class ProviderClients {
   /** Runs one step with a provider, and turns every failure into its answer. The cause is only in the log. */
   private async step<T>(
     name: string,
+    refusal: new (codeSent: boolean) => errors.AuthException,
     work: (step: ProviderStep) => Promise<T>,
-    refusal?: () => errors.AuthException,
   ): Promise<T> {
     const settings = this.settingsOf(name);
-    let memory = this.memories.get(name);
-    if (!memory) this.memories.set(name, (memory = new ProviderMemory(this.clock)));
+    const memory = this.memories.get(name) ?? {};
+    this.memories.set(name, memory);
     const { clock } = this;
     const step = new ProviderStep({ settings, memory, library: this.library(), clock, production: isProduction() });
     try {
@@ -256,7 +227,7 @@ export class ProviderClients {
       const isRefused =
         failure instanceof RefusedAnswer ||
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
-      const answer = isRefused && refusal ? refusal() : new ProviderUnavailable(step.codeSent);
+      const answer = new (isRefused ? refusal : ProviderUnavailable)(step.codeSent);
       const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
       if (this.mayLog()) this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
       throw answer;
@@ -267,10 +238,7 @@ export class ProviderClients {
 }
 
 /** Whether a text has the form of a JWS. */
-function isToken(
-  { decodeProtectedHeader }: ReturnType<ReturnType<typeof openidLibrary>>['jose'],
-  token: string,
-): boolean {
+function isToken({ decodeProtectedHeader }: Jose, token: string): boolean {
   try {
     return decodeProtectedHeader(token).alg !== undefined;
   } catch {

@@ -1,5 +1,5 @@
+import type { ClaimRules } from '../provider-options';
 import {
-  type ClaimRules,
   type Claims,
   identityOf,
   isFresh,
