@@ -67,7 +67,7 @@ export class ProviderClients {
     return Object.hasOwn(this.providers, name) ? this.providers[name]! : null;
   }
 
-  /** Whether the provider of a stored identity still has its issuer: otherwise it signs nobody in. */
+  /** Whether the provider of a stored identity still has its issuer: otherwise nothing signs in with it. */
   issues({ provider, issuer }: { readonly provider: string; readonly issuer: string }): boolean {
     const settings = settingsOf(this.find(provider));
     if (!settings) return false;
