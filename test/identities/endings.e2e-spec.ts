@@ -1,7 +1,7 @@
 import { claimsOf } from '../support/hosts/app';
 import { hangingMails, member } from '../support/hosts/members';
 import { DEVICE_HEADER, deviceRows, knownDeviceOptions } from '../support/flows/known-devices';
-import { GRACE, IdentityHost, type Person, REFUSED } from '../support/flows/identities';
+import { GRACE, IdentityHost, type Person, REFUSED, pageOf } from '../support/flows/identities';
 import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
 import { RedisServer } from '../support/stores/redis';
 import { RoundTrips } from '../support/stores/round-trips';
@@ -33,7 +33,10 @@ describe('a sign-in with a provider in cookie mode', () => {
     );
     const parameters = await host.signedIn(begun.body.authorization_url, { ...GRACE, name: undefined });
     const callback = (sent: string) =>
-      http.post('/auth/identities/acme/callback').set('Cookie', sent.split(';')[0]!).send({ parameters });
+      http
+        .post('/auth/identities/acme/callback')
+        .set('Cookie', sent.split(';')[0]!)
+        .send({ parameters, redirect_uri: pageOf('acme') });
     await callback('other=x').expect(422);
     const required = await callback(cookie).expect(200);
     expect(Object.keys(required.body).toSorted()).toEqual(['email', 'expires_in', 'fields', 'name', 'status']);
@@ -198,12 +201,18 @@ describe('the end of a sign-in with a provider', () => {
     const source = { ip: '198.51.100.1', headers: {} };
     const { authorizationUrl, attemptToken } = await identities.begin('acme', source);
     const parameters = await host.signedIn(authorizationUrl, { ...GRACE, name: undefined });
-    const required = await identities.callback('acme', { parameters, attemptToken }, source);
+    const required = await identities.callback(
+      'acme',
+      { parameters, attemptToken, redirectUri: pageOf('acme') },
+      source,
+    );
     expect(required).toMatchObject({ status: 'registration-required', fields: ['name'] });
     const { continuationToken } = required as { continuationToken: string };
     const tokens = await identities.register(continuationToken, { name: 'Grace' }, source);
     expect(tokens).toMatchObject({ accessToken: expect.any(String) });
-    await expect(identities.callback('acme', { parameters, attemptToken }, source)).rejects.toMatchObject({
+    await expect(
+      identities.callback('acme', { parameters, attemptToken, redirectUri: pageOf('acme') }, source),
+    ).rejects.toMatchObject({
       code: 'identity_refused',
     });
   });
@@ -232,7 +241,7 @@ describe('the end of a sign-in with a provider', () => {
 });
 
 /** What a registration waits for, with and without an account. */
-const STEPS = ['Redis', 'Redis', ...Array<string>(9).fill('PostgreSQL')];
+const STEPS = ['Redis', 'Redis', ...Array<string>(10).fill('PostgreSQL')];
 
 describe('a registration with a provider that conceals accounts', () => {
   const host = IdentityHost.forFile({
@@ -266,7 +275,7 @@ describe('an extra guard with providers', () => {
     const { http } = host.t;
     const { body } = await http.post('/admin/auth/identities/acme').expect(200);
     const parameters = await host.signedIn(body.authorization_url, GRACE);
-    const answer = { parameters, attempt_token: body.attempt_token };
+    const answer = { parameters, attempt_token: body.attempt_token, redirect_uri: pageOf('acme') };
     // An attempt of one guard is none of another one.
     await http.post('/auth/identities/acme/callback').send(answer).expect(422);
     await http.post('/admin/auth/identities/acme/callback').send(answer).expect(409);

@@ -118,7 +118,7 @@ describe('the identities of an account', () => {
   it.each([
     ['get', 'identities', 200, {}],
     ['post', 'identities/other/link', 423, {}],
-    ['post', 'identities/other/link/callback', 422, { parameters: 'state=x', attempt_token: 'x' }],
+    ['post', 'identities/other/link/callback', 422, { parameters: 'state=x', attempt_token: 'x', redirect_uri: 'x' }],
     ['delete', 'identities/00000000-0000-4000-8000-000000000000', 423, {}],
     ['post', 'confirm-identity', 423, { provider: 'other' }],
     ['post', 'confirm-identity/callback', 423, { provider: 'other', parameters: 'x=y', attempt_token: 'x' }],

@@ -29,7 +29,11 @@ export interface Target {
 const NEW_PASSWORD = 'plum-violin-harbour-7';
 const CHOSEN = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
 const CREDENTIAL = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {}, response: {} };
-const ANSWERED = { parameters: 'code=a&state=b', attempt_token: 'f'.repeat(43) };
+const ANSWERED = {
+  parameters: 'code=a&state=b',
+  attempt_token: 'f'.repeat(43),
+  redirect_uri: 'https://app.example.test/hub',
+};
 const ASSERTION = () => ({ ceremony_id: '00000000-0000-4000-8000-000000000000', credential: CREDENTIAL });
 
 const OF_EVERY_GUARD: Record<string, Target> = {

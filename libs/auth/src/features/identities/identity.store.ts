@@ -156,6 +156,12 @@ export class IdentityStore {
     return (await sql<StoredIdentity>(statement, [id, this.guards, userId]))[0] ?? null;
   }
 
+  /** Deletes the identity of a person at an account, in the caller's transaction. Without an account it deletes nothing. */
+  async release(sql: pg.Sql, { issuer, subject }: ProviderSubject, userId: string | null): Promise<void> {
+    const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND issuer = $2 AND subject = $3 AND user_id = $4`;
+    await sql(statement, [this.guards, issuer, subject, userId ?? '']);
+  }
+
   /** Deletes all identities of a user, or those linked since a time, in the caller's transaction. Resolves to them. */
   removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<StoredIdentity[]> {
     return sql(
@@ -209,14 +215,19 @@ export const identityWay = (id: string): string => `identity:${id}`;
 /** What the library keeps of a session at a provider: see `Session.originSession`. */
 export const providerSession = (issuer: string, sid: string): string => crypto.sha256(JSON.stringify([issuer, sid]));
 
+/** The person at a provider, as a logout names it. */
+export const personOf = ({ issuer, subject }: ProviderSubject): string =>
+  crypto.sha256(JSON.stringify([issuer, subject]));
+
 /** What a session keeps of the identity that has started it. */
 export const originOf = (
   id: string,
-  { person: { issuer, sid }, beganAt }: { person: { issuer: string; sid: string | null }; beganAt: number },
+  { person, beganAt }: { person: ProviderSubject & { sid: string | null }; beganAt: number },
 ): session.SignInOrigin => ({
   id,
+  person: personOf(person),
   since: beganAt,
-  ...(sid !== null && { session: providerSession(issuer, sid) }),
+  ...(person.sid !== null && { session: providerSession(person.issuer, person.sid) }),
 });
 
 /** The fields of an identity that its owner sees. */

@@ -70,7 +70,7 @@ export function signedIn() {
 async function finish(search) {
   let finished;
   try {
-    finished = await finishSignIn(auth, search);
+    finished = await finishSignIn(auth, `${location.origin}/signed-in${search}`);
   } catch (error) {
     return failed(error, error.status === 422 ? undefined : () => present(t`One moment`, () => finish(search)));
   }

@@ -67,6 +67,17 @@ export class ProviderClients {
     return Object.hasOwn(this.providers, name) ? this.providers[name]! : null;
   }
 
+  /** Whether the provider of a stored identity still has its issuer: otherwise it signs nobody in. */
+  issues({ provider, issuer }: { readonly provider: string; readonly issuer: string }): boolean {
+    const settings = settingsOf(this.find(provider));
+    if (!settings) return false;
+    const { tenants } = settings.claims;
+    if (!tenants) return settings.issuer === issuer;
+    const [before, after] = tenants.issuer.split('{tenantid}') as [string, string];
+    const tenant = issuer.slice(before.length, issuer.length - after.length);
+    return issuer === `${before}${tenant}${after}` && (tenants.of === 'any' || tenants.of.includes(tenant));
+  }
+
   /**
    * Starts an attempt.
    *
@@ -119,7 +130,7 @@ export class ProviderClients {
       const { claims: rules, clockToleranceSeconds } = step.settings;
       const identity = identityOf(await this.claimsOf(step, parameters, checks), rules);
       if ('refused' in identity) throw new RefusedAnswer(identity.refused);
-      if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
+      if (checks.fresh && !isFresh(identity, { beganAt: checks.beganAt, now: this.clock.now() }, clockToleranceSeconds))
         throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
       return identity;
     });
@@ -142,7 +153,13 @@ export class ProviderClients {
     // OpenID Connect Core §5.4: with a code, these claims are those of the UserInfo endpoint, and the ID token may lack them.
     if (!settings.scopes.includes('email') || claims.email !== undefined) return named;
     if (!configuration.serverMetadata().userinfo_endpoint) return named;
-    return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub as string)), ...claims };
+    // Only what it is asked for. It is not signed: what it says of the sign-in does not count.
+    const { email, email_verified, name } = await client.fetchUserInfo(
+      configuration,
+      tokens.access_token,
+      claims.sub as string,
+    );
+    return { email, email_verified, name, ...named };
   }
 
   /** Verifies a logout token. The caller refuses a `jti` that was used. @throws BadLogoutToken, ProviderUnavailable */

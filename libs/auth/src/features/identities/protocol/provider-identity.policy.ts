@@ -90,12 +90,19 @@ export function nameOfForm(user: string | null): string | null {
 }
 
 /**
- * Whether the provider has asked the person again after the attempt began.
+ * Whether the provider has asked the person again after the attempt began. A time that is not over yet says nothing.
  *
+ * @param attempt unix times in milliseconds
  * @param toleranceSeconds difference of the clocks
  */
-export const isFresh = ({ authTime }: ProviderIdentity, beganAt: number, toleranceSeconds: number): boolean =>
-  authTime !== null && authTime >= Math.floor(beganAt / 1000) - toleranceSeconds;
+export const isFresh = (
+  { authTime }: Pick<ProviderIdentity, 'authTime'>,
+  { beganAt, now }: { readonly beganAt: number; readonly now: number },
+  toleranceSeconds: number,
+): boolean =>
+  authTime !== null &&
+  authTime >= Math.floor(beganAt / 1000) - toleranceSeconds &&
+  authTime <= Math.ceil(now / 1000) + toleranceSeconds;
 
 /** Whether the provider has verified the address, and the host has made it the authority for the domain of the address. */
 export function provesAddress(

@@ -44,8 +44,9 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as co
 /** The public documents of one provider that a process remembers. */
 export interface ProviderMemory {
   document?: Read<string>;
-  /** Concurrent steps share a read of the document. */
+  /** Concurrent steps share a read of the document, and one of the keys. */
   reading?: Promise<string>;
+  readingKeys?: Promise<string>;
   keys?: Read<KeySet>;
 }
 
@@ -121,12 +122,13 @@ export class ProviderStep {
 
   private async documentOf(url: string, request: FetchRequest): Promise<string> {
     const { memory } = this.parts;
-    const read = async (): Promise<string> => {
-      const response = await this.fetch(url, request);
-      if (response.status !== 200) throw new UnusableAnswer(`${new URL(url).host} answered ${response.status}`);
-      return response.text();
-    };
-    return (memory.reading ??= read().finally(() => (memory.reading = undefined)));
+    return (memory.reading ??= this.textOf(url, request).finally(() => (memory.reading = undefined)));
+  }
+
+  private async textOf(url: string, request: FetchRequest): Promise<string> {
+    const response = await this.fetch(url, request);
+    if (response.status !== 200) throw new UnusableAnswer(`${new URL(url).host} answered ${response.status}`);
+    return response.text();
   }
 
   private shareKeys(configuration: Configuration): void {
@@ -150,7 +152,11 @@ export class ProviderStep {
     const cache: KeyCache = keys ? { jwks: keys.value, uat: Date.now() - this.ageOf(keys) } : {};
     this.keepFrom(() => cache);
     return jose.createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri!), {
-      [jose.customFetch]: (url, { headers }) => this.fetch(url, { headers: Object.fromEntries(headers) }),
+      [jose.customFetch]: async (url, { headers }) => {
+        const read = this.textOf.bind(this, url, { headers: Object.fromEntries(headers) });
+        memory.readingKeys ??= read().finally(() => (memory.readingKeys = undefined));
+        return new Response(await memory.readingKeys, { headers: { 'content-type': 'application/json' } });
+      },
       [jose.jwksCache]: cache as never,
       cooldownDuration: COOLDOWN_MS,
       cacheMaxAge: KEYS_MS,
