@@ -82,7 +82,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop
 try {
   console.log(`Installing and building ${name}. The first time takes about a minute.`);
   const step = (text) => console.log(`- ${text}`);
-  const folder = installExample(name, { isAlone: true, onStep: step });
+  const instead = name === 'nextjs' && process.env.AUTH_MODE === 'token' ? 'token-mode' : undefined;
+  const folder = installExample(name, { isAlone: true, onStep: step, instead });
   step('starting its stores');
   const [database, redis] = [await databaseUrl(), await redisUrl()];
   const { REDIS_URL: _, SVC_REDIS_URL: __, ...inherited } = process.env;

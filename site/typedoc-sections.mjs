@@ -28,12 +28,18 @@ const filesOf = (reflection) => (reflection.sources ?? []).map(({ fullFileName }
 export function load(app) {
   app.renderer.on(PageEvent.END, (page) => {
     if (page.url === 'index.md') page.contents = page.contents.replaceAll(/^\| \[/gm, `$&${SCOPE}`);
+    // The file of a page is the one of its members, and the links would be a tenth of the reference.
+    const [beginning, ...members] = page.contents.split(/(?<=^Defined in: .*\n)/m);
+    page.contents = beginning + members.join('').replaceAll(/^Defined in: .*\n\n?/gm, '');
   });
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     const named = sections();
     for (const module of project.children) {
       if (!module.name.startsWith(SCOPE)) throw new Error(`${module.name} has no comment with @module`);
       module.name = module.name.slice(SCOPE.length);
+      // They are on the page of the class or interface that declares them, which each page names.
+      for (const child of module.children)
+        for (const member of [...(child.children ?? [])]) if (member.inheritedFrom) project.removeReflection(member);
       if (module.name !== 'auth') continue;
       for (const child of module.children) {
         const ofOptions = filesOf(child).some((file) => file.endsWith('config/auth-options.ts'));

@@ -24,7 +24,12 @@ const CLEARING = ['POST logout', 'DELETE sessions', 'DELETE sessions/:svcSession
 const short = ({ name }: Route): string => name.replace(/\/(admin\/)?auth\//, '');
 const setting = ROUTES.filter((route) => SETTING.some((one) => short(route) === `POST ${one}`));
 /** The routes that only own pages can use: those, and the route that sets the cookie of a mailed code. */
-const ofOwnPages = [...setting, routeNamed('POST /auth/login/code')];
+const ofOwnPages = [
+  ...setting,
+  ...['login/code', 'identities/register', 'identities/:svcProvider', 'identities/:svcProvider/callback'].map((path) =>
+    routeNamed(`POST /auth/${path}`),
+  ),
+];
 
 /** Headers that browsers send for a page of another site, or that such a page can cause. */
 const FOREIGN: readonly Record<string, string>[] = [

@@ -148,7 +148,7 @@ describeWithRedis('an invalid token', () => {
       const visitor = of(route.guard);
       const common = { secrets: [api.access, api.refresh] };
       const send = { method, path: `${path}?${query}` };
-      if (needs === 'nothing') return [{ ...common, name: route.name, send, status: [401, 422] }];
+      if (needs === 'nothing') return [{ ...common, name: route.name, send, status: [route.refuses] }];
       const authorized = { Authorization: `Bearer ${visitor.access}` };
       return [
         { ...common, name: route.name, send, status: [401] },

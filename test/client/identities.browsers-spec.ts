@@ -73,11 +73,12 @@ describeWithBrowser('the browser client, with a provider', () => {
         tab.page.waitForURL('**/signed-in?*'),
         tab.page.evaluate(`void import('/web/auth-identities.js').then(({ signInWith }) => signInWith(auth, 'oidc'))`),
       ]);
-      const stolen = new URL(tab.page.url()).search;
+      const stolen = tab.page.url();
+      const { origin, pathname, search } = new URL(stolen);
       const other = await ClientVisitor.of(visit);
       const elsewhere = await other.tab({ refreshToken: place });
       expect(await elsewhere.run(`${MODULE}.finishSignIn(auth, ${JSON.stringify(stolen)})`)).toEqual({ way: 'lost' });
-      const post = `auth.routes.signIn('/identities/oidc/callback', { parameters: ${JSON.stringify(stolen)} })`;
+      const post = `auth.routes.signIn('/identities/oidc/callback', ${JSON.stringify({ parameters: search, redirect_uri: origin + pathname })})`;
       expect(await elsewhere.rejected(post)).toMatchObject({
         status: 422,
         errors: { parameters: [expect.anything()] },

@@ -52,6 +52,9 @@ export const SHOWN_IN_TABS: ReadonlyMap<string | undefined, string> = new Map([
   ['Drizzle', 'examples/drizzle'],
 ]);
 
+/** The tabs whose files are in a folder of their own of the example that the page shows. */
+export const FOLDERS_OF_TABS: ReadonlyMap<string | undefined, string> = new Map([['Token mode', 'token-mode']]);
+
 /** The code of a file of {@link SHOWN}, or of all files of its folder. */
 export function codeAt(path: string): string {
   if (path.endsWith('.ts')) return readFileSync(join(ROOT, path), 'utf8');

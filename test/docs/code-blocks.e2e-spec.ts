@@ -3,7 +3,18 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/stores/database';
-import { type Block, PAGES, ROOT, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, hunksOf, routesIn } from './blocks';
+import {
+  type Block,
+  PAGES,
+  ROOT,
+  SHOWN,
+  SHOWN_IN_TABS,
+  FOLDERS_OF_TABS,
+  blocksOf,
+  codeAt,
+  hunksOf,
+  routesIn,
+} from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands } from './console-commands';
 import { sampleRoutes } from './known-names';
@@ -191,10 +202,13 @@ async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
 
 /** A component is the whole file that its first line names, of the example that the page shows. */
 const mistakesOfComponents = (components: readonly Block[]): string[] =>
-  components.flatMap(({ place, page, text }) => {
+  components.flatMap(({ place, page, text, tab }) => {
     const [label, file] = /^(?:\/\/|<!--) (\S+)(?: -->)?\n/.exec(text) ?? ['', ''];
     return attempt(place, () => {
-      const code = readFileSync(join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', file!), 'utf8');
+      const code = readFileSync(
+        join(ROOT, SHOWN.get(page) ?? 'examples/nextjs', FOLDERS_OF_TABS.get(tab) ?? '', file!),
+        'utf8',
+      );
       if (code !== text.slice(label.length)) throw new Error(`not ${file} of the example`);
     });
   });

@@ -62,11 +62,11 @@ export function judgeVariable(assignment: string): string | undefined {
 }
 
 function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: KnownNames): string | undefined {
-  const url = words.find((word) => word.startsWith('localhost:3000/'));
-  if (!url) return 'no request to localhost:3000';
+  const url = words.find((word) => /^localhost:300[01]\//.test(word));
+  if (!url) return 'no request to localhost:3000 or 3001';
   const sends = words.some((word) => ['-d', '--data', '--json'].includes(word));
   const method = words.includes('-X') ? words[words.indexOf('-X') + 1] : sends ? 'POST' : 'GET';
-  const requested = `${method} ${url.slice('localhost:3000'.length).split('?')[0]}`;
+  const requested = `${method} ${url.slice('localhost:300x'.length).split('?')[0]}`;
   const body = words[words.indexOf('-d') + 1] ?? '';
   if (sends && body.startsWith('{')) JSON.parse(body);
   const mounted = [...routes, ...ownRoutes].some((route) =>

@@ -59,7 +59,8 @@ describe('the example identities', () => {
     }
     return new URL(url).search;
   }
-  const callback = (visitor: Visitor, parameters: string) => visitor.post(`${routes()}/callback`, { parameters });
+  const callback = (visitor: Visitor, parameters: string) =>
+    visitor.post(`${routes()}/callback`, { parameters, redirect_uri: `${host.url}/signed-in/local` });
 
   it('signs in, and finds the same account at the next time', async () => {
     for (const visitor of [new Visitor(), new Visitor()]) {

@@ -33,8 +33,9 @@ function formOf(html: string, button: string, fields: Record<string, string> = {
 }
 
 /** An API whose answers a cache may keep. Its requests come with a cookie instead of the token, so a cache would. */
-const cacheable = (api: () => string): Server =>
+const cacheable = (api: () => string, isDown: () => boolean): Server =>
   createServer((incoming, outgoing) => {
+    if (isDown()) return outgoing.destroy();
     const { method, headers, url } = incoming;
     const sent = request(api() + url, { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode!, { ...answer.headers, 'cache-control': 'public, max-age=60' });
@@ -71,11 +72,15 @@ describeWithRedis('the example nextjs', () => {
   describe('in token mode', () => {
     let host: RunningExample;
     let front: Server;
+    let isDown = false;
     beforeAll(async () => {
-      front = cacheable(() => host.urls.api!);
+      front = cacheable(
+        () => host.urls.api!,
+        () => isDown,
+      );
       await once(front.listen(0, '127.0.0.1'), 'listening');
       const API_URL = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-      host = await start('nextjs', { AUTH_MODE: 'token', API_URL });
+      host = await start('nextjs', { AUTH_MODE: 'token', API_URL }, 'token-mode');
     });
     afterAll(async () => {
       await host?.stop();
@@ -136,7 +141,16 @@ describeWithRedis('the example nextjs', () => {
       // The proxy renews nothing for this page.
       expect((await submit(visitor, '/login', 'Sign out')).headers.get('location')).toContain('/login');
       expect(visitor.cookies.has('__Host-refresh')).toBe(false);
-      expect((await copy.visit('/account')).headers.get('location')).toContain('/login?ended=1');
+      expect((await copy.visit('/account')).headers.get('location')).toContain('/login?next=%2Faccount&ended=1');
+    });
+
+    it('says in the form of the login that the API cannot be reached', async () => {
+      const visitor = new Visitor(host.urls.web!);
+      isDown = true;
+      const answer = await frontEnd()
+        .signIn(visitor, 'ada@example.com')
+        .finally(() => void (isDown = false));
+      expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('Please try again later.')]);
     });
 
     it('refuses a sign-out of a foreign page', async () => {

@@ -150,8 +150,8 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     expect(answer.status).toBeLessThan(400);
     return { visitor, email, answer };
   };
-  const seesLogin = async (visitor: Visitor, query: string) => {
-    const { status, headers, body } = await visitor.visit('/account');
+  const seesLogin = async (visitor: Visitor, query: string, path = '/account') => {
+    const { status, headers, body } = await visitor.visit(path);
     expect(headers.get('cache-control')).toMatch(OWN);
     expect([302, 303, 307]).toContain(status);
     expect(headers.get('location')!.replace(frontEnd().web, '')).toBe(`/login?${query}`);
@@ -250,7 +250,7 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     const { api } = frontEnd();
     const { body } = await send(`${api}/auth/login`, 'POST', { email, password: PASSWORD });
     expect((await send(`${api}/auth/sessions`, 'DELETE', undefined, body.access_token)).status).toBe(204);
-    await seesLogin(visitor, 'ended=1');
+    await seesLogin(visitor, 'next=%2Faccount%3Fa%3Db&ended=1', '/account?a=b');
     visitor.drop(ACCESS);
     await seesLogin(visitor, 'next=%2Faccount');
     visitor.drop(RENEWED);
@@ -264,7 +264,7 @@ export function rendersForTheUser(frontEnd: () => FrontEnd): void {
     expect((await frontEnd().signOut(visitor)).status).toBeLessThan(400);
     expect(visitor.cookies.has(REFRESH)).toBe(false);
     await seesLogin(visitor, 'next=%2Faccount');
-    await seesLogin(copy, 'ended=1');
+    await seesLogin(copy, 'next=%2Faccount&ended=1');
   });
 
   it('keeps the session while the API refuses a refresh for another reason', async () => {

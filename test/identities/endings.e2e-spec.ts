@@ -1,6 +1,7 @@
 import { claimsOf } from '../support/hosts/app';
 import { hangingMails, member } from '../support/hosts/members';
-import { GRACE, IdentityHost, type Person, REFUSED } from '../support/flows/identities';
+import { DEVICE_HEADER, deviceRows, knownDeviceOptions } from '../support/flows/known-devices';
+import { GRACE, IdentityHost, type Person, REFUSED, pageOf } from '../support/flows/identities';
 import { HELD_MS, StoreTimeouts } from '../support/faults/store-timeouts';
 import { RedisServer } from '../support/stores/redis';
 import { RoundTrips } from '../support/stores/round-trips';
@@ -32,7 +33,10 @@ describe('a sign-in with a provider in cookie mode', () => {
     );
     const parameters = await host.signedIn(begun.body.authorization_url, { ...GRACE, name: undefined });
     const callback = (sent: string) =>
-      http.post('/auth/identities/acme/callback').set('Cookie', sent.split(';')[0]!).send({ parameters });
+      http
+        .post('/auth/identities/acme/callback')
+        .set('Cookie', sent.split(';')[0]!)
+        .send({ parameters, redirect_uri: pageOf('acme') });
     await callback('other=x').expect(422);
     const required = await callback(cookie).expect(200);
     expect(Object.keys(required.body).toSorted()).toEqual(['email', 'expires_in', 'fields', 'name', 'status']);
@@ -85,6 +89,34 @@ describe('a provider that posts a form', () => {
     await post({ state: 'x' }, 'unknown').expect(404);
     await post({ state: 'x'.repeat(16_384) }).expect(413);
     await post({}).expect(303);
+  });
+
+  it.each([
+    ['a list', 'a[]=1&a[]=2', 303],
+    ['an object', 'a[b][c]=1', 303],
+    ['the name of a prototype', '__proto__[x]=1&constructor[prototype][y]=2', 303],
+    ['NUL and no text', 'state=%00%ff%fe', 303],
+    ['the same field twice', 'state=a&state=b', 303],
+    ['an object 60 deep', `a${'[b]'.repeat(60)}=1`, [303, 400]],
+    ['200 KB', `a=${'x'.repeat(200_000)}`, 413],
+  ])('takes no harm from %s', async (_, form, status) => {
+    expect([status].flat()).toContain((await post(form)).status);
+  });
+});
+
+describe('known devices', () => {
+  const host = IdentityHost.forFile(knownDeviceOptions());
+
+  it('are those of a login: the device gets a token, and a sign-in without it is that of a new one', async () => {
+    const first = await host.session();
+    const again = await host.signIn(GRACE, 'acme', { device_token: 'x' });
+    expect(first).toMatchObject({ device_token: expect.any(String) });
+    expect(await deviceRows(host.t)).toHaveLength(2);
+    expect(again.body.device_token).not.toBe((first as { device_token?: string }).device_token);
+    const begun = await host.begin();
+    const parameters = await host.signedIn(begun.authorization_url, GRACE);
+    await host.send(parameters, begun.attempt_token).set(DEVICE_HEADER, again.body.device_token).expect(200);
+    expect(await deviceRows(host.t)).toHaveLength(2);
   });
 });
 
@@ -169,12 +201,18 @@ describe('the end of a sign-in with a provider', () => {
     const source = { ip: '198.51.100.1', headers: {} };
     const { authorizationUrl, attemptToken } = await identities.begin('acme', source);
     const parameters = await host.signedIn(authorizationUrl, { ...GRACE, name: undefined });
-    const required = await identities.callback('acme', { parameters, attemptToken }, source);
+    const required = await identities.callback(
+      'acme',
+      { parameters, attemptToken, redirectUri: pageOf('acme') },
+      source,
+    );
     expect(required).toMatchObject({ status: 'registration-required', fields: ['name'] });
     const { continuationToken } = required as { continuationToken: string };
     const tokens = await identities.register(continuationToken, { name: 'Grace' }, source);
     expect(tokens).toMatchObject({ accessToken: expect.any(String) });
-    await expect(identities.callback('acme', { parameters, attemptToken }, source)).rejects.toMatchObject({
+    await expect(
+      identities.callback('acme', { parameters, attemptToken, redirectUri: pageOf('acme') }, source),
+    ).rejects.toMatchObject({
       code: 'identity_refused',
     });
   });
@@ -203,7 +241,7 @@ describe('the end of a sign-in with a provider', () => {
 });
 
 /** What a registration waits for, with and without an account. */
-const STEPS = ['Redis', 'Redis', ...Array<string>(9).fill('PostgreSQL')];
+const STEPS = ['Redis', 'Redis', ...Array<string>(10).fill('PostgreSQL')];
 
 describe('a registration with a provider that conceals accounts', () => {
   const host = IdentityHost.forFile({
@@ -237,7 +275,7 @@ describe('an extra guard with providers', () => {
     const { http } = host.t;
     const { body } = await http.post('/admin/auth/identities/acme').expect(200);
     const parameters = await host.signedIn(body.authorization_url, GRACE);
-    const answer = { parameters, attempt_token: body.attempt_token };
+    const answer = { parameters, attempt_token: body.attempt_token, redirect_uri: pageOf('acme') };
     // An attempt of one guard is none of another one.
     await http.post('/auth/identities/acme/callback').send(answer).expect(422);
     await http.post('/admin/auth/identities/acme/callback').send(answer).expect(409);

@@ -34,6 +34,16 @@ describe('a logout of the provider', () => {
     expect(await host.isLive(await host.session(SID))).toEqual(LIVE);
   });
 
+  it('of one session there ends also those whose session there is not known', async () => {
+    const [unknown, second] = [await host.session(), await host.session({ ...GRACE, sid: 'second' })];
+    const begun = await host.begin();
+    await host.logOut(host.acme.logoutToken('app', { sub: GRACE.sub, sid: 'first' })).expect(200);
+    expect([await host.isLive(unknown), await host.isLive(second)]).toEqual([OVER, LIVE]);
+    host.acme.wrong.claims = {};
+    const { status } = await host.send(await host.signedIn(begun.authorization_url, GRACE), begun.attempt_token);
+    expect(status).toBe(422);
+  });
+
   it.each([[{ sub: GRACE.sub }], [{ sid: 'first' }]])('refuses a sign-in that began before: %j', async (claims) => {
     await host.session(SID);
     const begun = await host.begin();

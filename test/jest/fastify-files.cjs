@@ -19,6 +19,7 @@ const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|Ht
  */
 const ON_EXPRESS = [
   'test/sample/',
+  'test/config/surroundings',
   'test/migrations/schemas',
   'test/users/cold-store',
   'test/users/combinations',

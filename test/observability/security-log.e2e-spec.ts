@@ -13,7 +13,7 @@ import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/views/security-lines';
 import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { GRACE, IdentityHost } from '../support/flows/identities';
+import { GRACE, IdentityHost, pageOf } from '../support/flows/identities';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 
 const WRONG = 'wrong-horse-battery';
@@ -402,7 +402,7 @@ describe('the security log records that', () => {
     };
     const link = async (token: string, proof: string) => {
       const [attempt_token, parameters] = await begun('identities/acme/link', {}, token, proof);
-      return post('identities/acme/link/callback', { parameters, attempt_token }, token);
+      return post('identities/acme/link/callback', { parameters, attempt_token, redirect_uri: pageOf('acme') }, token);
     };
     await host.send('code=x', 'x', 'unknown').expect(404);
     await host.send('code=x', 'x').expect(422);
@@ -427,7 +427,7 @@ describe('the security log records that', () => {
       await post('confirm-identity', { provider: 'acme' }, solo).expect(200)
     ).body;
     const parameters = await host.signedIn(url, { ...GRACE, sub: 'solo', email: 'solo@example.com' });
-    const answer = { provider: 'acme', parameters, attempt_token };
+    const answer = { provider: 'acme', parameters, attempt_token, redirect_uri: pageOf('acme') };
     const { confirmation_token } = (await post('confirm-identity/callback', answer, solo).expect(200)).body;
     await remove(identities[0].id, solo, confirmation_token).expect(409);
     await host.stop();

@@ -16,6 +16,7 @@ const NONE = {
   knownDevices: 0,
   trustedDevices: 0,
   emailDeliveries: 0,
+  identities: 0,
 };
 
 describe('a run of the pruning', () => {

@@ -237,6 +237,7 @@ describe('a sweep of lockout counters', () => {
       knownDevices: 0,
       trustedDevices: 0,
       emailDeliveries: 0,
+      identities: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -249,6 +250,7 @@ describe('a sweep of lockout counters', () => {
       knownDevices: 0,
       trustedDevices: 0,
       emailDeliveries: 0,
+      identities: 0,
     });
     await t.stop();
   });
@@ -361,6 +363,9 @@ describe('a sweep of which one part fails', () => {
       "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'x', 'x', null, now(), now())",
     );
     await t.database.query("INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', '99', 'x', now())");
+    await t.database.query(
+      "INSERT INTO svc_identities VALUES (gen_random_uuid(), 'api', '99', 'p', 'i', 's', 'e', now())",
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -374,6 +379,7 @@ describe('a sweep of which one part fails', () => {
     knownDevices: await countOf(t, 'svc_known_devices'),
     trustedDevices: await countOf(t, 'svc_trusted_devices'),
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
+    identities: await countOf(t, 'svc_identities'),
   });
   const NONE = {
     sessions: 0,
@@ -384,6 +390,7 @@ describe('a sweep of which one part fails', () => {
     knownDevices: 0,
     trustedDevices: 0,
     emailDeliveries: 0,
+    identities: 0,
   };
 
   it.each([
@@ -395,6 +402,7 @@ describe('a sweep of which one part fails', () => {
     ['knownDevices', 'svc_known_devices'],
     ['trustedDevices', 'svc_trusted_devices'],
     ['emailDeliveries', 'svc_email_deliveries'],
+    ['identities', 'svc_identities'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

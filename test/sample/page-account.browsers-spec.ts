@@ -298,6 +298,10 @@ describeWithBrowser('the page of the sample', () => {
       await tab.hears('The session has ended.');
       expect(await rows.count()).toBe(2);
       await tab.presses('Sign out others');
+      await tab.answers('Cancel');
+      expect(await rows.count()).toBe(2);
+      await tab.presses('Sign out others');
+      await tab.answers('Sign out others');
       await tab.hears('All other sessions have ended.');
       expect(await rows.count()).toBe(1);
       await tab.presses('Sign out everywhere');

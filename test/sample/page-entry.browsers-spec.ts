@@ -81,6 +81,12 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.sees('Overview');
     });
 
+    it('offers another code when one is refused', async () => {
+      await asks();
+      await tab.presses('Get a new code');
+      await tab.button('Send code').waitFor();
+    });
+
     it('asks for the second factor, too', async () => {
       await ada.addAuthenticator();
       await asks();
@@ -89,7 +95,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.sees('One more step');
       await tab.page.getByText('Your code is correct.').waitFor();
       await tab.fills({ 'Code from your authenticator app': await ada.code() });
-      await tab.button('Continue').first().click();
+      await tab.presses('Continue');
       await tab.sees('Overview');
       expect(await amr(tab)).toEqual(['email', 'otp']);
     });
@@ -198,7 +204,7 @@ describeWithBrowser('the entry to the page of the sample', () => {
       await tab.field('Trust this device for 30 days').check();
       await isAccessible(tab);
       await tab.fills({ 'Code from your authenticator app': await ada.code() });
-      await tab.button('Continue').first().click();
+      await tab.presses('Continue');
       await tab.sees('Overview');
       expect(await amr(tab)).toEqual(['pwd', 'otp']);
       await tab.signsOut();
@@ -369,7 +375,6 @@ describeWithBrowser('the entry to the page of the sample', () => {
         });
         await tab.goes('Passkeys');
         await tab.page.getByText('No passkeys yet.').waitFor();
-        expect(await tab.page.locator('.toast').allInnerTexts()).toEqual(['', '']);
         await tab.signsOut();
       });
 

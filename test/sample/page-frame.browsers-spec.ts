@@ -122,6 +122,72 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.answers('Cancel');
   });
 
+  it('asks in a dialog without the message about what was done before', async () => {
+    await signsIn();
+    await tab.goes('Orders');
+    await tab.presses('Order tea');
+    await tab.hears('Ordered: tea.');
+    await tab.presses('Order one of everything');
+    await tab.dialog().getByRole('link', { name: 'Passkey' }).waitFor();
+    expect(await tab.dialog().innerText()).not.toContain('Ordered');
+    expect(await findingsIn(tab.page)).toEqual([]);
+  });
+
+  it('shows one message: an error goes when the next work fails, and that error when the next form is refused', async () => {
+    const [above, below] = [tab.page.locator('main .summary'), tab.page.locator('.toast[role=alert]')];
+    await tab.signsIn('demo@example.com', 'wrong');
+    await tab.isRefused('These credentials do not match our records.');
+    await tab.page.route('**/auth/login', (route) => route.abort());
+    await tab.presses('Use the demo account');
+    await below.getByText('The server cannot be reached.').waitFor();
+    expect(await above.textContent()).toBe('');
+    await tab.page.unroute('**/auth/login');
+    await tab.presses('Sign in');
+    await tab.isRefused('These credentials do not match our records.');
+    expect(await below.textContent()).toBe('');
+    // The browser logs the request that got no answer.
+    visit.complaints.splice(0);
+  });
+
+  it.each([
+    ['served', false],
+    ['lost', true],
+  ])('draws the first view of a session after its styles, which are %s', async (_, isLost) => {
+    if (isLost) await tab.page.route('**/web/session.css', (route) => route.abort());
+    // What the styles are at the moment at which the drawing appears.
+    await tab.page.evaluate(`void new MutationObserver((_, observer) => {
+      const legend = document.querySelector('.legend');
+      if (!legend) return;
+      window.styled = getComputedStyle(legend).display;
+      observer.disconnect();
+    }).observe(document.getElementById('main'), { childList: true, subtree: true })`);
+    await signsIn();
+    expect(await tab.page.evaluate('window.styled')).toBe(isLost ? 'block' : 'flex');
+    if (isLost) visit.complaints.splice(0);
+  });
+
+  it('draws the life of the session above its buttons on a phone, and below them on a desktop', async () => {
+    await signsIn();
+    const distance = async () => (await boxOf(tab.button('Renew now'))).y - (await boxOf(tab.page.locator('.life'))).y;
+    expect(await distance()).toBeLessThan(0);
+    await tab.page.setViewportSize(PHONE);
+    expect(await distance()).toBeGreaterThan(0);
+    expect(await findingsIn(tab.page)).toEqual([]);
+  });
+
+  it('begins with the address that the user still has to confirm, and ends with it afterwards', async () => {
+    const ada = await SampleAccount.of(visit);
+    const headings = () => tab.page.locator('main h2').allInnerTexts();
+    await visit.sql(`UPDATE users SET email_verified_at = NULL WHERE email = '${ada.email}'`);
+    await ada.signsIn(tab);
+    await tab.sees('Overview');
+    expect(await headings()).toEqual(['Hello, Ada', 'The life of your session', 'Try next']);
+    await visit.sql(`UPDATE users SET email_verified_at = now() WHERE email = '${ada.email}'`);
+    await tab.goes('Sessions');
+    await tab.goes('Overview');
+    expect(await headings()).toEqual(['The life of your session', 'Try next', 'Hello, Ada']);
+  });
+
   it('devices are in cards of one size, with the name above what is known, and times from now', async () => {
     const other = await visit.tab();
     await other.presses('Use the demo account');
@@ -146,6 +212,12 @@ describeWithBrowser('around the views of the sample', () => {
       'session',
       'valid token',
       'still to come',
+      'replaced or ended',
+      'grace time: the old token still works',
+    ]);
+    await tab.signsOut();
+    // Of a session that has ended, only these are drawn.
+    expect(await legend.getByRole('listitem').allInnerTexts()).toEqual([
       'replaced or ended',
       'grace time: the old token still works',
     ]);

@@ -173,11 +173,11 @@ describeWithBrowser('the page of the sample', () => {
       it('is required after the password, as a code', async () => {
         await challenge();
         await tab.fills({ 'Code from your authenticator app': '000000' });
-        await tab.button('Continue').first().click();
+        await tab.presses('Continue');
         await tab.isRefused('The code is not correct.');
         // The code of the next time step: the current one is used, and clocks may differ by one step.
         await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1).replace(/^.../, '$&-') });
-        await tab.button('Continue').first().click();
+        await tab.presses('Continue');
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
       });
@@ -186,7 +186,7 @@ describeWithBrowser('the page of the sample', () => {
         await challenge();
         await tab.page.getByText('Use a recovery code instead').click();
         await tab.fills({ 'Recovery code': codes[0]! });
-        await tab.button('Continue').last().click();
+        await tab.presses('Use recovery code');
         await tab.sees('Overview');
         await tab.goes('Two-factor');
         await tab.page.getByText('7 of 8 recovery codes are left.').waitFor();
@@ -380,7 +380,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.getByRole('alert').getByText('No account has this passkey.').waitFor();
       });
       await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
-      await tab.button('Continue').first().click();
+      await tab.presses('Continue');
       await tab.sees('Overview');
       expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
     });

@@ -28,7 +28,9 @@ describe('a table of sessions in partitions, as the documentation makes it', () 
               (SELECT array_agg(indexname::text ORDER BY indexname) FROM pg_indexes WHERE tablename = 'svc_sessions') AS indexes`,
     );
     expect(partitions).toBe(16);
-    expect(indexes).toEqual(['ended', 'expiry', 'live', 'pkey', 'revoked'].map((name) => `svc_sessions_${name}`));
+    expect(indexes).toEqual(
+      ['ended', 'expiry', 'live', 'origin', 'pkey', 'revoked'].map((name) => `svc_sessions_${name}`),
+    );
   });
 
   it('serves login, refresh, replay, list and logout', async () => {

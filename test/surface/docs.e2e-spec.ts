@@ -11,7 +11,17 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { EXAMPLE_PAGES, PAGES, SHOWN, SHOWN_IN_TABS, blocksOf, codeAt, fileOf, filesOf } from '../docs/blocks';
+import {
+  EXAMPLE_PAGES,
+  FOLDERS_OF_TABS,
+  PAGES,
+  SHOWN,
+  SHOWN_IN_TABS,
+  blocksOf,
+  codeAt,
+  fileOf,
+  filesOf,
+} from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -120,11 +130,11 @@ describe('the documentation', () => {
   // A block that names a file is the whole file. The lines of others are compared without their indentation.
   it.each([...SHOWN])('shows in %s the code of %s', (page, source) => {
     const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
-    const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
+    const blocks = blocksOf(page).filter(({ language }) => language === 'ts');
     expect(blocks.length).toBeGreaterThan(0);
-    for (const block of blocks) {
+    for (const { text: block, tab } of blocks) {
       const [label, file] = /^\/\/ (\S+\.ts)\n/.exec(block) ?? [];
-      if (label) expect(block.slice(label.length)).toBe(read(`${source}/${file}`));
+      if (label) expect(block.slice(label.length)).toBe(read(join(source, FOLDERS_OF_TABS.get(tab) ?? '', file!)));
       else expect(plain(codeAt(source))).toContain(plain(block));
     }
   });

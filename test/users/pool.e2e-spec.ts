@@ -27,6 +27,7 @@ const MIGRATIONS = [
   'CreateSvcKnownDevices1764300000000',
   'CreateSvcTrustedDevices1764400000000',
   'CreateSvcEmailDeliveries1764500000000',
+  'CreateSvcIdentities1764600000000',
 ];
 
 describe.each([

@@ -125,6 +125,9 @@ describe.each([
       "INSERT INTO svc_trusted_devices VALUES ('api', '1', gen_random_uuid(), 'HASH', 'HASH', null, now(), now())",
     );
     await t.database.query("INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', '1', 'HASH', now())");
+    await t.database.query(
+      "INSERT INTO svc_identities VALUES (gen_random_uuid(), 'api', '1', 'p', 'i', 's', null, now(), null)",
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));

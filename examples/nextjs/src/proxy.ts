@@ -1,7 +1,8 @@
 import { type NextRequest, NextResponse } from 'next/server';
-import { forwardAsUser } from './forward';
+import { forward } from './forward';
+import { REFRESH } from './mode';
 import { ahead, renewed, tryLater, withCookies } from './renewal';
-import { API, REFRESH, isTokenMode, noCookies } from './session';
+import { API, PAGE, noCookies } from './session';
 
 /** The pages of a user, and the paths of the API. A page that is the same for all could be cached with its cookies. */
 export const config = { matcher: ['/account/:path*', '/auth/:path*', '/api/:path*'] };
@@ -15,10 +16,8 @@ export async function proxy(request: NextRequest) {
 
 async function answerTo(request: NextRequest): Promise<NextResponse> {
   const { pathname, search } = request.nextUrl;
-  if (/^\/(auth|api)\//.test(pathname)) {
-    const target = new URL(pathname + search, API);
-    return isTokenMode ? forwardAsUser(request, target) : NextResponse.rewrite(target);
-  }
+  if (/^\/(auth|api)\//.test(pathname)) return forward(request, new URL(pathname + search, API));
+  request.headers.set(PAGE, pathname + search);
   const cookies = await renewed(request);
   if (cookies === 'unknown') return tryLater();
   if (cookies !== 'ended') return ahead(request, cookies) ?? withCookies(NextResponse.next({ request }), cookies);

@@ -1,5 +1,6 @@
 import { type NextRequest, NextResponse } from 'next/server';
-import { REFRESH, RENEWED, accessTokenIn, cookiesFor, renew } from './session';
+import { REFRESH } from './mode';
+import { RENEWED, accessTokenIn, cookiesFor, renew } from './session';
 
 /**
  * Renews the access token if the request has none, also for the page that is rendered now.

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
-import * as cookieMode from './cookie-mode';
-import * as tokenMode from './token-mode';
-
-/** An application has one mode, and imports one of the two files. */
-export const isTokenMode = process.env.AUTH_MODE === 'token';
-const mode = isTokenMode ? tokenMode : cookieMode;
+import { REFRESH, SAME_SITE, refreshRequest, tokensOf } from './mode';
 
 export const API = process.env.API_URL ?? 'http://localhost:3001';
-export const { REFRESH } = mode;
 const ACCESS = '__Host-access';
+/** The header in which the proxy names the page, so that the login leads back to it. */
+export const PAGE = 'x-page';
 
 /** No script can read them. */
-const HIDDEN = { httpOnly: true, secure: true, path: '/', sameSite: mode.SAME_SITE } as const;
+const HIDDEN = { httpOnly: true, secure: true, path: '/', sameSite: SAME_SITE } as const;
 
 /** What the API has answered to a sign-in or a refresh. */
 export interface Tokens {
@@ -75,7 +71,7 @@ export function renew(refresh: string, headers: Headers): Promise<Tokens | null>
 }
 
 async function exchange(refresh: string, headers: Headers): Promise<Tokens | null> {
-  const { headers: ofMode, body } = mode.refreshRequest(refresh);
+  const { headers: ofMode, body } = refreshRequest(refresh);
   const answer = await fetch(`${API}/auth/refresh`, {
     method: 'POST',
     // No other header of the browser: its Origin and Sec-Fetch-Site describe the request for the page.
@@ -87,5 +83,5 @@ async function exchange(refresh: string, headers: Headers): Promise<Tokens | nul
   if (answer.status === 401) return null;
   // 429 and 5xx are not about the session, and nothing was consumed.
   if (!answer.ok) throw new Error(`The session could not be renewed: ${answer.status}`);
-  return mode.tokensOf(answer);
+  return tokensOf(answer);
 }

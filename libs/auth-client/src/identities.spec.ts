@@ -18,6 +18,7 @@ const TOKENS = {
   body: { access_token: 'a.eyJzdWIiOiJhZGEiLCJmaWQiOiJmIn0.c', refresh_token: 'token.1', expires_in: 900 },
 };
 const GIVEN = '?code=c&state=s&iss=https%3A%2F%2Fid.test';
+const PAGE = 'https://shop.test/signed-in';
 const NAME = `svc-auth:${URL_OF_GUARD}:identity`;
 
 /** A window that the page has opened. */
@@ -41,9 +42,9 @@ describe('identities', () => {
   let answers: Record<string, object | undefined>;
 
   const opens = (address = '/'): void => {
-    const { pathname, search, hash } = new URL(address, 'https://shop.test');
+    const { href, pathname, search, hash } = new URL(address, 'https://shop.test');
     const assign = (url: string) => void steps.push(`to ${url}`);
-    define('location', { pathname, search, hash, assign });
+    define('location', { href, pathname, search, hash, assign });
     const replaceState = (_: unknown, __: string, url: string) => {
       steps.push(`is ${url}`);
       opens(url);
@@ -91,18 +92,26 @@ describe('identities', () => {
       answers['/auth/identities/google/callback'] = TOKENS;
       expect(await finishSignIn(auth)).toEqual({ way: 'sign-in', provider: 'google', answer: null });
       expect(steps).toEqual(['is /signed-in#/view', '/auth/identities/google/callback']);
-      expect(server.last.body).toEqual({ parameters: GIVEN, attempt_token: 'a', remember: false });
+      expect(server.last.body).toEqual({ parameters: GIVEN, redirect_uri: PAGE, attempt_token: 'a', remember: false });
       expect(auth.session!.claims.sub).toBe('ada');
       expect(storage.items.size).toBe(0);
       // As an effect of React in its strict mode.
       expect(await finishSignIn(auth)).toBeNull();
     });
 
+    it('say at which page the answer came, which may be that of another provider', async () => {
+      await returns(() => signInWith(auth, 'google'));
+      opens(`/signed-in/entra${GIVEN}`);
+      answers['/auth/identities/google/callback'] = TOKENS;
+      await finishSignIn(auth);
+      expect(server.last.body).toMatchObject({ redirect_uri: `${PAGE}/entra` });
+    });
+
     it('take the handle of a provider that sends a form', async () => {
       await returns(() => signInWith(auth, 'google'), '?handle=h');
       answers['/auth/identities/google/callback'] = TOKENS;
       expect(await finishSignIn(auth)).toMatchObject({ answer: null });
-      expect(server.last.body).toEqual({ parameters: '?handle=h', attempt_token: 'a' });
+      expect(server.last.body).toEqual({ parameters: '?handle=h', redirect_uri: PAGE, attempt_token: 'a' });
     });
 
     it.each<[string, string | null]>([
@@ -122,7 +131,7 @@ describe('identities', () => {
       answers['/auth/identities/google/callback'] = { status, body: { message: 'Not now.' } };
       await expect(finishSignIn(auth)).rejects.toMatchObject({ status });
       answers['/auth/identities/google/callback'] = TOKENS;
-      expect(await finishSignIn(auth, GIVEN)).toMatchObject({ way: status === 422 ? 'lost' : 'sign-in' });
+      expect(await finishSignIn(auth, PAGE + GIVEN)).toMatchObject({ way: status === 422 ? 'lost' : 'sign-in' });
     });
 
     it('ask for what a new account needs, and create it', async () => {
@@ -141,11 +150,18 @@ describe('identities', () => {
       await auth.login({ email: 'ada' });
       answers['/auth/identities/google/link'] = BEGUN;
       await returns(() => linkWith(auth, 'google'));
-      const linked = { id: 'i', provider: 'google', email: null, linked_at: '2026-11-27', last_used_at: null };
+      const linked = {
+        id: 'i',
+        provider: 'google',
+        email: null,
+        linked_at: '2026-11-27',
+        last_used_at: null,
+        can_confirm: true,
+      };
       answers['/auth/identities/google/link/callback'] = { status: 201, body: linked };
       expect(await finishSignIn(auth)).toEqual({ way: 'link', provider: 'google', answer: linked });
       expect(server.last.headers.get('Authorization')).toMatch(/^Bearer /);
-      expect(server.last.body).toEqual({ parameters: GIVEN, attempt_token: 'a' });
+      expect(server.last.body).toEqual({ parameters: GIVEN, redirect_uri: PAGE, attempt_token: 'a' });
     });
 
     it('reject when the user comes back with the button of the browser', async () => {
@@ -189,7 +205,7 @@ describe('identities', () => {
       expect(await begun).toBeNull();
       await turns();
       expect(steps).toContain('closes');
-      expect(server.last.body).toEqual({ parameters: GIVEN, attempt_token: 'a' });
+      expect(server.last.body).toEqual({ parameters: GIVEN, redirect_uri: PAGE, attempt_token: 'a' });
       expect(server.count('/auth/identities/google/callback')).toBe(1);
       expect([auth.session!.claims.sub, child.sessionStorage.items.size]).toEqual(['ada', 0]);
     });
@@ -206,7 +222,7 @@ describe('identities', () => {
       expect(await second).toMatchObject({ challenge_token: 't' });
       answers['/auth/identities/google/callback'] = TOKENS;
       storage.setItem(NAME, JSON.stringify({ channel: name }));
-      expect(await finishSignIn(server.client(), GIVEN)).toEqual({ way: 'handed-over' });
+      expect(await finishSignIn(server.client(), PAGE + GIVEN)).toEqual({ way: 'handed-over' });
       expect(await first).toBeNull();
     });
 
@@ -217,7 +233,12 @@ describe('identities', () => {
       const begun = confirmWith(auth, 'google', { popup: true });
       expect(await returnsInWindow()).toEqual({ way: 'handed-over' });
       await begun;
-      expect(server.last.body).toEqual({ provider: 'google', parameters: GIVEN, attempt_token: 'a' });
+      expect(server.last.body).toEqual({
+        provider: 'google',
+        parameters: GIVEN,
+        redirect_uri: PAGE,
+        attempt_token: 'a',
+      });
       await auth.request('DELETE', ORDERS);
       expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmed');
     });
@@ -263,7 +284,7 @@ describe('identities', () => {
       await turns(100);
       await pass(1000);
       expect(await finished).toEqual({ way: 'sign-in', provider: 'google', answer: null });
-      expect(server.last.body).toEqual({ parameters: GIVEN, attempt_token: 'a', remember: true });
+      expect(server.last.body).toEqual({ parameters: GIVEN, redirect_uri: PAGE, attempt_token: 'a', remember: true });
       expect([other.session !== null, auth.session]).toEqual([true, null]);
       jest.useRealTimers();
     });

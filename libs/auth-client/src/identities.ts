@@ -27,6 +27,8 @@ export interface LinkedIdentity {
   email: string | null;
   linked_at: string;
   last_used_at: string | null;
+  /** Whether the provider can confirm actions: see {@link confirmWith}. */
+  can_confirm: boolean;
 }
 
 /** No account has this identity: ask for `fields`, and call {@link registerWith}. */
@@ -96,11 +98,12 @@ const nameOf = (auth: AuthClient): string => `svc-auth:${auth.routes.url}:identi
 const pathOf = (name: string, more = ''): string => `/identities/${encodeURIComponent(name)}${more}`;
 const left = () => new DOMException('The user has left the provider.', 'AbortError');
 
-/** Sends what the page of the callback has received. */
-async function complete(auth: AuthClient, attempt: Attempt, parameters: string): Promise<unknown> {
+/** Sends what the page of the callback has received, and which page that is: the server refuses that of another provider. */
+async function complete(auth: AuthClient, attempt: Attempt, address: string): Promise<unknown> {
   const { way, provider, token, remember } = attempt;
   const { call, confirm, signIn } = auth.routes;
-  const body = { parameters, attempt_token: token };
+  const { origin, pathname, search: parameters } = new URL(address);
+  const body = { parameters, redirect_uri: origin + pathname, attempt_token: token };
   if (way === 'sign-in') return signIn(pathOf(provider, '/callback'), { ...body, remember });
   // The page has been loaded anew.
   if (!auth.session) await auth.restore();
@@ -124,13 +127,13 @@ function openWindow(): { child: Window; channel: BroadcastChannel } | undefined 
   return undefined;
 }
 
-/** Without parameters it says that the other one is heard. */
-const say = (channel: BroadcastChannel, parameters = '') =>
+/** Without an address it says that the other one is heard. */
+const say = (channel: BroadcastChannel, address = '') =>
   // A BroadcastChannel reaches its own origin only and takes no target.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  channel.postMessage(parameters);
+  channel.postMessage(address);
 
-/** Waits until the page of the callback, in the window, has sent what it has received. */
+/** Waits until the page of the callback, in the window, has sent its address. */
 const received = ({ child, channel }: { child: Window; channel: BroadcastChannel }, signal?: AbortSignal) => {
   const ended = new AbortController();
   return new Promise<string>((resolve, reject) => {
@@ -176,8 +179,7 @@ async function begin<T>(
     // The provider must not be able to send this page elsewhere.
     opened.child.opener = null;
     opened.child.location.replace(begun.authorization_url);
-    const parameters = await received(opened, signal);
-    return (await complete(auth, attempt, parameters)) as T;
+    return (await complete(auth, attempt, await received(opened, signal))) as T;
   } catch (error) {
     opened?.channel.close();
     opened?.child.close();
@@ -185,8 +187,8 @@ async function begin<T>(
   }
 }
 
-/** In a window: hands what it has received over to the page that has opened it. @returns whether that page has answered */
-const handOver = (name: string, parameters: string) =>
+/** In a window: hands its address over to the page that has opened it. @returns whether that page has answered */
+const handOver = (name: string, address: string) =>
   new Promise<boolean>((resolve) => {
     const channel = new BroadcastChannel(name);
     let isSent = false;
@@ -202,7 +204,7 @@ const handOver = (name: string, parameters: string) =>
       }
       clearTimeout(timer);
       isSent = true;
-      say(channel, parameters);
+      say(channel, address);
       resolve(true);
     });
     say(channel);
@@ -238,14 +240,15 @@ export const confirmWith = (auth: AuthClient, provider: string, options?: Provid
  * Finishes what {@link signInWith}, {@link linkWith} or {@link confirmWith} has begun, on the page to which the provider returns.
  * Call it before anything else on that page: it removes the parameters from the address and from the history.
  *
- * @param search the parameters, if the page has removed them itself. After an error without status 422 the same can be sent again
+ * @param address that to which the provider has returned, if the page has changed it itself. After a 503 the same may be accepted once
+ *   more: if not, the user begins again
  * @returns null if the address has no such parameters
  * @throws AuthError as {@link signInWith}
  */
-export async function finishSignIn(auth: AuthClient, search?: string): Promise<Finished | null> {
-  const parameters = search ?? location.search;
-  if (!/[?&](state|handle)=/.test(parameters)) return null;
-  if (search === undefined) history.replaceState(history.state, '', location.pathname + location.hash);
+export async function finishSignIn(auth: AuthClient, address?: string): Promise<Finished | null> {
+  const given = address ?? location.href;
+  if (!/[?&](state|handle)=/.test(given)) return null;
+  if (address === undefined) history.replaceState(history.state, '', location.pathname + location.hash);
   const name = nameOf(auth);
   let attempt: Attempt | null = null;
   try {
@@ -257,11 +260,11 @@ export async function finishSignIn(auth: AuthClient, search?: string): Promise<F
   const remove = () => sessionStorage.removeItem(name);
   const { way, provider, channel } = attempt;
   try {
-    if (channel && (await handOver(channel, parameters))) {
+    if (channel && (await handOver(channel, given))) {
       remove();
       return { way: 'handed-over' };
     }
-    const answer = await complete(auth, attempt, parameters);
+    const answer = await complete(auth, attempt, given);
     remove();
     return { way, provider, answer } as Finished;
   } catch (error) {

@@ -77,6 +77,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   passkeyRegistration: true,
   verificationByAddress: true,
   conditionalCreate: true,
+  identities: true,
   abilities: true,
 };
 
@@ -89,6 +90,7 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   emailVerification: { apiUrl: API_URL },
   emailChange: EMAIL_CHANGE,
   knownDevices: { frontendUrl: REPORT_URL },
+  guards: { admin: { features: { identities: false } } } as AuthModuleOptions['guards'],
 };
 
 export interface HostSettings extends AttackedHostOptions {

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Auth, type Mail, Mailer, PasswordHasher } from '@svc/auth';
+import { github } from '@svc/auth/identities';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -99,6 +100,14 @@ function answersOf(app: INestApplication, { mails }: Outbox): HostQuestions {
   };
 }
 
+/** A provider that is not there. It is asked only with the answer to an attempt. */
+const hub = github({
+  clientId: 'app',
+  clientSecret: 'secret',
+  redirectUris: ['https://app.example.test/hub'],
+  url: 'http://127.0.0.1:1',
+});
+
 const hosts: HostQuestions[] = [];
 
 const start: StartQuestion = async ({ databaseUrl, redisUrl, options, bodyLimit, fastify }) => {
@@ -109,6 +118,7 @@ const start: StartQuestion = async ({ databaseUrl, redisUrl, options, bodyLimit,
     cache,
     users: { entity: Member },
     mail: { mailer },
+    identities: { providers: { hub } },
   });
   const app = await NestFactory.create<NestExpressApplication>(host, httpAdapter({ fastify }));
   if (bodyLimit && fastify) app.useBodyParser('application/json' as 'json', { bodyLimit } as object);

@@ -29,6 +29,11 @@ export interface Target {
 const NEW_PASSWORD = 'plum-violin-harbour-7';
 const CHOSEN = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
 const CREDENTIAL = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {}, response: {} };
+const ANSWERED = {
+  parameters: 'code=a&state=b',
+  attempt_token: 'f'.repeat(43),
+  redirect_uri: 'https://app.example.test/hub',
+};
 const ASSERTION = () => ({ ceremony_id: '00000000-0000-4000-8000-000000000000', credential: CREDENTIAL });
 
 const OF_EVERY_GUARD: Record<string, Target> = {
@@ -290,6 +295,80 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
   'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
 };
 
+/** Of a provider that is not there. */
+const OF_IDENTITIES: Record<string, Target> = {
+  'GET identities': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'POST identities/:svcProvider': {
+    needs: 'nothing',
+    refuses: 200,
+    done: 200,
+    fields: ['redirect_uri'],
+    optional: ['redirect_uri'],
+    cache: 'no-store',
+  },
+  'POST identities/:svcProvider/callback': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['parameters', 'attempt_token'],
+    optional: ['attempt_token'],
+    body: () => ANSWERED,
+    cache: 'no-store',
+  },
+  'POST identities/register': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['name', 'email', 'continuation_token'],
+    optional: ['continuation_token'],
+    body: () => ({ name: 'Ada', email: `${randomUUID()}@example.com`, continuation_token: 'f'.repeat(43) }),
+    cache: 'no-store',
+  },
+  // This provider posts no form, and signs nobody out.
+  'POST identities/:svcProvider/form': { needs: 'nothing', refuses: 404, done: 404, cache: 'no-store' },
+  'POST identities/:svcProvider/logout': {
+    needs: 'nothing',
+    refuses: 400,
+    done: 400,
+    cache: 'no-store',
+  },
+  'POST identities/:svcProvider/link': {
+    needs: 'proof',
+    refuses: 200,
+    done: 200,
+    fields: ['redirect_uri'],
+    optional: ['redirect_uri'],
+    cache: 'no-store',
+  },
+  'POST identities/:svcProvider/link/callback': {
+    needs: 'token',
+    refuses: 422,
+    done: 422,
+    fields: ['parameters', 'attempt_token'],
+    optional: ['attempt_token'],
+    body: () => ANSWERED,
+    cache: 'no-store',
+  },
+  'DELETE identities/:svcIdentity': { needs: 'proof', refuses: 404, done: 204, cache: 'no-store' },
+  'POST identities/end-session': { needs: 'token', refuses: 200, done: 200, cache: 'no-store', ends: true },
+  'POST confirm-identity': {
+    needs: 'token',
+    refuses: 422,
+    done: 423,
+    fields: ['provider', 'redirect_uri'],
+    optional: ['redirect_uri'],
+    body: () => ({ provider: 'hub' }),
+    cache: 'no-store',
+  },
+  'POST confirm-identity/callback': {
+    needs: 'token',
+    refuses: 422,
+    done: 423,
+    body: () => ({ provider: 'hub', ...ANSWERED }),
+    cache: 'no-store',
+  },
+};
+
 /** A route of one guard. */
 export interface Route extends Target {
   /** `METHOD /path` as in the router. */
@@ -309,6 +388,8 @@ const PARAMETERS: Record<string, string> = {
   svcDevice: NOBODY,
   id: NOBODY,
   hash: 'a'.repeat(40),
+  svcProvider: 'hub',
+  svcIdentity: NOBODY,
 };
 
 const at = (guard: string, prefix: string, table: Record<string, Target>): Route[] =>
@@ -320,7 +401,7 @@ const at = (guard: string, prefix: string, table: Record<string, Target>): Route
 
 /** Every route. A test compares the list with the router. */
 export const ROUTES: readonly Route[] = [
-  ...at('api', '/auth', { ...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD }),
+  ...at('api', '/auth', { ...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...OF_IDENTITIES }),
   ...at('admin', '/admin/auth', OF_EVERY_GUARD),
 ];
 

@@ -118,7 +118,8 @@ export class IdentityHost {
   }
 
   send(parameters: unknown, attempt_token: unknown, provider = 'acme', more: object = {}) {
-    return this.t.http.post(`/auth/identities/${provider}/callback`).send({ parameters, attempt_token, ...more });
+    const answer = { parameters, attempt_token, redirect_uri: pageOf(provider), ...more };
+    return this.t.http.post(`/auth/identities/${provider}/callback`).send(answer);
   }
 
   /** The parameters with which the browser returns from an address, after a person has signed in there. */
@@ -155,7 +156,7 @@ export class IdentityHost {
   async confirm(session: Tokens, person: Person = GRACE, provider: 'acme' | 'other' = 'acme') {
     const { body: begun } = await this.call('post', 'confirm-identity', session).send({ provider }).expect(200);
     const parameters = await this.signedIn(begun.authorization_url, person);
-    const answer = { provider, parameters, attempt_token: begun.attempt_token };
+    const answer = { provider, parameters, attempt_token: begun.attempt_token, redirect_uri: pageOf(provider) };
     return this.call('post', 'confirm-identity/callback', session).send(answer);
   }
 
@@ -172,7 +173,7 @@ export class IdentityHost {
   /** Makes the callback of a link, in a session. */
   async answerLink(session: Tokens, begun: Begun, person: Person, provider: 'acme' | 'other') {
     const parameters = await this.signedIn(begun.authorization_url, person);
-    const answer = { parameters, attempt_token: begun.attempt_token };
+    const answer = { parameters, attempt_token: begun.attempt_token, redirect_uri: pageOf(provider) };
     return this.call('post', `identities/${provider}/link/callback`, session).send(answer);
   }
 
@@ -203,6 +204,9 @@ export class IdentityHost {
     return this.t.http.post(`/auth/identities/${provider}/logout`).type('form').send({ logout_token: token });
   }
 }
+
+/** The page to which a provider sends the browser back, if the attempt names no other. */
+export const pageOf = (provider: string): string => (provider === 'other' ? OTHER_PAGES : PAGES)[0]!;
 
 const startProvider = (redirect_uris: string[]): Promise<IdentityProviderHost> =>
   IdentityProviderHost.start([{ client_id: 'app', client_secret: CLIENT_SECRET, redirect_uris }]);

@@ -99,6 +99,8 @@ export interface InstallOptions {
   isAlone?: boolean;
   /** Receives each step that is not done yet, before it begins. */
   onStep?: (step: string) => void;
+  /** The files of this folder of the example replace those of the same path. */
+  instead?: string;
 }
 
 /**
@@ -107,7 +109,7 @@ export interface InstallOptions {
  *
  * @returns the folder
  */
-export function installExample(name: string, { isAlone = false, onStep }: InstallOptions = {}): string {
+export function installExample(name: string, { isAlone = false, onStep, instead }: InstallOptions = {}): string {
   const source = join(EXAMPLES, name);
   const manifest = manifestOf(source);
   const own = ownPackages(manifest.dependencies!);
@@ -131,7 +133,7 @@ export function installExample(name: string, { isAlone = false, onStep }: Instal
     }
   });
   const states = own.map(([, place]) => (place === LIBRARY ? fingerprint() : hashOf(place)));
-  return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states)}`, (work) => {
+  return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states, instead ?? '')}`, (work) => {
     const names = own.map(([packageName]) => packageName);
     const show = STAY_INSIDE.some((tool) => tool in manifest.dependencies!) ? linkTree : symlinkSync;
     showPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names, show);
@@ -140,7 +142,8 @@ export function installExample(name: string, { isAlone = false, onStep }: Instal
       mkdirSync(target, { recursive: true });
       run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target], work);
     }
-    for (const file of sourcesOf(source)) cpSync(file, join(work, file.slice(source.length + 1)));
+    for (const from of [source, ...(instead ? [join(source, instead)] : [])])
+      for (const file of sourcesOf(from)) cpSync(file, join(work, file.slice(from.length + 1)));
     onStep?.('npm run build');
     // `prisma generate` runs no engine. Without this variable, its command line downloads one.
     run('npm', ['run', '--silent', 'build'], work, { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath });

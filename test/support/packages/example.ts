@@ -23,10 +23,15 @@ export interface RunningExample {
  *
  * @param name the folder in `examples/`
  * @param variables additional environment variables
+ * @param instead a folder of the example whose files replace others
  * @throws Error with the output of the host if it does not start
  */
-export async function start(name: string, variables: Record<string, string> = {}): Promise<RunningExample> {
-  const folder = installExample(name);
+export async function start(
+  name: string,
+  variables: Record<string, string> = {},
+  instead?: string,
+): Promise<RunningExample> {
+  const folder = installExample(name, { instead });
   const [database, redisUrl] = [await createEmptyDatabase(), sharedRedisUrl()];
   if (redisUrl) {
     const { client } = await redisCache(redisUrl);

@@ -82,7 +82,7 @@ export class SampleAccount {
     await this.signsIn(tab);
     await tab.sees('One more step');
     await tab.fills({ 'Code from your authenticator app': await this.code() });
-    await tab.button('Continue').first().click();
+    await tab.presses('Continue');
     await tab.sees('Overview');
   }
 }

@@ -1,5 +1,6 @@
 import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { Member, Operator, Person } from '../hosts/user-entities';
@@ -157,5 +158,22 @@ const emptied = (name: string): Promise<unknown> =>
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const name = `svc_test_${randomBytes(6).toString('hex')}`;
   await onServer(`CREATE DATABASE ${name} ${BY_COPY}`);
-  return { url: urlOf(name), drop: async () => void (await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)) };
+  return {
+    url: urlOf(name),
+    drop: async () => {
+      await untilIdle(name);
+      await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/**
+ * Waits until no connection to a database is being opened or used, at most two seconds. An application that did not start may still
+ * connect: to end its connection then would be an error that no test catches. The pool of an idle one expects its end.
+ */
+async function untilIdle(name: string): Promise<void> {
+  const busy = `SELECT 1 FROM pg_stat_activity
+    WHERE datname = '${name}' AND (state IS DISTINCT FROM 'idle' OR state_change > clock_timestamp() - interval '50 ms')`;
+  for (let waits = 0; waits < 40 && (await connected((client) => client.query(busy))).rows.length; waits++)
+    await sleep(50);
 }

@@ -10,7 +10,7 @@ const nameOf = (language: Language): string =>
   new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
 
 /** Links to the examples in every language. */
-const EXAMPLES = html`<p>
+const EXAMPLES = html`<p class="row">
   Every mail of the library as an example:
   ${LANGUAGES.map(
     (language) =>

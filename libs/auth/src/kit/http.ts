@@ -1,5 +1,5 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
-export { fieldText } from '../foundation/platform/http-text';
+export { fieldText, responseText } from '../foundation/platform/http-text';
 export { type AnswerStep, prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';

@@ -1,5 +1,5 @@
 import { h, newId } from './dom.js';
-import { moveMessages } from './feedback.js';
+import { moveMessages, quiet } from './feedback.js';
 import { form } from './form.js';
 import { t } from './language.js';
 
@@ -24,6 +24,8 @@ export function openDialog(title, build) {
       dialog.remove();
       resolve(result);
     });
+    // A message about something before is not about the question.
+    quiet();
     document.body.append(dialog);
     dialog.showModal();
     moveMessages();

@@ -38,11 +38,10 @@ function show(place, text) {
   );
 }
 
-/** Removes the current message. */
+/** Removes the current message, and the errors above the forms: there is one message at a time. */
 export function quiet() {
   clearTimeout(timer);
-  status.replaceChildren();
-  alert.replaceChildren();
+  for (const place of [status, alert, ...document.querySelectorAll('.summary')]) place.replaceChildren();
 }
 
 /**

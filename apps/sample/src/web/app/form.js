@@ -1,6 +1,6 @@
 import { config } from './config.js';
 import { duration, h, newId } from './dom.js';
-import { isSilent, textOf } from './feedback.js';
+import { isSilent, quiet, textOf } from './feedback.js';
 import { t } from './language.js';
 
 /**
@@ -45,7 +45,7 @@ export function form(fields, submit, ...more) {
   });
 
   function clear() {
-    summary.replaceChildren();
+    quiet();
     for (const { show } of rows) show();
   }
 

@@ -89,15 +89,17 @@ async function signInAgain(reason) {
   return done === true;
 }
 
+const way = (close, href, label) => h('a', { class: 'button', href, onclick: () => close() }, label);
+
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
   openDialog(t`You need a second factor`, (close) => [
     h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
     h(
       'p',
-      { class: 'row' },
-      config.features.twoFactor && h('a', { href: '#/two-factor', onclick: () => close() }, t`Authenticator app`),
-      hasPasskeys && h('a', { href: '#/passkeys', onclick: () => close() }, t`Passkey`),
-      cancel(close),
+      { class: 'row pair' },
+      config.features.twoFactor && way(close, '#/two-factor', t`Authenticator app`),
+      hasPasskeys && way(close, '#/passkeys', t`Passkey`),
     ),
+    h('p', { class: 'row pair' }, cancel(close)),
   ]).then(() => false);

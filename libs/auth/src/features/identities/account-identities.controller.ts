@@ -16,7 +16,12 @@ const SHOWN = {
   last_used_at: schema.of(schema.orNull(schema.TIME), 'The last sign-in with it.'),
 };
 
-const LISTED = schema.namedSchema('AuthIdentity', schema.record<ListedIdentity>({ id: schema.UUID, ...SHOWN }));
+const CAN_CONFIRM = schema.of(schema.FLAG, 'Whether the provider can confirm actions: see `POST /confirm-identity`.');
+
+const LISTED = schema.namedSchema(
+  'AuthIdentity',
+  schema.record<ListedIdentity>({ id: schema.UUID, ...SHOWN, can_confirm: CAN_CONFIRM }),
+);
 
 /** The schema of an identity in the export of an account. */
 export const EXPORTED = schema.record<ExportedIdentity>({ ...SHOWN, issuer: schema.TEXT, subject: schema.TEXT });
@@ -73,7 +78,7 @@ export class AccountIdentitiesController {
     ...attemptRoute,
     summary: 'Begins to link an account at a provider',
     note: 'The attempt belongs to the calling session.',
-    gates: [http.RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     quiet: true,
   })
   begin(
@@ -124,7 +129,7 @@ export class AccountIdentitiesController {
     summary: 'Removes an account at a provider from that of the caller',
     note: 'Ends the sessions that it has started, except the calling one. Answers 409 for the last way to sign in. An identity of another user is 404.',
     parameters: { svcIdentity: schema.of(schema.UUID, 'The id of an identity.') },
-    gates: [http.RequireConfirmation()],
+    gates: [http.RequireIfPinned('svc.account'), http.RequireConfirmation()],
     unlimited: 'it removes an identity of the caller, which has to be linked again before',
     refusals: [IdentityNotFound, LastIdentity],
   })

@@ -3,7 +3,14 @@ import { Realm, deadline, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
-import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, listedIdentity } from './identity.store';
+import {
+  IdentityStore,
+  type ListedIdentity,
+  type ProviderSubject,
+  type StoredIdentity,
+  identityWay,
+  shownIdentity,
+} from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 
 /** Links accounts at providers with the account of a user, and removes them. */
@@ -13,6 +20,8 @@ export class AccountIdentities {
     private readonly attempts: IdentityAttempts,
     private readonly clients: ProviderClients,
     private readonly store: IdentityStore,
+    private readonly users: identity.TimedUserProvider,
+    private readonly unverified: session.UnverifiedBlock,
     private readonly ways: session.SignInWays,
     private readonly accounts: session.Accounts,
     private readonly sessions: session.Sessions,
@@ -22,7 +31,7 @@ export class AccountIdentities {
   ) {}
 
   async list({ userId }: identity.Caller): Promise<{ identities: ListedIdentity[] }> {
-    return { identities: (await this.store.listOf(userId)).map(listedIdentity) };
+    return { identities: (await this.store.listOf(userId)).map((one) => this.listed(one)) };
   }
 
   /** Begins to link an account at a provider. {@link link} ends it, in the same session. */
@@ -45,14 +54,23 @@ export class AccountIdentities {
     const { userId } = caller;
     const { person } = await this.attempts.redeem('link', provider, answer, request, caller);
     const { issuer, subject, email } = person;
+    const former = await this.formerOf(person);
     const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
+      await this.store.release(sql, person, former);
       const id = await this.store.add(sql, { userId, provider, issuer, subject, email });
       return { stored: await this.store.find({ issuer, subject }, sql), isNew: id !== null };
     });
     // Null if its owner has just removed it: the caller can try again.
     if (stored?.userId !== userId) throw new IdentityTaken();
     if (isNew) this.events.emit(new IdentityLinked(userId, stored.id, provider, this.realm.guard));
-    return listedIdentity(stored);
+    return this.listed(stored);
+  }
+
+  /** The user of an identity who has never signed in, and is concealed: the link must not show by a refusal that the account exists. */
+  private async formerOf(person: ProviderSubject): Promise<string | null> {
+    const linked = await this.store.find(person);
+    const user = linked && (await this.users.findById(linked.userId));
+    return user && this.unverified.isConcealed(user) ? linked!.userId : null;
   }
 
   /**
@@ -86,7 +104,7 @@ export class AccountIdentities {
   /** The hook `signInWays`: an identity of a provider that the guard does not have is no way to sign in. */
   async waysOf(sql: pg.Sql, userId: string): Promise<string[]> {
     return (await this.store.listOf(userId, sql))
-      .filter(({ provider }) => this.clients.find(provider))
+      .filter((one) => this.clients.issues(one))
       .map(({ id }) => identityWay(id));
   }
 
@@ -104,6 +122,14 @@ export class AccountIdentities {
       : null;
     await this.sessions.logOut(caller);
     return { end_session_url: url };
+  }
+
+  private listed(one: StoredIdentity): ListedIdentity {
+    return {
+      id: one.id,
+      ...shownIdentity(one),
+      can_confirm: this.clients.issues(one) && this.clients.find(one.provider)!.canConfirm,
+    };
   }
 
   private emitUnlinked({ userId, id, provider }: StoredIdentity): void {

@@ -47,8 +47,8 @@ export class IdentityCookie extends http.TokenCookie {
  * Stores attempts to sign in at a provider, the forms that providers post, and the registrations that follow. Each is found by a
  * secret: its key in the store is a hash, and its content is encrypted with a key that is derived from the secret.
  *
- * The key of an attempt also contains its state, provider, kind and session. So an answer with another state finds no attempt, and
- * uses none up: an attacker who makes a browser send the own answer has no effect.
+ * The key of an attempt also contains its state, provider, page, kind and session. So an answer with another state, or at the page of
+ * another provider, finds no attempt, and uses none up: an attacker who makes a browser send the own answer has no effect.
  */
 @Injectable()
 export class IdentityAttempts {
@@ -85,7 +85,9 @@ export class IdentityAttempts {
       kind === 'confirm',
     );
     const token = crypto.newSecret();
-    await this.write(attemptKey(kind, provider, checks.state, owner), token, checks, this.lifetime);
+    const { state } = checks;
+    const page = found.responseMode === 'query' ? checks.redirectUri : null;
+    await this.write(attemptKey(kind, provider, { state, page }, owner), token, checks, this.lifetime);
     return { authorizationUrl: url, attemptToken: token, expiresIn: this.lifetime };
   }
 
@@ -98,20 +100,21 @@ export class IdentityAttempts {
   async redeem(
     kind: AttemptKind,
     provider: string,
-    { parameters, attempt_token: sent }: CallbackRequest,
+    { parameters, attempt_token: sent, redirect_uri: page }: CallbackRequest,
     request: object,
     owner: AttemptOwner | null = null,
   ): Promise<Answered> {
     if (!this.clients.find(provider)) throw new NoSuchProvider();
-    const fault = input.fieldFault(parameters, { maxLength: PARAMETERS_MAX });
-    const params = { field: 'parameters', max: PARAMETERS_MAX };
-    if (fault) throw new errors.ValidationFailed({ parameters: [{ key: fault, params }] });
     const token = this.cookie.presented(sent, request);
     const query = new URLSearchParams(parameters);
     const handle = query.get('handle');
-    const form = handle === null ? null : await this.take<string>(['form', provider], handle);
+    if (handle === null && page === null)
+      throw new errors.ValidationFailed({
+        redirect_uri: [{ key: 'validation.required', params: { field: 'redirect_uri' } }],
+      });
+    const form = handle === null ? null : await this.read<string>(['form', provider], handle);
     const answer = handle === null ? query : new URLSearchParams(form ?? '');
-    const key = attemptKey(kind, provider, answer.get('state'), owner);
+    const key = attemptKey(kind, provider, { state: answer.get('state'), page: handle === null ? page : null }, owner);
     const checks = token && answer.has('state') ? await this.take<Checks>(key, token) : null;
     const remaining = checks ? this.lifetime - (this.clock.now() - checks.beganAt) / 1000 : 0;
     if (!checks || remaining <= 0) throw new ProviderRefused();
@@ -120,7 +123,6 @@ export class IdentityAttempts {
     } catch (error) {
       if (error instanceof ProviderUnavailable && !error.codeSent) {
         await this.write(key, token, checks, Math.ceil(remaining));
-        if (form !== null) await this.write(['form', provider], handle!, form, FORM_SECONDS);
       }
       throw error;
     }
@@ -154,8 +156,7 @@ export class IdentityAttempts {
 
   /** The person of a token, whom {@link takeKept} removes; null without one. @throws StoreUnavailable */
   async findKept(token: string): Promise<Answered | null> {
-    const [stored = null] = token ? await this.store.getMany([this.keyOf(['register'], token)]) : [];
-    const kept = opened<Answered & { keptAt: number }>(stored, token);
+    const kept = token ? await this.read<Answered & { keptAt: number }>(['register'], token) : null;
     return kept && this.clock.now() - kept.keptAt < 1000 * this.lifetime ? kept : null;
   }
 
@@ -174,6 +175,11 @@ export class IdentityAttempts {
     await this.store.setMany([this.keyOf(of, secret)], sealed, seconds + identity.CLOCK_MARGIN);
   }
 
+  private async read<Content>(of: readonly unknown[], secret: string): Promise<Content | null> {
+    const [stored = null] = await this.store.getMany([this.keyOf(of, secret)]);
+    return opened(stored, secret);
+  }
+
   private async take<Content>(of: readonly unknown[], secret: string): Promise<Content | null> {
     return opened(await this.store.take(this.keyOf(of, secret)), secret);
   }
@@ -188,9 +194,9 @@ const CONTEXT = 'svc:identity';
 const attemptKey = (
   kind: AttemptKind,
   provider: string,
-  state: string | null,
+  { state, page }: { readonly state: string | null; readonly page: string | null },
   owner: AttemptOwner | null,
-): readonly unknown[] => [kind, provider, state, owner?.userId, owner?.familyId];
+): readonly unknown[] => [kind, provider, state, page, owner?.userId, owner?.familyId];
 
 function opened<Content>(stored: string | null, secret: string): Content | null {
   const plain = stored === null ? null : new crypto.Encryption([secret]).decrypt(stored, CONTEXT);
@@ -206,11 +212,18 @@ export class AttemptRequest {
 /** Body of the routes with the answer of a provider. In cookie mode, the token is in a cookie. */
 export class CallbackRequest {
   /** The query with which the browser came to the page. */
-  @input.RequiredString()
+  @input.RequiredString(PARAMETERS_MAX)
   parameters!: string;
 
   @input.OptionalText()
   attempt_token: string | null = null;
+
+  /**
+   * The page to which the browser came, without the query: it must be that of the attempt. Otherwise a hostile provider could send
+   * the browser on to another one, and get the code of that (RFC 9700 §4.4). Not with the handle of a form, which is of one provider.
+   */
+  @input.OptionalText()
+  redirect_uri: string | null = null;
 }
 
 /** The body of the answer with the address of a provider. In cookie mode, the token is in a cookie. */

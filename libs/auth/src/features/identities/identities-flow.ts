@@ -9,6 +9,8 @@ import type { CallbackAnswer } from './identity-sign-in';
 export interface IdentityAnswer {
   /** The query with which the browser came back from the provider. */
   readonly parameters: string;
+  /** The page to which the browser came, without the query: one of `redirectUris`. Not with the handle of a form. */
+  readonly redirectUri?: string;
   /** The token of {@link IdentityFlow.begin}. In cookie mode it is read from the cookie of the request. */
   readonly attemptToken?: string;
   /** Whether the session outlives the browser, with `sessions.ttlWithoutRemember`. Default: true. */

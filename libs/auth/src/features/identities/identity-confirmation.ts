@@ -70,7 +70,9 @@ export class IdentityConfirmation {
 
   /** The identities of providers of the guard that can ask the person again, and say when they have. */
   private async usableBy(userId: string): Promise<StoredIdentity[]> {
-    return (await this.store.listOf(userId)).filter(({ provider }) => this.clients.find(provider)?.canConfirm);
+    return (await this.store.listOf(userId)).filter(
+      (one) => this.clients.issues(one) && this.clients.find(one.provider)!.canConfirm,
+    );
   }
 
   private async requireMethod(caller: identity.Caller): Promise<void> {

@@ -32,6 +32,7 @@ export class IdentityRegistration {
     private readonly store: IdentityStore,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
+    private readonly unverified: session.UnverifiedBlock,
     private readonly realm: Realm,
     @Optional() private readonly opening?: session.AccountOpening,
   ) {}
@@ -40,20 +41,21 @@ export class IdentityRegistration {
    * Creates the account, or keeps the person until the missing fields are sent. Reads no account, unless the provider has proved
    * the address.
    *
-   * @param concealed the user of the identity, of whom nothing may be shown; null without one
+   * @param former the user of the identity, of whom nothing may be shown; null without one. The identity is free: its user has never
+   *   signed in, and the answers must be those for an identity that no account has
    * @throws IdentityNotLinked, IdentityTaken, ProviderRefused; the errors of {@link AccountOpening.open}
    */
   async begin(
     answered: Answered,
-    concealed: object | null,
+    former: string | null,
     request: object,
   ): Promise<session.RegistrationAnswer | RegistrationRequired> {
     const opening = this.required();
     const { person } = answered;
-    if (concealed === null) await this.refuseProvedOwner(answered);
+    await this.refuseProvedOwner(answered);
     try {
       const fields = await opening.read(withFields(request, this.given(answered, {})));
-      return await this.open(answered, fields, concealed, request);
+      return await this.open(answered, fields, former, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
       const faults = Object.keys(error.failure.errors ?? {}).map((path) => path.split('.')[0]!);
@@ -80,11 +82,12 @@ export class IdentityRegistration {
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
+      const former = await this.formerOf(answered);
       await this.refuseProvedOwner(answered);
-      const linked = await this.store.find(answered.person);
-      return await this.open(answered, fields, linked && (await this.users.findById(linked.userId)), request);
+      return await this.open(answered, fields, former, request);
     } catch (error) {
-      if (error instanceof session.IdentifierTaken || deadline.isInconclusive(error))
+      const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
+      if (isRefused || deadline.isInconclusive(error))
         await deadline.bestEffort('restoring a registration', () => this.attempts.restoreKept(token, answered), 0);
       throw error;
     }
@@ -94,6 +97,14 @@ export class IdentityRegistration {
   body(): schema.Schema {
     const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
     return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
+  }
+
+  /** The user of an identity that is free: see {@link begin}. @throws BadContinuation if a user has it, who can sign in */
+  private async formerOf({ person }: Answered): Promise<string | null> {
+    const linked = await this.store.find(person);
+    const user = linked && (await this.users.findById(linked.userId));
+    if (linked && !(user && this.unverified.isConcealed(user))) throw new BadContinuation();
+    return linked && linked.userId;
   }
 
   /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */
@@ -121,22 +132,17 @@ export class IdentityRegistration {
     return provesAddress(person, authorityFor) ? person.email : null;
   }
 
-  /**
-   * With the identity of an account that is concealed, the address is that of this account, which is taken: another one would show
-   * by the identity, which is taken too, whether it has an account.
-   */
   private async open(
     answered: Answered,
     fields: session.AccountFields,
-    concealed: object | null,
+    former: string | null,
     request: object,
   ): Promise<session.RegistrationAnswer> {
-    const own = concealed && this.users.identifierOf(concealed);
-    const opened = own === null ? fields : { ...fields, [this.realm.options.username]: own };
-    const proves = concealed === null ? this.provedBy(answered) : null;
-    const credential = this.credentialOf(answered, proves);
+    const proved = this.provedBy(answered);
+    const proves = this.isOf(fields, proved) ? proved : null;
+    const credential = this.credentialOf(answered, proves, former);
     return this.required()
-      .open(opened, request, async () => credential)
+      .open(fields, request, async () => credential)
       .catch((error: unknown) => {
         // A change of the address that is not completed holds it, or a concurrent request has taken it.
         if (proves !== null && this.realm.options.username === 'email' && error instanceof session.IdentifierTaken)
@@ -145,7 +151,15 @@ export class IdentityRegistration {
       });
   }
 
-  private credentialOf(answered: Answered, proves: string | null): session.AccountCredential {
+  /** Whether the account gets the address. Otherwise the answer would show by a proved one whether another one has an account. */
+  private isOf(fields: session.AccountFields, proved: string | null): boolean {
+    const { email } = fields;
+    return (
+      proved !== null && typeof email === 'string' && identity.canonicalEmail(email) === identity.canonicalEmail(proved)
+    );
+  }
+
+  private credentialOf(answered: Answered, proves: string | null, former: string | null): session.AccountCredential {
     const { provider, person } = answered;
     const { issuer, subject, email } = person;
     const refusal = new ProviderRefused();
@@ -160,6 +174,7 @@ export class IdentityRegistration {
       refusal,
       store: async (sql, userId) => {
         // For a taken address too, so that both need the same queries.
+        await this.store.release(sql, person, userId === null ? null : former);
         const added = userId === null ? null : await this.store.add(sql, { userId, provider, issuer, subject, email });
         if (userId === null) await this.store.find(person, sql);
         else if (added === null) throw refusal;

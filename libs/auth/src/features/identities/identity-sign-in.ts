@@ -44,7 +44,7 @@ export class IdentitySignIn {
     // The identities of a deleted user exist until they are pruned.
     if (!user) throw new ProviderRefused().withReason('unknown_user', userId);
     // Otherwise a sign-in with the identity of a registration would show whether the registration created the account.
-    if (this.unverified.isConcealed(user)) return this.registration.begin(answered, user, request);
+    if (this.unverified.isConcealed(user)) return this.registration.begin(answered, userId, request);
     return this.begin({ user, userId, digest }, answered, { origin: originOf(id, answered), request, remember });
   }
 

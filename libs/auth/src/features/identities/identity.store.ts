@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Clock, Realm, crypto, deadline, identity, pg, type session } from '../../kit';
 import { Identity } from './identity.entity';
 
-/** An identity in the list of its owner. Times are ISO 8601 in UTC. */
-export interface ListedIdentity {
-  readonly id: string;
+/** What an owner sees of an identity. Times are ISO 8601 in UTC. */
+interface ShownIdentity {
   /** The name of the provider in the options. */
   readonly provider: string;
   /** The address that the provider stated last. */
@@ -15,8 +14,15 @@ export interface ListedIdentity {
   readonly last_used_at: string | null;
 }
 
+/** An identity in the list of its owner. */
+export interface ListedIdentity extends ShownIdentity {
+  readonly id: string;
+  /** Whether its provider can confirm actions. */
+  readonly can_confirm: boolean;
+}
+
 /** An identity in the export of an account. */
-export interface ExportedIdentity extends Omit<ListedIdentity, 'id'> {
+export interface ExportedIdentity extends ShownIdentity {
   readonly issuer: string;
   readonly subject: string;
 }
@@ -150,6 +156,12 @@ export class IdentityStore {
     return (await sql<StoredIdentity>(statement, [id, this.guards, userId]))[0] ?? null;
   }
 
+  /** Deletes the identity of a person at an account, in the caller's transaction. Without an account it deletes nothing. */
+  async release(sql: pg.Sql, { issuer, subject }: ProviderSubject, userId: string | null): Promise<void> {
+    const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND issuer = $2 AND subject = $3 AND user_id = $4`;
+    await sql(statement, [this.guards, issuer, subject, userId ?? '']);
+  }
+
   /** Deletes all identities of a user, or those linked since a time, in the caller's transaction. Resolves to them. */
   removeAllOf(sql: pg.Sql, userId: string, since?: Date): Promise<StoredIdentity[]> {
     return sql(
@@ -162,10 +174,7 @@ export class IdentityStore {
   /** For the export of the account. None if the migration has not run. */
   async export(userId: string): Promise<ExportedIdentity[]> {
     const stored = await this.listOf(userId).catch(deadline.valueIf(pg.isMissing, []));
-    return stored.map((row) => {
-      const { id: _, ...shown } = listedIdentity(row);
-      return { ...shown, issuer: row.issuer, subject: row.subject };
-    });
+    return stored.map((row) => ({ ...shownIdentity(row), issuer: row.issuer, subject: row.subject }));
   }
 
   /**
@@ -206,19 +215,23 @@ export const identityWay = (id: string): string => `identity:${id}`;
 /** What the library keeps of a session at a provider: see `Session.originSession`. */
 export const providerSession = (issuer: string, sid: string): string => crypto.sha256(JSON.stringify([issuer, sid]));
 
+/** The person at a provider, as a logout names it. */
+export const personOf = ({ issuer, subject }: ProviderSubject): string =>
+  crypto.sha256(JSON.stringify([issuer, subject]));
+
 /** What a session keeps of the identity that has started it. */
 export const originOf = (
   id: string,
-  { person: { issuer, sid }, beganAt }: { person: { issuer: string; sid: string | null }; beganAt: number },
+  { person, beganAt }: { person: ProviderSubject & { sid: string | null }; beganAt: number },
 ): session.SignInOrigin => ({
   id,
+  person: personOf(person),
   since: beganAt,
-  ...(sid !== null && { session: providerSession(issuer, sid) }),
+  ...(person.sid !== null && { session: providerSession(person.issuer, person.sid) }),
 });
 
 /** The fields of an identity that its owner sees. */
-export const listedIdentity = ({ id, provider, email, linkedAt, lastUsedAt }: StoredIdentity): ListedIdentity => ({
-  id,
+export const shownIdentity = ({ provider, email, linkedAt, lastUsedAt }: StoredIdentity): ShownIdentity => ({
   provider,
   email,
   linked_at: linkedAt.toISOString(),

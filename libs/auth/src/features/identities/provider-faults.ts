@@ -1,8 +1,8 @@
 import { signingAlgorithm } from './protocol/openid-library';
+import { TENANT_ID } from './protocol/provider-identity.policy';
 import type { ProviderSettings } from './provider-options';
 import { settingsOf } from './providers';
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const DOMAIN = /^(?:[a-z\d-]+\.)+[a-z\d-]+$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
@@ -45,12 +45,15 @@ function faultsOf(settings: ProviderSettings, production: boolean): string[] {
   const { issuer, redirectUris, pageUrl, authorityFor, claims, timeoutMs, clockToleranceSeconds, returnTo } = settings;
   const issuerFault = urlFault(issuer, production);
   const pages = list(redirectUris).map((uri) => urlFault(uri, production) ?? spellingFault(uri));
+  const pageFault = pageUrl === undefined ? 'is missing' : urlFault(pageUrl, production);
+  const returnFault = returnTo !== undefined && urlFault(returnTo, production);
   const { tenants } = claims;
   return [
     !isText(settings.clientId) &&
       'clientId is missing. Set it to the id that the provider has given to this application.',
     issuerFault && `issuer ${issuerFault}. Set it to the issuer of the provider, such as https://id.example.com.`,
     !tenants &&
+      !issuerFault &&
       issuer.startsWith('https://login.microsoftonline.com/') &&
       'issuer is that of Microsoft Entra. Use microsoft(), which checks the tenant.',
     tenants && tenantFault(issuer, tenants.of),
@@ -60,11 +63,9 @@ function faultsOf(settings: ProviderSettings, production: boolean): string[] {
       (fault) => fault && `redirectUris has an entry that ${fault}. Write it as it is registered at the provider.`,
     ),
     settings.responseMode === 'form_post' &&
-      (pageUrl === undefined || urlFault(pageUrl, production)) &&
-      `pageUrl ${pageUrl === undefined ? 'is missing' : urlFault(pageUrl, production)}. Set it to the page that gets the answer, such as https://app.example.com/signed-in.`,
-    returnTo !== undefined &&
-      urlFault(returnTo, production) &&
-      `endSession.returnTo ${urlFault(returnTo, production)}.`,
+      pageFault &&
+      `pageUrl ${pageFault}. Set it to the page that gets the answer, such as https://app.example.com/signed-in.`,
+    returnFault && `endSession.returnTo ${returnFault}.`,
     authorityFor !== 'any' &&
       (!Array.isArray(authorityFor) || !authorityFor.every((domain) => isText(domain) && DOMAIN.test(domain))) &&
       "authorityFor is neither 'any' nor a list of domains in lower case, such as ['example.com'].",
@@ -97,10 +98,10 @@ function tenantFault(issuer: string, allowed: readonly string[] | 'any'): string
   const [, , , tenant = ''] = issuer.split('/');
   if (tenant !== 'organizations' && tenant !== 'common')
     return (
-      !UUID.test(tenant) &&
+      !TENANT_ID.test(tenant) &&
       "tenant is neither the id of a tenant (a UUID in lower case), 'organizations', 'common' nor 'consumers'."
     );
-  const isList = Array.isArray(allowed) && allowed.length > 0 && allowed.every((id) => UUID.test(id));
+  const isList = Array.isArray(allowed) && allowed.length > 0 && allowed.every((id) => TENANT_ID.test(id));
   return (
     allowed !== 'any' &&
     !isList &&

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Realm, SecurityStore, crypto, identity, session } from '../../kit';
-import { IdentityStore, providerSession } from './identity.store';
+import { IdentityStore, personOf, providerSession } from './identity.store';
 import { type SignedOut, ProviderClients } from './protocol/provider-clients';
 import { BadLogoutToken } from './protocol/provider.errors';
 
@@ -39,16 +39,16 @@ export class ProviderLogouts {
 
   private async endedBy({ issuer, subject, sid }: SignedOut): Promise<Ended[]> {
     const of = sid === null ? undefined : providerSession(issuer, sid);
-    // Before the sessions are read: a session that is stored from now on finds the mark.
+    const person = subject === null ? undefined : personOf({ issuer, subject });
+    // Before the sessions are read: a session that is stored from now on finds the mark. Also of a person who has no account yet.
+    if (person) await this.mark(of ? unknownSession(person) : person);
     if (of) await this.mark(of);
-    if (subject !== null) {
-      const found = await this.identities.find({ issuer, subject });
-      if (!found) return [];
-      if (!of) await this.mark(found.id);
-      return [[found.userId, { id: found.id, session: of }]];
-    }
-    const live = await Promise.all(this.accounts.services(session.SessionStore).map((one) => one.ofOriginSession(of!)));
-    return live.flat().map(({ userId, origin: id }) => [userId, { id, session: of }]);
+    const found = subject === null ? null : await this.identities.find({ issuer, subject });
+    const ofPerson: Ended[] = found ? [[found.userId, { id: found.id, session: of }]] : [];
+    // Also those of an identity that was removed meanwhile.
+    const stores = of ? this.accounts.services(session.SessionStore) : [];
+    const live = (await Promise.all(stores.map((store) => store.ofOriginSession(of!)))).flat();
+    return [...ofPerson, ...live.map(({ userId, origin: id }): Ended => [userId, { id, session: of }])];
   }
 
   private async endOf(userId: string, origin: session.SessionOrigin): Promise<void> {
@@ -64,8 +64,8 @@ export class ProviderLogouts {
    *
    * @throws StoreUnavailable
    */
-  async isLive({ id, session: of, since }: session.SignInOrigin): Promise<boolean> {
-    const marked = await this.store.getMany([id, ...(of ? [of] : [])].map((ended) => this.keyOf(ended)));
+  async isLive({ person, session: of, since }: session.SignInOrigin): Promise<boolean> {
+    const marked = await this.store.getMany([person, of ?? unknownSession(person)].map((ended) => this.keyOf(ended)));
     return marked.every((at) => at === null || Number(at) < since);
   }
 
@@ -80,3 +80,6 @@ export class ProviderLogouts {
     return `svc:idp-end:${this.realm.source.key}:${ended}`;
   }
 }
+
+/** The mark of the sign-ins of a person whose session at the provider is not known. */
+const unknownSession = (person: string): string => `${person}:unknown`;

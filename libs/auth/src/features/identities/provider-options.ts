@@ -1,5 +1,3 @@
-import type { ClaimRules } from './protocol/provider-identity.policy';
-
 /**
  * An identity provider of a guard, made by `oidc`, `google`, `microsoft`, `apple`, `gitlab`, `keycloak` or `github`. It does not show its secrets: not as a member, nor in a log.
  *
@@ -257,6 +255,18 @@ export type ClientCredential =
   | { readonly secret: string; readonly method?: 'client_secret_basic' | 'client_secret_post' }
   | { readonly key: ClientKey }
   | { readonly apple: { readonly teamId: string; readonly keyId: string; readonly pem: string } };
+
+/** What a provider's claims must be, beside what OpenID Connect says. */
+export interface ClaimRules {
+  /** Who says that an address is verified: `email_verified` as the text "true", too; or Entra's `xms_edov` instead. */
+  readonly emailVerified?: 'text' | 'xms_edov';
+  /** A claim that must have one of some values. */
+  readonly oneOf?: { readonly claim: string; readonly values: readonly string[] };
+  /** Tenants of Entra, and their issuer with `{tenantid}`. */
+  readonly tenants?: { readonly of: readonly string[] | 'any'; readonly issuer: string };
+  /** Whether the name comes with the form, beside the token. */
+  readonly nameOfForm?: boolean;
+}
 
 /** Everything about a provider, for the protocol. */
 export interface ProviderSettings extends IdentityProvider {

@@ -74,8 +74,8 @@ export class EnrolmentTokens extends LoginChallenges {
   protected override readonly purpose = ENROLMENT;
 }
 
-const claimOf = ({ since, id, session }: SignInOrigin): NonNullable<PurposeClaims['org']> =>
-  session === undefined ? [since, id] : [since, id, session];
+const claimOf = ({ since, id, person, session }: SignInOrigin): NonNullable<PurposeClaims['org']> =>
+  session === undefined ? [since, id, person] : [since, id, person, session];
 
 /** What a challenge keeps of the sign-in that it completes. */
 export const begunSignIn = ({
@@ -85,7 +85,7 @@ export const begunSignIn = ({
 }: PurposeClaims): Pick<SignInEnding, 'remember' | 'origin'> & { readonly first: string } => ({
   first: fst ?? 'pwd',
   remember: rem ?? true,
-  origin: org && { since: org[0], id: org[1], session: org[2] },
+  origin: org && { since: org[0], id: org[1], person: org[2], session: org[3] },
 });
 
 /** Includes the challenge's id, so that the fingerprints of two challenges do not show whether the hash is the same. */

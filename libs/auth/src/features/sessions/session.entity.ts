@@ -169,6 +169,8 @@ export interface SessionOrigin {
 export interface SignInOrigin extends SessionOrigin {
   /** When the sign-in with it began, in unix milliseconds: its end since then ends the sign-in. */
   readonly since: number;
+  /** The person elsewhere, as a hash: an end there can name the person alone. */
+  readonly person: string;
 }
 
 /** A session to store. */

@@ -185,7 +185,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       `(SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND NOT id = ANY($6::uuid[])
            AND ($8::text IS NULL OR credential_id = $8)
-           AND ($9::text IS NULL OR origin = $9) AND ($10::text IS NULL OR origin_session = $10)
+           AND ($9::text IS NULL OR origin = $9) AND ($10::text IS NULL OR coalesce(origin_session, $10) = $10)
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
        UNION ALL

@@ -185,7 +185,7 @@ export class Sessions {
 
   /**
    * Ends the sessions that an account elsewhere has started, except one, in pages; with {@link SessionOrigin.session}, those of
-   * that session. Can be repeated. Sign-ins that have begun do not end: `PurposeTokens.endChallenges` ends them first.
+   * that session, and those whose session there is not known. Can be repeated. Sign-ins that have begun do not end: `PurposeTokens.endChallenges` ends them first.
    *
    * @throws StoreUnavailable
    */
@@ -196,12 +196,6 @@ export class Sessions {
   ): Promise<void> {
     const except = rowIds([familyId]);
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except, origin }, start, deny));
-  }
-
-  /** Ends the sessions of all users that a session elsewhere has started: see {@link endOfOrigin}. @throws StoreUnavailable */
-  async endOfOriginSession(session: string, reason: SessionEndReason): Promise<void> {
-    for (const { userId, origin } of await this.store.ofOriginSession(session))
-      await this.endOfOrigin({ userId, familyId: null }, { id: origin, session }, reason);
   }
 
   /**

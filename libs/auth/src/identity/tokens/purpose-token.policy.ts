@@ -33,10 +33,10 @@ export interface PurposeClaims {
   /** Of a login challenge: the method of the first factor (RFC 8176); absent for the password. */
   readonly fst?: 'email' | 'fed';
   /**
-   * Of a login challenge: when the sign-in began in unix milliseconds, the account elsewhere that was the first factor, and its session
-   * there. Absent for another factor.
+   * Of a login challenge: when the sign-in began in unix milliseconds, the account elsewhere that was the first factor, the person and
+   * the session there. Absent for another factor.
    */
-  readonly org?: readonly [since: number, id: string, session?: string];
+  readonly org?: readonly [since: number, id: string, person: string, session?: string];
   /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
@@ -98,7 +98,7 @@ export function isPurposeToken(
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const isOrigin = (org: unknown): boolean =>
-  Array.isArray(org) && Number.isSafeInteger(org[0]) && [2, 3].includes(org.length) && org.slice(1).every(isText);
+  Array.isArray(org) && Number.isSafeInteger(org[0]) && [3, 4].includes(org.length) && org.slice(1).every(isText);
 
 const isSameList = (given: unknown, expected: readonly string[]): boolean =>
   Array.isArray(given) && given.length === expected.length && given.every((item, i) => item === expected[i]);

@@ -69,7 +69,8 @@ export class RouteGuard implements CanActivate {
     // Nest may run this guard several times for one call: a controller and its handler can both have it. Each gate is
     // checked once.
     const remaining = passed ? plan.gates.filter((gate) => !passed.has(gate)) : plan.gates;
-    if (!remaining.length) return true;
+    // A public route without a limit has no gate, but its body is checked.
+    if (!remaining.length && (passed || !plan.declared)) return true;
     if (!plan.declared) return this.checkGates(remaining, plan.guard, context);
     return this.checkMounted(remaining, plan.guard, context, plan.declared);
   }

@@ -138,8 +138,9 @@ export const RequiredText = (required: FieldRule['required'] = true): PropertyDe
 export const RequiredEmail = (): PropertyDecorator =>
   Field({ type: 'string', required: true, maxLength: FIELD_MAX, email: true });
 
-/** A required string without its own length limit, such as a token. The body limit applies. */
-export const RequiredString = (): PropertyDecorator => Field({ type: 'string', required: true });
+/** A required string with its own length limit, or without one, such as a token: the body limit applies. */
+export const RequiredString = (maxLength?: number): PropertyDecorator =>
+  Field({ type: 'string', required: true, maxLength });
 
 /** An optional string without its own length limit: see {@link RequiredString}. */
 export const OptionalString = (): PropertyDecorator => Field({ type: 'string', required: false });
@@ -222,9 +223,10 @@ export function readBody<Body extends object>(
     const { required, ...expected } = rule;
     const isRequired = typeof required === 'function' ? required(values) : required;
     // A text with NUL passes: it names nothing that is stored.
-    const whole = { maxLength: Infinity, ...expected, optional: !isRequired };
+    const { maxLength = Infinity } = rule;
+    const whole = { ...expected, maxLength, optional: !isRequired };
     const [field, key] = [nameOf(property), fieldFault(measured(nameOf(property), values[property]), whole, true)];
-    return key ? [[field, [{ key, params: { field: named(field), max: FIELD_MAX } }]]] : [];
+    return key ? [[field, [{ key, params: { field: named(field), max: maxLength } }]]] : [];
   });
   if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
   return Object.assign(new type(), values);

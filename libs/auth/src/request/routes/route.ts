@@ -59,7 +59,8 @@ export function Route(
     HttpCode(options.status ?? (answer || answers ? 200 : 204)),
     ...Object.entries(options.headers ?? {}).map(([name, value]) => Header(name, value)),
     options.public ? Public() : Authenticated(),
-    ...(options.public === 'own-origin' ? [requires(OriginGate)] : []),
+    // A public route has the guard, too: it refuses a body that no parser has read.
+    ...(options.public ? [requires(...(options.public === 'own-origin' ? [OriginGate] : []))] : []),
     ...(limiter === undefined ? [] : [Throttled(limiter)]),
     ...(options.gates ?? []),
     Declared({ ...options, operation, steps, answer: answer || undefined }),

@@ -177,7 +177,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       /mallory.*Correct the user and the password in DATABASE_URL/,
     ],
   ])(
-    'says what is wrong with DATABASE_URL if %s, and does not wait for the attempts of TypeORM',
+    'says what is wrong with DATABASE_URL if %s, still checks REDIS_URL, and does not wait for the attempts of TypeORM',
     async (_, change, text) => {
       const url = new URL(database.url);
       change(url);
@@ -186,6 +186,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
       const found = await report('app.module.js');
       expect(problemsOf(found)[0]).toMatch(/^error postgres: No connection to PostgreSQL/);
       expect(problemsOf(found)[0]).toMatch(text);
+      expect(found.checks).toContainEqual(expect.objectContaining({ check: 'redis', status: 'ok' }));
       expect(found.status).toBe('error');
       expect(found.stdout).not.toContain('db-password-0123');
     },
@@ -290,7 +291,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
     ['missing', 'undefined', /^error keys: keys has no key to verify tokens with/],
     ['short', "'too-short'", /^error keys: secret \(SVC_SECRET\) /],
   ])('reports a secret that is %s under keys, and that the stores are not known', async (_, secret, text) => {
-    setEnvironment({ DATABASE_URL: '' });
+    setEnvironment({ DATABASE_URL: '', REDIS_URL: '' });
     place.write(
       `const { AuthModule, UserProvider } = require('@svc/auth');
        class NoUsers extends UserProvider {}

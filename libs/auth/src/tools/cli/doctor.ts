@@ -157,7 +157,7 @@ function notRun(findings: readonly Finding[], { config, url }: Subject): Finding
   const refused = 'the application does not start, or its options are refused.';
   const reasons: [isGiven: boolean, checks: string[], reason: string, cure?: string][] = [
     [!config, named, refused],
-    [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set SVC_REDIS_URL for this command.'],
+    [!config, ['redis'], 'its address is not known.', 'Correct the errors, or set REDIS_URL for this command.'],
     [isAway('postgres'), ['tables', 'indexes', 'hashes', 'emails'], 'there is no connection to PostgreSQL.'],
     [isAway('postgres') || isAway('redis'), ['clocks', 'distance'], 'no store has answered.'],
   ];
@@ -290,13 +290,14 @@ function resolved(read: () => AuthModuleOptions): Resolved & { readonly errors: 
  * Examines options without an application, and opens their stores: the Redis of the options, and the database of
  * `DATABASE_URL`.
  *
- * @param isAll whether the options are all options of the application; otherwise their own errors are not reported
+ * @param isAll whether the options are all options of the application; otherwise their own errors are not reported, and Redis
+ * can be that of `REDIS_URL`
  */
 async function ofOptions(read: () => AuthModuleOptions, file: string | undefined, isAll: boolean): Promise<Examined> {
   const { options, config, errors } = resolved(read);
   const before = isAll ? errors : [];
   const own = new OwnRedis();
-  const redis = await opened({ options, config }, own, before);
+  const redis = await opened({ options, config }, own, before, isAll ? undefined : process.env.REDIS_URL);
   const postgres = await connected(process.env.DATABASE_URL, before);
   const subject: Subject = {
     file,
@@ -315,15 +316,17 @@ async function ofOptions(read: () => AuthModuleOptions, file: string | undefined
 const redisIn = (store: unknown): RedisSource | StoreFactory | undefined =>
   store instanceof StoreFactory ? store : redisClientOf(store);
 
-/** The Redis of options, also of those that are refused because of others. Without any, because a variable is invalid, that of the environment. */
+/** The Redis of options, also of those that are refused because of others. Without any, that of the environment, or the usual one. */
 async function opened(
   { options, config }: Resolved,
   own: OwnRedis,
   before: Finding[],
+  usual?: string,
 ): Promise<RedisSource | StoreFactory | undefined> {
   if (config?.store) return redisIn(config.store);
   const { SVC_REDIS_URL: url, SVC_REDIS_USERNAME: username, SVC_REDIS_PASSWORD: password } = process.env;
-  const redis = (options ? options.redis : { url, username, password }) ?? {};
+  const given = (options ? options.redis : { url, username, password }) ?? {};
+  const redis = { ...given, url: given.url ?? usual };
   if (!redis.url || options?.cache || redisErrors({ redis }).length) return undefined;
   try {
     own.create({ ...redis, url: redis.url });

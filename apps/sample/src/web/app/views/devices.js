@@ -3,7 +3,7 @@ import { badge, card, cards } from '../cards.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { ago, h } from '../dom.js';
+import { ago, h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { t } from '../language.js';
 import { part } from '../router.js';
@@ -38,25 +38,27 @@ export const devices = async () => [
 const none = (text) => h('p', { class: 'empty' }, text);
 
 async function known(again) {
-  const rows = (await account.devices()).map(({ id, user_agent, first_seen_at, last_seen_at, current }) => {
-    const name = deviceOf(user_agent);
-    const forget = async () => {
-      const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
-      if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
-      await account.forgetDevice(id);
-      await again();
-      say(t`The device is forgotten.`);
-    };
-    return card(
-      'h3',
-      [name, current && badge(t`This device`, 'good')],
-      [
-        [t`Last sign-in`, ago(last_seen_at)],
-        [t`First sign-in`, ago(first_seen_at)],
-      ],
-      button(t`Forget`, forget, { 'aria-label': t`Forget ${name}` }),
-    );
-  });
+  const rows = (await account.devices())
+    .toSorted((a, b) => b.current - a.current)
+    .map(({ id, user_agent, first_seen_at, last_seen_at, current }) => {
+      const name = deviceOf(user_agent);
+      const forget = async () => {
+        const text = t`The next sign-in on it is one on a new device. Its sessions continue.`;
+        if (!(await ask(t`Forget ${name}?`, text, t`Forget device`))) return;
+        await account.forgetDevice(id);
+        await again();
+        say(t`The device is forgotten.`);
+      };
+      return card(
+        'h3',
+        [name, current && badge(t`This device`, 'good')],
+        [
+          [t`Last sign-in`, ago(last_seen_at)],
+          [t`First sign-in`, time(first_seen_at)],
+        ],
+        button(t`Forget`, forget, { 'aria-label': t`Forget ${name}` }),
+      );
+    });
   return [rows.length ? cards(rows) : none(t`No known devices yet.`)];
 }
 
@@ -72,7 +74,7 @@ async function trusted(again) {
       'h3',
       name,
       [
-        [t`Trusted`, ago(created_at)],
+        [t`Trusted`, time(created_at)],
         [t`Ends`, ago(expires_at)],
       ],
       button(t`Stop trusting`, end, { 'aria-label': t`Stop trusting ${name}` }),

@@ -1,9 +1,10 @@
 import { account, storageNotice } from '../auth.js';
 import { duration, h } from '../dom.js';
+import { button } from '../feedback.js';
 import { CODE, EMAIL, REMEMBER, form } from '../form.js';
 import { nodes, t } from '../language.js';
 import { forgetLink, linkOf } from '../mailed-link.js';
-import { present } from '../router.js';
+import { present, show } from '../router.js';
 import { mailboxHint } from './registration.js';
 import { enter } from './sign-in.js';
 
@@ -16,7 +17,7 @@ export function emailCode() {
     return [
       h('p', { class: 'muted' }, t`The link works once, and only in the browser in which you asked for it.`),
       codeForm({ value: code }),
-      links(t`Get a new code`),
+      links(h('a', { href: '#/sign-in-code', onclick: forgetLink }, t`Get a new code`)),
     ];
   }
   const work = async ({ email }) => {
@@ -40,7 +41,7 @@ const sent = (email, seconds) => [
   ),
   codeForm(),
   mailboxHint(),
-  links(),
+  links(button(t`Get a new code`, show, { class: 'quiet' })),
 ];
 
 const codeForm = (more) =>
@@ -57,6 +58,6 @@ const links = (another) =>
   h(
     'ul',
     { class: 'links' },
-    another && h('li', {}, h('a', { href: '#/sign-in-code', onclick: forgetLink }, another)),
+    another && h('li', {}, another),
     h('li', {}, h('a', { href: '#/sign-in', onclick: forgetLink }, t`Back to sign in`)),
   );

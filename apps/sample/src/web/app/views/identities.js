@@ -35,11 +35,16 @@ export const continueWith = (choice) =>
   );
 
 /** The providers that the signed-in user has linked. */
-const linked = async () => [...new Set((await linkedIdentities(auth)).map(({ provider }) => provider))];
+const linked = async (isWanted = () => true) => [
+  ...new Set((await linkedIdentities(auth)).filter(isWanted).map(({ provider }) => provider)),
+];
 
 /** How the user can confirm the identity at a provider: `[label, work]`. */
 export const confirming = async () =>
-  (await linked()).map((name) => [t`Confirm with ${labelOf(name)}`, () => confirmWith(auth, name, { popup })]);
+  (await linked((one) => one.can_confirm)).map((name) => [
+    t`Confirm with ${labelOf(name)}`,
+    () => confirmWith(auth, name, { popup }),
+  ]);
 
 /** How the user can sign in again: `[label, work(choice)]`. */
 export const signingIn = async () =>
@@ -65,7 +70,7 @@ export function signedIn() {
 async function finish(search) {
   let finished;
   try {
-    finished = await finishSignIn(auth, search);
+    finished = await finishSignIn(auth, `${location.origin}/signed-in${search}`);
   } catch (error) {
     return failed(error, error.status === 422 ? undefined : () => present(t`One moment`, () => finish(search)));
   }

@@ -20,7 +20,7 @@ const way = ([href, label], kind = '') => h('a', { class: `button ${kind}`, href
  */
 const linkView = (path, { text, label, keep, send, title, done, again, danger, mails }) => {
   const token = linkOf(path)?.token;
-  if (!token) return useless(t`Open the link in your email again.`, again);
+  if (!token) return useless(t`This page has only a part of the link, or none. Open it from your email again.`, again);
   const work = async () => {
     try {
       await send(token);
@@ -44,7 +44,7 @@ const linkView = (path, { text, label, keep, send, title, done, again, danger, m
 
 const useless = (text, again) => [
   h('p', {}, text),
-  h('p', { class: 'row pair' }, way(['#/', t`Continue`]), again && way(again, 'primary')),
+  h('p', { class: 'row pair' }, way(['#/', t`Continue`], again ? '' : 'primary'), again && way(again, 'primary')),
 ];
 
 const newPassword = ['#/forgot-password', t`Reset your password`];

@@ -8,10 +8,14 @@ import { hasPasskey, latestUser } from '../user.js';
 import { mailboxHint } from './registration.js';
 import { sessionCard } from './token.js';
 
+const mustConfirm = ({ email_verified }) => !email_verified && config.features.emailVerification;
+
 export async function overview(left) {
   // Another tab or a link in a mail can have changed the user.
   const [me, canUsePasskey] = await Promise.all([latestUser(), hasPasskey()]);
-  return [sessionCard(left), next(me, canUsePasskey), who(me)];
+  const others = [sessionCard(left), next(me, canUsePasskey)];
+  // What the user still has to do is first.
+  return mustConfirm(me) ? [who(me), ...others] : [...others, who(me)];
 }
 
 /** What else to try: only what this user has not done. */
@@ -39,7 +43,8 @@ function next({ two_factor }, canUsePasskey) {
   );
 }
 
-function who({ name, email, email_verified, two_factor }) {
+function who(me) {
+  const { name, email, email_verified, two_factor } = me;
   const { claims } = auth.session;
   const fact = (what, ...value) => h('div', {}, h('dt', {}, what), h('dd', {}, ...value));
   return h(
@@ -53,7 +58,7 @@ function who({ name, email, email_verified, two_factor }) {
       fact(t`Signed in`, nodes`${ago(claims.auth_time * 1000)}, by ${methodsOf(claims)}`),
       config.features.twoFactor && fact(t`Two-factor`, two_factor ? badge(t`on`, 'good') : badge(t`off`)),
     ),
-    !email_verified && config.features.emailVerification && unverified(),
+    mustConfirm(me) && unverified(),
   );
 }
 
@@ -66,7 +71,7 @@ function unverified() {
     'div',
     { class: 'stack' },
     h('p', {}, t`Open the link that we have sent to you.`),
-    button(t`Resend link`, work),
+    button(t`Resend link`, work, { class: 'primary' }),
     mailboxHint(),
   );
 }

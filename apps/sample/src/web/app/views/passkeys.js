@@ -35,7 +35,7 @@ function adding(done) {
     await account.addPasskey(name);
     await done(t`The passkey is added.`);
   };
-  return form([{ ...NAME, hint: t`A name by which you recognize it, such as “Laptop”.` }], {
+  return form([{ ...NAME, hint: t`Optional: a name by which you recognize it, such as “Laptop”.` }], {
     label: t`Add passkey`,
     work,
   });

@@ -39,7 +39,7 @@ export function requiredFactor(challenge) {
       },
   ].filter(Boolean);
   return [
-    h('p', { class: 'muted' }, t`Your password is correct. This account also needs a second factor, and has none yet.`),
+    h('p', { class: 'muted' }, t`This account needs a second factor, and has none yet.`),
     h(
       'ul',
       { class: 'cards' },

@@ -57,7 +57,7 @@ export function secondStep(challenge, first = 'password', { restart = show, canT
   };
   const by = (asked, isFirst) =>
     form([{ ...asked, autofocus: isFirst }], {
-      label: t`Continue`,
+      label: asked === RECOVERY_CODE ? t`Use recovery code` : t`Continue`,
       isSecond: !isFirst,
       work: ({ trust_device: _, ...factor }) => answer(auth.answerChallenge(challenge, { ...factor, ...choice() })),
     });

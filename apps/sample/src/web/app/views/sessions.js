@@ -3,7 +3,7 @@ import { badge, card, cards } from '../cards.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { ago, h } from '../dom.js';
+import { ago, h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
@@ -17,6 +17,7 @@ export async function sessions() {
   const list = await part('div', { 'aria-label': t`Your sessions`, role: 'group' }, async (again) => {
     const all = (await auth.sessions()).toSorted((a, b) => b.current - a.current);
     const others = async () => {
+      if (!(await ask(t`Sign out others?`, t`All sessions end but this one.`, t`Sign out others`))) return;
       await auth.endOtherSessions();
       await again();
       say(t`All other sessions have ended.`);
@@ -54,7 +55,7 @@ function row({ id, label, user_agent, ip, created_at, last_used_at, expires_at, 
     [name, current && badge(t`This device`, 'good')],
     [
       [t`Last used`, ago(last_used_at)],
-      [t`Signed in`, ago(created_at)],
+      [t`Signed in`, time(created_at)],
       // The idle time counts from the last use.
       [t`Ends`, ...(config.hasIdleTimeout ? nodes`${ago(expires_at)} if it is not used` : [ago(expires_at)])],
       ip && [t`Address`, ip],

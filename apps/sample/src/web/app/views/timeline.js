@@ -10,8 +10,8 @@ const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
 const [LEFT, WIDTH] = [2, 96];
 /** The least distance of two marks, and of the last mark from now, in pixels. */
 const [BESIDE, BEFORE] = [15, 9];
-/** Below this part of the width, in percent, there is no place for a number. */
-const NUMBER = 4;
+/** The width that a number needs in its bar, in pixels: its edges, and each digit. */
+const [EDGES, DIGIT] = [10, 8];
 /** The width of the time at the left edge, and of half a text below now, in pixels. */
 const [FIRST_TIME, HALF_TIME, HALF_NOW] = [90, 45, 18];
 /** The line of now, in parts between the texts. */
@@ -93,9 +93,9 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     return [
       bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
       // Grace times that overlap are below each other.
-      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 2) * 7, 5),
-      x(to ?? now) - x(from) > NUMBER + (NUMBER * 200) / width &&
-        text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
+      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 3) * 5, 4),
+      x(to ?? now) - x(from) > percent(EDGES + DIGIT * String(i + 1).length) &&
+        text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: EDGES / 2 }),
     ];
   });
   return svg(
@@ -119,20 +119,20 @@ function drawing({ events, issued, expiresAt, ended }, width) {
 const swatch = (kind, text) => h('li', {}, h('span', { class: `swatch ${kind}`, 'aria-hidden': 'true' }), text);
 
 /** What the colours of the drawing mean. Its marks are explained by the list of the events, which has the same. */
-const legend = () =>
+const legend = (ended) =>
   h(
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
-    swatch('session', t`session`),
-    swatch('token', t`valid token`),
-    swatch('ahead', t`still to come`),
+    !ended && swatch('session', t`session`),
+    !ended && swatch('token', t`valid token`),
+    !ended && swatch('ahead', t`still to come`),
     swatch('past', t`replaced or ended`),
     canReplay && swatch('grace', t`grace time: the old token still works`),
   );
 
 /** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
 export function timeline(left) {
-  const picture = h('div', {});
+  const picture = h('div', { class: 'picture' });
   const list = h('ol', { class: 'events', reversed: true });
   const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || 600));
   let shown = null;
@@ -151,5 +151,9 @@ export function timeline(left) {
   requestAnimationFrame(draw);
   const ticking = setInterval(() => life().ended || draw(), SECOND);
   left.addEventListener('abort', () => clearInterval(ticking));
-  return [picture, legend(), h('div', { role: 'log', 'aria-label': t`What happened to the session` }, list)];
+  return [
+    picture,
+    legend(life().ended),
+    h('div', { role: 'log', 'aria-label': t`What happened to the session` }, list),
+  ];
 }

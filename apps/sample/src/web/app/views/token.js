@@ -85,8 +85,7 @@ export function sessionCard(left) {
   );
   const tooLate = offer(
     t`Replay after the grace time`,
-    () =>
-      graceLeft() === null ? FIRST : graceLeft() && t`Wait until the grace time is over: ${seconds(graceLeft())}.`,
+    () => (graceLeft() === null ? FIRST : graceLeft() && t`Wait until the grace time is over.`),
     replay,
   );
 

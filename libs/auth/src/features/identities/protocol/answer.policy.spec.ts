@@ -6,7 +6,7 @@ describe('a failed callback', () => {
     [{ name: 'ResponseBodyError', error: 'invalid_grant' }, 'refused'],
     [{ name: 'ResponseBodyError', error: 'invalid_client' }, 'unavailable'],
     [{ name: 'ResponseBodyError', error: 'server_error' }, 'unavailable'],
-    [{ name: 'WWWAuthenticateChallengeError' }, 'unavailable'],
+    [{ name: 'WWWAuthenticateChallengeError', code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE' }, 'unavailable'],
     [{ name: 'ClientError', code: 'OAUTH_INVALID_RESPONSE' }, 'refused'],
     [{ name: 'ClientError', code: 'OAUTH_JWT_CLAIM_COMPARISON_FAILED' }, 'refused'],
     [{ name: 'ClientError', code: 'OAUTH_RESPONSE_IS_NOT_JSON' }, 'unavailable'],

@@ -6,47 +6,24 @@ export interface StepFailure {
 }
 
 /** Errors of the token endpoint that say nothing about the code: the host has to correct its configuration, or to wait. */
-const NOT_ABOUT_THE_CODE: readonly unknown[] = [
-  'invalid_client',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-  'server_error',
-  'temporarily_unavailable',
-];
+const NOT_ABOUT_THE_CODE =
+  /^(?:invalid_client|unauthorized_client|unsupported_grant_type|invalid_scope|server_error|temporarily_unavailable)$/;
 
 /** The codes of the libraries: of `openid-client` and of `jose`. */
 const OF_LIBRARIES = /^(?:OAUTH_|ERR_J)/;
 
-/** The answer was no answer of the protocol. */
-const NO_ANSWER: readonly unknown[] = [
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_TIMEOUT',
-  'OAUTH_ABORT',
-  'ERR_JOSE_GENERIC',
-  'ERR_JWKS_INVALID',
-  'ERR_JWKS_TIMEOUT',
-];
+/** The answer was no answer of the protocol, or a challenge: the provider does not know the client, or its secret (RFC 6749 §5.2). */
+const NO_ANSWER =
+  /^(?:OAUTH_(?:RESPONSE_IS_NOT_CONFORM|RESPONSE_IS_NOT_JSON|TIMEOUT|ABORT|WWW_AUTHENTICATE_CHALLENGE)|ERR_JOSE_GENERIC|ERR_JWKS_INVALID|ERR_JWKS_TIMEOUT)$/;
 
 /**
  * What the failure of a callback means: the answer was refused (422), or there is no usable answer of the provider (503), so that
  * nothing is known about the person.
  */
 export function answerVerdict({ name, code, error }: StepFailure): 'refused' | 'unavailable' {
-  switch (name) {
-    case 'AuthorizationResponseError':
-      return 'refused';
-    // So does a provider answer that does not know the client, or its secret (RFC 6749 §5.2).
-    case 'WWWAuthenticateChallengeError':
-      return 'unavailable';
-    case 'ResponseBodyError':
-      return NOT_ABOUT_THE_CODE.includes(error) ? 'unavailable' : 'refused';
-    default:
-      return typeof code === 'string' && OF_LIBRARIES.test(code) && !NO_ANSWER.includes(code)
-        ? 'refused'
-        : 'unavailable';
-  }
+  if (name === 'AuthorizationResponseError') return 'refused';
+  if (name === 'ResponseBodyError') return NOT_ABOUT_THE_CODE.test(String(error)) ? 'unavailable' : 'refused';
+  return typeof code === 'string' && OF_LIBRARIES.test(code) && !NO_ANSWER.test(code) ? 'refused' : 'unavailable';
 }
 
 /** Seconds for which a logout token is accepted after it was issued, whatever it says itself. */
@@ -66,17 +43,9 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 export function logoutFault(claims: Readonly<Record<string, unknown>>, type: unknown): string | null {
   const { events, nonce, sub, sid, jti } = claims;
   // Other tokens of the provider have the same issuer and audience.
-  if (
-    type !== undefined &&
-    !['logout+jwt', 'jwt'].includes(
-      String(type)
-        .toLowerCase()
-        .replace(/^application\//, ''),
-    )
-  )
+  if (type !== undefined && !/^(?:application\/)?(?:logout\+)?jwt$/i.test(String(type)))
     return 'its type is not that of a logout token';
-  const event: unknown =
-    typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[EVENT] : undefined;
+  const event = (events as Record<string, unknown> | null | undefined)?.[EVENT];
   if (typeof event !== 'object' || event === null) return 'it has no logout event';
   if (nonce !== undefined) return 'it has a nonce, so it is an ID token';
   if (!isText(jti)) return 'it has no usable jti';

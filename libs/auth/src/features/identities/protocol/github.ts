@@ -3,11 +3,12 @@ import { UnusableAnswer } from './guarded-fetch';
 import type { Configuration, OpenidClient } from './openid-library';
 import type { Claims } from './provider-identity.policy';
 
-interface Address {
-  readonly email?: unknown;
-  readonly primary?: unknown;
-  readonly verified?: unknown;
-}
+/** GitHub has no discovery document. */
+export const endpointsOfGithub = (url: string): ConstructorParameters<OpenidClient['Configuration']>[0] => ({
+  issuer: `${url}/login/oauth`,
+  authorization_endpoint: `${url}/login/oauth/authorize`,
+  token_endpoint: `${url}/login/oauth/access_token`,
+});
 
 /** The claims of the person whose access token it is, from the API of GitHub. */
 export async function githubIdentity(
@@ -23,14 +24,10 @@ export async function githubIdentity(
     if (!response.ok) throw new UnusableAnswer(`${url.host} answered ${response.status}`);
     return response.json();
   };
-  const [user, addresses] = (await Promise.all([read('/user'), read('/user/emails')])) as [
-    Record<string, unknown>,
-    unknown,
-  ];
-  const { id, name, login } = user;
-  const primary = Array.isArray(addresses)
-    ? (addresses as Address[]).find((address) => address?.primary === true)
-    : undefined;
+  const [user, addresses] = await Promise.all([read('/user'), read('/user/emails')]);
+  const { id, name, login } = user as Claims;
+  const listed: readonly (Claims | null)[] = Array.isArray(addresses) ? addresses : [];
+  const primary = listed.find((address) => address?.primary === true);
   return {
     iss: issuer,
     // The login can be renamed, and then be taken by another person.

@@ -3,6 +3,8 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type LookupFunction, isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { http } from '../../../kit';
 
 /** Maximum size of an answer in bytes. The largest documents of public providers have 20 kB. */
 const MOST_BYTES = 262_144;
@@ -17,6 +19,9 @@ const PRIVATE: readonly string[] = [...PUBLIC, 'private', 'loopback', 'uniqueLoc
 /** Whether a request may connect to an address. An IPv4 address in an IPv6 one counts as IPv4. */
 export const mayConnect = (address: string, allowPrivate: boolean): boolean =>
   ipaddr.isValid(address) && (allowPrivate ? PRIVATE : PUBLIC).includes(ipaddr.process(address).range());
+
+export const isHttp = ({ protocol }: URL, allowHttp: boolean): boolean =>
+  protocol === 'https:' || (allowHttp && protocol === 'http:');
 
 export interface FetchLimits {
   /** Whether plain HTTP may be used. */
@@ -41,8 +46,7 @@ export interface FetchRequest {
  */
 export async function guardedFetch(href: string, request: FetchRequest, limits: FetchLimits): Promise<Response> {
   const url = new URL(href);
-  if (url.protocol !== 'https:' && !(limits.allowHttp && url.protocol === 'http:'))
-    throw new UnusableAnswer(`${url.protocol} is not https:`);
+  if (!isHttp(url, limits.allowHttp)) throw new UnusableAnswer(`${url.protocol} is not https:`);
   const { hostname } = url;
   // Node does not look up an address, so the function below would not see it.
   const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -57,7 +61,10 @@ export async function guardedFetch(href: string, request: FetchRequest, limits: 
   if (status >= 300 && status < 400) throw abandoned(response, `${url.host} redirects`);
   if (status >= 500 || status === 429 || status === 408 || status < 200)
     throw abandoned(response, `${url.host} answered ${status}`);
-  return new Response(status === 204 || status === 205 ? null : await bodyOf(response, url.host), { status, headers });
+  const body = new Response(Readable.toWeb(response) as ReadableStream<Uint8Array>);
+  const text = await http.responseText(body, MOST_BYTES, url.host);
+  // Bytes: a text would get a type that the server has not stated.
+  return new Response(status === 204 || status === 205 ? null : Buffer.from(text), { status, headers });
 }
 
 const privateAddress = (hostname: string): UnusableAnswer =>
@@ -103,14 +110,3 @@ const allowedLookup =
         return done(privateAddress(hostname), '', 0);
       return options.all ? done(null, addresses) : done(null, first.address, first.family);
     });
-
-async function bodyOf(response: IncomingMessage, host: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw abandoned(response, `${host} sent more than ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}

@@ -36,6 +36,21 @@ describe('the logout token of a provider', () => {
     });
   });
 
+  it('is no token: it is refused before the provider is asked, and without a line in the log', async () => {
+    host.answer('discovery', (_, response) => response.writeHead(503).end());
+    for (const text of ['', 'x', 'a.b.c', '{}', 'e30.e30.e30'])
+      await expect(t.clients.verifyLogout('main', text)).rejects.toMatchObject(BAD);
+    expect(lines).toEqual([]);
+  });
+
+  it('is refused with at most 60 lines a minute in the log', async () => {
+    for (let i = 0; i < 70; i++) await expect(verify({})).rejects.toMatchObject(BAD);
+    expect(lines).toHaveLength(60);
+    t.clock.advance(60);
+    await expect(verify({})).rejects.toMatchObject(BAD);
+    expect(lines).toHaveLength(61);
+  });
+
   it('has a bounded time in which it is remembered, whatever it says', async () => {
     const iat = now();
     expect((await verify({ sub: 'ada', iat, exp: iat + 1_000_000 })).expiresAt).toBe(iat + 600 + 60);

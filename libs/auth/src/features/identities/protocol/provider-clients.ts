@@ -5,9 +5,9 @@ import { settingsOf } from '../providers';
 import { LOGOUT_SECONDS, type StepFailure, answerVerdict, logoutFault } from './answer.policy';
 import { githubIdentity } from './github';
 import { UnusableAnswer } from './guarded-fetch';
-import { type Configuration, openidLibrary } from './openid-library';
+import { type Jose, openidLibrary } from './openid-library';
 import { type Claims, type ProviderIdentity, identityOf, isFresh, nameOfForm } from './provider-identity.policy';
-import { ProviderMemory, ProviderStep } from './provider-step';
+import { type ProviderMemory, ProviderStep } from './provider-step';
 import { BadLogoutToken, ProviderRefused, ProviderUnavailable } from './provider.errors';
 
 export type { ProviderIdentity };
@@ -42,19 +42,9 @@ export interface SignedOut {
 class RefusedAnswer extends Error {}
 
 /** The algorithms of logout tokens: public keys only, because a shared secret is known to every client of the provider. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+
+const LINES_A_MINUTE = 60;
 
 /** The identity providers of one guard. Makes no request before the first attempt. */
 @Injectable()
@@ -62,6 +52,7 @@ export class ProviderClients {
   private readonly logger = new Logger('Auth');
   private readonly memories = new Map<string, ProviderMemory>();
   private readonly library = openidLibrary();
+  private logged = { minute: 0, lines: 0 };
 
   constructor(
     @Inject(IDENTITY_PROVIDERS) private readonly providers: Readonly<Record<string, IdentityProvider>>,
@@ -76,6 +67,17 @@ export class ProviderClients {
     return Object.hasOwn(this.providers, name) ? this.providers[name]! : null;
   }
 
+  /** Whether the provider of a stored identity still has its issuer: otherwise nothing signs in with it. */
+  issues({ provider, issuer }: { readonly provider: string; readonly issuer: string }): boolean {
+    const settings = settingsOf(this.find(provider));
+    if (!settings) return false;
+    const { tenants } = settings.claims;
+    if (!tenants) return settings.issuer === issuer;
+    const [before, after] = tenants.issuer.split('{tenantid}') as [string, string];
+    const tenant = issuer.slice(before.length, issuer.length - after.length);
+    return issuer === `${before}${tenant}${after}` && (tenants.of === 'any' || tenants.of.includes(tenant));
+  }
+
   /**
    * Starts an attempt.
    *
@@ -85,7 +87,7 @@ export class ProviderClients {
    * @throws ProviderUnavailable
    */
   begin(name: string, redirectUri: string, fresh = false): Promise<{ url: string; checks: Checks }> {
-    return this.step(name, async (step) => {
+    return this.step(name, ProviderUnavailable, async (step) => {
       const { settings } = step;
       if (!settings.redirectUris.includes(redirectUri))
         throw new errors.ValidationFailed({
@@ -124,30 +126,20 @@ export class ProviderClients {
    * @throws ProviderRefused, ProviderUnavailable
    */
   exchange(name: string, parameters: URLSearchParams, checks: Checks): Promise<ProviderIdentity> {
-    return this.step(
-      name,
-      async (step) => {
-        const { settings } = step;
-        const { claims: rules, clockToleranceSeconds } = settings;
-        const configuration = await step.configuration();
-        const identity = identityOf(await this.claimsOf(step, configuration, parameters, checks), rules);
-        if ('refused' in identity) throw new RefusedAnswer(identity.refused);
-        if (checks.fresh && !isFresh(identity, checks.beganAt, clockToleranceSeconds))
-          throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
-        return identity;
-      },
-      () => new ProviderRefused(),
-    );
+    return this.step(name, ProviderRefused, async (step) => {
+      const { claims: rules, clockToleranceSeconds } = step.settings;
+      const identity = identityOf(await this.claimsOf(step, parameters, checks), rules);
+      if ('refused' in identity) throw new RefusedAnswer(identity.refused);
+      if (checks.fresh && !isFresh(identity, { beganAt: checks.beganAt, now: this.clock.now() }, clockToleranceSeconds))
+        throw new RefusedAnswer('the provider has not asked the person again, or its clock is wrong');
+      return identity;
+    });
   }
 
-  private async claimsOf(
-    step: ProviderStep,
-    configuration: Configuration,
-    parameters: URLSearchParams,
-    checks: Checks,
-  ): Promise<Claims> {
+  private async claimsOf(step: ProviderStep, parameters: URLSearchParams, checks: Checks): Promise<Claims> {
     const { settings } = step;
     const { client } = this.library();
+    const configuration = await step.configuration();
     const received = new URL(checks.redirectUri);
     received.search = String(parameters);
     const tokens = await client.authorizationCodeGrant(configuration, received, {
@@ -161,40 +153,44 @@ export class ProviderClients {
     // OpenID Connect Core §5.4: with a code, these claims are those of the UserInfo endpoint, and the ID token may lack them.
     if (!settings.scopes.includes('email') || claims.email !== undefined) return named;
     if (!configuration.serverMetadata().userinfo_endpoint) return named;
-    return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub as string)), ...claims };
+    // Only what it is asked for. It is not signed: what it says of the sign-in does not count.
+    const { email, email_verified, name } = await client.fetchUserInfo(
+      configuration,
+      tokens.access_token,
+      claims.sub as string,
+    );
+    return { email, email_verified, name, ...named };
   }
 
   /** Verifies a logout token. The caller refuses a `jti` that was used. @throws BadLogoutToken, ProviderUnavailable */
   verifyLogout(name: string, token: string): Promise<SignedOut> {
-    return this.step(
-      name,
-      async (step) => {
-        const { settings } = step;
-        if (settings.api) throw new RefusedAnswer('the provider sends none');
-        const { jose } = this.library();
-        const configuration = await step.configuration();
-        const { payload, protectedHeader } = await jose.jwtVerify(token, step.keySet(configuration), {
-          issuer: configuration.serverMetadata().issuer,
-          audience: settings.clientId,
-          algorithms: ALGORITHMS,
-          requiredClaims: ['iat', 'exp', 'jti', 'events'],
-          maxTokenAge: LOGOUT_SECONDS,
-          clockTolerance: settings.clockToleranceSeconds,
-          currentDate: new Date(this.clock.now()),
-        });
-        const fault = logoutFault(payload, protectedHeader.typ);
-        if (fault !== null) throw new RefusedAnswer(fault);
-        const { iss, sub, sid, jti, exp, iat } = payload;
-        return {
-          issuer: iss!,
-          subject: sub ?? null,
-          sid: (sid as string | undefined) ?? null,
-          jti: jti!,
-          expiresAt: Math.min(exp!, iat! + LOGOUT_SECONDS) + settings.clockToleranceSeconds,
-        };
-      },
-      () => new BadLogoutToken(),
-    );
+    return this.step(name, BadLogoutToken, async (step) => {
+      const { settings } = step;
+      if (settings.api) throw new RefusedAnswer('the provider sends none');
+      const { jose } = this.library();
+      // Any person can send one: before the provider is asked for its documents, and without a line in the log.
+      if (!isToken(jose, token)) throw new BadLogoutToken();
+      const configuration = await step.configuration();
+      const { payload, protectedHeader } = await jose.jwtVerify(token, step.keySet(configuration), {
+        issuer: configuration.serverMetadata().issuer,
+        audience: settings.clientId,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['iat', 'exp', 'jti', 'events'],
+        maxTokenAge: LOGOUT_SECONDS,
+        clockTolerance: settings.clockToleranceSeconds,
+        currentDate: new Date(this.clock.now()),
+      });
+      const fault = logoutFault(payload, protectedHeader.typ);
+      if (fault !== null) throw new RefusedAnswer(fault);
+      const { iss, sub, sid, jti, exp, iat } = payload;
+      return {
+        issuer: iss!,
+        subject: sub ?? null,
+        sid: (sid as string | undefined) ?? null,
+        jti: jti!,
+        expiresAt: Math.min(exp!, iat! + LOGOUT_SECONDS) + settings.clockToleranceSeconds,
+      };
+    });
   }
 
   /**
@@ -204,19 +200,23 @@ export class ProviderClients {
   async endSessionUrl(name: string): Promise<string | null> {
     const { endSession, returnTo } = this.settingsOf(name);
     if (!endSession) return null;
-    try {
-      return await this.step(name, async (step) => {
-        const configuration = await step.configuration();
-        if (!configuration.serverMetadata().end_session_endpoint) return null;
-        return this.library().client.buildEndSessionUrl(
-          configuration,
-          returnTo === undefined ? {} : { post_logout_redirect_uri: returnTo },
-        ).href;
-      });
-    } catch (error) {
+    const url = this.step(name, ProviderUnavailable, async (step) => {
+      const configuration = await step.configuration();
+      if (!configuration.serverMetadata().end_session_endpoint) return null;
+      const parameters: Record<string, string> = returnTo === undefined ? {} : { post_logout_redirect_uri: returnTo };
+      return this.library().client.buildEndSessionUrl(configuration, parameters).href;
+    });
+    return url.catch((error: unknown) => {
       if (error instanceof ProviderUnavailable) return null;
       throw error;
-    }
+    });
+  }
+
+  /** Any person can send a wrong answer: at most as many lines a minute as in the security log. */
+  private mayLog(): boolean {
+    const minute = Math.floor(this.clock.now() / 60_000);
+    if (minute !== this.logged.minute) this.logged = { minute, lines: 0 };
+    return this.logged.lines++ < LINES_A_MINUTE;
   }
 
   private settingsOf(name: string): ProviderSettings {
@@ -228,12 +228,12 @@ export class ProviderClients {
   /** Runs one step with a provider, and turns every failure into its answer. The cause is only in the log. */
   private async step<T>(
     name: string,
+    refusal: new (codeSent: boolean) => errors.AuthException,
     work: (step: ProviderStep) => Promise<T>,
-    refusal?: () => errors.AuthException,
   ): Promise<T> {
     const settings = this.settingsOf(name);
-    let memory = this.memories.get(name);
-    if (!memory) this.memories.set(name, (memory = new ProviderMemory(this.clock)));
+    const memory = this.memories.get(name) ?? {};
+    this.memories.set(name, memory);
     const { clock } = this;
     const step = new ProviderStep({ settings, memory, library: this.library(), clock, production: isProduction() });
     try {
@@ -244,13 +244,22 @@ export class ProviderClients {
       const isRefused =
         failure instanceof RefusedAnswer ||
         (!step.failure && step.isConfigured && answerVerdict(error as StepFailure) === 'refused');
-      const answer = isRefused && refusal ? refusal() : new ProviderUnavailable(step.codeSent);
+      const answer = new (isRefused ? refusal : ProviderUnavailable)(step.codeSent);
       const what = answer instanceof ProviderUnavailable ? 'is unavailable' : 'was refused';
-      this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
+      if (this.mayLog()) this.logger.warn(`The identity provider "${name}" ${what}: ${causeOf(failure)}`);
       throw answer;
     } finally {
       step.end();
     }
+  }
+}
+
+/** Whether a text has the form of a JWS. */
+function isToken({ decodeProtectedHeader }: Jose, token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).alg !== undefined;
+  } catch {
+    return false;
   }
 }
 

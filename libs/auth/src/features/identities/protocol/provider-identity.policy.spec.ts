@@ -1,5 +1,5 @@
+import type { ClaimRules } from '../provider-options';
 import {
-  type ClaimRules,
   type Claims,
   identityOf,
   isFresh,
@@ -132,15 +132,15 @@ describe('the name in the form of Apple', () => {
 });
 
 describe('what a provider proves', () => {
-  const identity = { ...BASE, issuer: '', subject: '', email: null, emailVerified: false, name: null, sid: null };
-
   it.each<[number | null, boolean]>([
     [1000, true],
     [940, true],
     [939, false],
+    [1121, true],
+    [1122, false],
     [null, false],
-  ])('asked at %j: the person was asked after second 1000, with a tolerance of 60: %s', (authTime, expected) => {
-    expect(isFresh({ ...identity, amr: [], acr: null, authTime }, 1_000_999, 60)).toBe(expected);
+  ])('asked at %j: the person was asked from second 1000 to 1061, with a tolerance of 60: %s', (authTime, expected) => {
+    expect(isFresh({ authTime }, { beganAt: 1_000_999, now: 1_060_999 }, 60)).toBe(expected);
   });
 
   it.each<[string | null, boolean, readonly string[] | 'any', boolean]>([

@@ -1,3 +1,5 @@
+import type { ClaimRules, IdentityProvider } from '../provider-options';
+
 /** The verified answer of a provider. Every text is bounded: subject and sid by 255 characters, email by 254. */
 export interface ProviderIdentity {
   readonly issuer: string;
@@ -14,24 +16,12 @@ export interface ProviderIdentity {
   readonly sid: string | null;
 }
 
-/** What a provider's claims must be, beside what OpenID Connect says. */
-export interface ClaimRules {
-  /** Who says that an address is verified: `email_verified` as the text "true", too; or Entra's `xms_edov` instead. */
-  readonly emailVerified?: 'text' | 'xms_edov';
-  /** A claim that must have one of some values. */
-  readonly oneOf?: { readonly claim: string; readonly values: readonly string[] };
-  /** Tenants of Entra, and their issuer with `{tenantid}`. */
-  readonly tenants?: { readonly of: readonly string[] | 'any'; readonly issuer: string };
-  /** Whether the name comes with the form, beside the token. */
-  readonly nameOfForm?: boolean;
-}
-
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** OpenID Connect Core §2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+export const TENANT_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
  * The identity that verified claims state, or why they are refused. Every other claim of a wrong type counts as absent.
@@ -62,7 +52,7 @@ export function identityOf(claims: Claims, rules: ClaimRules): ProviderIdentity 
 
 /** The issuer names the tenant, too. Both are signed, but only the exact pair is one that Entra issues. */
 function isOfTenant({ iss, tid }: Claims, { of, issuer }: NonNullable<ClaimRules['tenants']>): boolean {
-  if (typeof tid !== 'string' || !UUID.test(tid) || iss !== issuer.replace('{tenantid}', tid)) return false;
+  if (typeof tid !== 'string' || !TENANT_ID.test(tid) || iss !== issuer.replace('{tenantid}', tid)) return false;
   return of === 'any' || of.includes(tid);
 }
 
@@ -100,12 +90,19 @@ export function nameOfForm(user: string | null): string | null {
 }
 
 /**
- * Whether the provider has asked the person again after the attempt began.
+ * Whether the provider has asked the person again after the attempt began. A time that is not over yet says nothing.
  *
+ * @param attempt unix times in milliseconds
  * @param toleranceSeconds difference of the clocks
  */
-export const isFresh = ({ authTime }: ProviderIdentity, beganAt: number, toleranceSeconds: number): boolean =>
-  authTime !== null && authTime >= Math.floor(beganAt / 1000) - toleranceSeconds;
+export const isFresh = (
+  { authTime }: Pick<ProviderIdentity, 'authTime'>,
+  { beganAt, now }: { readonly beganAt: number; readonly now: number },
+  toleranceSeconds: number,
+): boolean =>
+  authTime !== null &&
+  authTime >= Math.floor(beganAt / 1000) - toleranceSeconds &&
+  authTime <= Math.ceil(now / 1000) + toleranceSeconds;
 
 /** Whether the provider has verified the address, and the host has made it the authority for the domain of the address. */
 export function provesAddress(
@@ -119,8 +116,5 @@ export function provesAddress(
 /** Whether the provider has verified two factors, and the host believes it. */
 export const provesTwoFactors = (
   { amr, acr }: Pick<ProviderIdentity, 'amr' | 'acr'>,
-  {
-    secondFactor,
-    acrOfTwoFactors,
-  }: { readonly secondFactor: 'ask' | 'provider'; readonly acrOfTwoFactors: readonly string[] },
+  { secondFactor, acrOfTwoFactors }: Pick<IdentityProvider, 'secondFactor' | 'acrOfTwoFactors'>,
 ): boolean => secondFactor === 'provider' && (amr.includes('mfa') || (acr !== null && acrOfTwoFactors.includes(acr)));

@@ -1,9 +1,24 @@
 import type { Clock } from '../../../kit';
 import type { ProviderSettings } from '../provider-options';
-import { type FetchRequest, UnusableAnswer, guardedFetch } from './guarded-fetch';
-import { type Configuration, type OpenidLibrary, clientAuthentication } from './openid-library';
+import { endpointsOfGithub } from './github';
+import { type FetchRequest, UnusableAnswer, guardedFetch, isHttp } from './guarded-fetch';
+import {
+  type ClientAuth,
+  type Configuration,
+  type Jose,
+  type OpenidLibrary,
+  clientAuthentication,
+} from './openid-library';
 
-type KeySet = Parameters<OpenidLibrary['jose']['createLocalJWKSet']>[0];
+type KeySet = Parameters<Jose['createLocalJWKSet']>[0];
+
+/** Keys as both libraries remember them, with the time at which they were read. */
+interface KeyCache {
+  jwks?: KeySet;
+  uat?: number;
+}
+
+type ClientArguments = readonly [clientId: string, metadata: Record<symbol, number>, authentication: ClientAuth];
 
 /** A value that was read at a time of the monotonic clock. */
 interface Read<T> {
@@ -27,39 +42,12 @@ const COOLDOWN_OF_LIBRARY = 60;
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
 /** The public documents of one provider that a process remembers. */
-export class ProviderMemory {
-  private document?: Read<string>;
-  private reading?: Promise<string>;
-  private keys?: Read<KeySet>;
-
-  constructor(private readonly clock: Clock) {}
-
-  /** The discovery document. Concurrent steps share a read. */
-  async discoveryDocument(read: () => Promise<string>): Promise<string> {
-    const { document } = this;
-    if (document && this.ageOf(document) < DOCUMENT_MS) return document.value;
-    this.reading ??= read().finally(() => (this.reading = undefined));
-    return this.reading;
-  }
-
-  /** Remembers a document that the library has accepted. */
-  keepDocument(value: string): void {
-    if (!this.document || this.ageOf(this.document) >= DOCUMENT_MS)
-      this.document = { value, at: this.clock.monotonic() };
-  }
-
-  /** The last keys with their age in milliseconds. The libraries read stale ones again. */
-  lastKeys(): { readonly jwks: KeySet; readonly ageMs: number } | undefined {
-    return this.keys && { jwks: this.keys.value, ageMs: this.ageOf(this.keys) };
-  }
-
-  keepKeys(value: KeySet): void {
-    this.keys = { value, at: this.clock.monotonic() };
-  }
-
-  private ageOf({ at }: Read<unknown>): number {
-    return this.clock.monotonic() - at;
-  }
+export interface ProviderMemory {
+  document?: Read<string>;
+  /** Concurrent steps share a read of the document, and one of the keys. */
+  reading?: Promise<string>;
+  readingKeys?: Promise<string>;
+  keys?: Read<KeySet>;
 }
 
 interface StepParts {
@@ -97,76 +85,78 @@ export class ProviderStep {
       [client.clockSkew]: seconds - Math.floor(Date.now() / 1000),
       [client.clockTolerance]: settings.clockToleranceSeconds,
     };
-    const authentication = await clientAuthentication(library, settings, seconds);
+    const of = [settings.clientId, metadata, await clientAuthentication(library, settings, seconds)] as const;
     const configuration = settings.api
-      ? new client.Configuration(endpointsOfGithub(settings.issuer), settings.clientId, metadata, authentication)
-      : await this.discovered(metadata, authentication);
+      ? new client.Configuration(endpointsOfGithub(settings.issuer), ...of)
+      : await this.discovered(...of);
     configuration[client.customFetch] = this.fetch;
     if (this.isInsecure) client.allowInsecureRequests(configuration);
     this.isConfigured = true;
     return configuration;
   }
 
-  private async discovered(...[metadata, authentication]: Discovery): Promise<Configuration> {
-    const { settings, memory, library } = this.parts;
+  private async discovered(...of: ClientArguments): Promise<Configuration> {
+    const { settings, memory, library, clock } = this.parts;
     const { client } = library;
+    const known = memory.document && this.ageOf(memory.document) < DOCUMENT_MS ? memory.document.value : undefined;
     let text = '';
-    const configuration = await client.discovery(
-      new URL(settings.issuer),
-      settings.clientId,
-      metadata,
-      authentication,
-      {
-        [client.customFetch]: async (url, request) => {
-          text = await memory.discoveryDocument(() => this.textOf(url, request as FetchRequest));
-          return new Response(text, { headers: { 'content-type': 'application/json' } });
-        },
-        execute: this.isInsecure ? [client.allowInsecureRequests] : [],
+    const configuration = await client.discovery(new URL(settings.issuer), ...of, {
+      [client.customFetch]: async (url, request) => {
+        text = known ?? (await this.documentOf(url, request as FetchRequest));
+        return new Response(text, { headers: { 'content-type': 'application/json' } });
       },
-    );
+      execute: this.isInsecure ? [client.allowInsecureRequests] : [],
+    });
     const document = configuration.serverMetadata();
-    const { issuer } = document;
     const unusable = ENDPOINTS.find((name) => !this.isUsable(document[name]));
     if (unusable) throw new UnusableAnswer(`the discovery document has no usable ${unusable}`);
     // The library accepts another issuer from some hosts. With tenants, the issuer of each token is checked.
-    if (!settings.claims.tenants && new URL(issuer).href !== new URL(settings.issuer).href)
+    if (!settings.claims.tenants && new URL(document.issuer).href !== new URL(settings.issuer).href)
       throw new UnusableAnswer('the discovery document is that of another issuer');
-    memory.keepDocument(text);
+    if (known === undefined) memory.document = { value: text, at: clock.monotonic() };
     // Without it, the library relies on TLS for ID tokens, and ignores their signatures.
     client.enableNonRepudiationChecks(configuration);
     this.shareKeys(configuration);
     return configuration;
   }
 
+  private async documentOf(url: string, request: FetchRequest): Promise<string> {
+    const { memory } = this.parts;
+    return (memory.reading ??= this.textOf(url, request).finally(() => (memory.reading = undefined)));
+  }
+
+  private async textOf(url: string, request: FetchRequest): Promise<string> {
+    const response = await this.fetch(url, request);
+    if (response.status !== 200) throw new UnusableAnswer(`${new URL(url).host} answered ${response.status}`);
+    return response.text();
+  }
+
   private shareKeys(configuration: Configuration): void {
-    const { memory, library } = this.parts;
-    const known = memory.lastKeys();
-    const now = Math.floor(Date.now() / 1000);
-    if (known) {
+    const { client } = this.parts.library;
+    const { keys } = this.parts.memory;
+    if (keys) {
       // After our cooldown, the library reads the keys again for an unknown one.
-      const age = Math.floor(known.ageMs / 1000);
-      const uat = now - (known.ageMs < COOLDOWN_MS ? age : Math.max(age, COOLDOWN_OF_LIBRARY));
-      library.client.setJwksCache(configuration, { jwks: known.jwks as never, uat });
+      const age = Math.floor(this.ageOf(keys) / 1000);
+      const counted = age * 1000 < COOLDOWN_MS ? age : Math.max(age, COOLDOWN_OF_LIBRARY);
+      const cache = { jwks: keys.value as never, uat: Math.floor(Date.now() / 1000) - counted };
+      client.setJwksCache(configuration, cache);
     }
-    const before = library.client.getJwksCache(configuration)?.uat;
-    this.keep = () => {
-      const after = library.client.getJwksCache(configuration);
-      if (after && after.uat !== before) memory.keepKeys(after.jwks as KeySet);
-    };
+    this.keepFrom(() => client.getJwksCache(configuration) as KeyCache | undefined);
   }
 
   /** The keys of the provider for `jose`. */
-  keySet(configuration: Configuration): ReturnType<OpenidLibrary['jose']['createRemoteJWKSet']> {
+  keySet(configuration: Configuration): ReturnType<Jose['createRemoteJWKSet']> {
     const { memory, settings, library } = this.parts;
     const { jose } = library;
-    const known = memory.lastKeys();
-    const before = known && Date.now() - known.ageMs;
-    const cache: { jwks?: KeySet; uat?: number } = known ? { jwks: known.jwks, uat: before } : {};
-    this.keep = () => {
-      if (cache.jwks && cache.uat !== before) memory.keepKeys(cache.jwks);
-    };
+    const { keys } = memory;
+    const cache: KeyCache = keys ? { jwks: keys.value, uat: Date.now() - this.ageOf(keys) } : {};
+    this.keepFrom(() => cache);
     return jose.createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri!), {
-      [jose.customFetch]: (url, { headers }) => this.fetch(url, { headers: Object.fromEntries(headers) }),
+      [jose.customFetch]: async (url, { headers }) => {
+        const read = this.textOf.bind(this, url, { headers: Object.fromEntries(headers) });
+        memory.readingKeys ??= read().finally(() => (memory.readingKeys = undefined));
+        return new Response(await memory.readingKeys, { headers: { 'content-type': 'application/json' } });
+      },
       [jose.jwksCache]: cache as never,
       cooldownDuration: COOLDOWN_MS,
       cacheMaxAge: KEYS_MS,
@@ -174,14 +164,25 @@ export class ProviderStep {
     });
   }
 
+  /** At the end of the step, the keys of a library are remembered if it has read them again. */
+  private keepFrom(read: () => KeyCache | undefined): void {
+    const before = read()?.uat;
+    this.keep = () => {
+      const { jwks, uat } = read() ?? {};
+      if (jwks && uat !== before) this.parts.memory.keys = { value: jwks, at: this.parts.clock.monotonic() };
+    };
+  }
+
   end(): void {
     this.keep();
   }
 
+  private ageOf({ at }: Read<unknown>): number {
+    return this.parts.clock.monotonic() - at;
+  }
+
   private isUsable(endpoint: string | undefined): boolean {
-    if (endpoint === undefined || !URL.canParse(endpoint)) return false;
-    const { protocol } = new URL(endpoint);
-    return protocol === 'https:' || (protocol === 'http:' && this.isInsecure);
+    return endpoint !== undefined && URL.canParse(endpoint) && isHttp(new URL(endpoint), this.isInsecure);
   }
 
   /** Plain HTTP is for a provider on the own machine, and never in production. */
@@ -204,20 +205,4 @@ export class ProviderStep {
       throw error;
     }
   };
-
-  private async textOf(url: string, request: FetchRequest): Promise<string> {
-    const response = await this.fetch(url, request);
-    if (response.status !== 200) throw new UnusableAnswer(`${new URL(url).host} answered ${response.status}`);
-    return response.text();
-  }
 }
-
-type Discovery = [metadata: Record<symbol, number>, authentication: Awaited<ReturnType<typeof clientAuthentication>>];
-
-const endpointsOfGithub = (
-  url: string,
-): { issuer: string; authorization_endpoint: string; token_endpoint: string } => ({
-  issuer: `${url}/login/oauth`,
-  authorization_endpoint: `${url}/login/oauth/authorize`,
-  token_endpoint: `${url}/login/oauth/access_token`,
-});

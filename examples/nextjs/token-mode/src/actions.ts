@@ -2,9 +2,9 @@
 
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { API, REFRESH, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
+import { REFRESH, tokensOf } from './mode';
 import { pathOf } from './paths';
-import { tokensOf } from './token-mode';
+import { API, accessTokenIn, clientOf, cookiesFor, noCookies, renew } from './session';
 
 const post = async (path: string, body: object, more?: Record<string, string>) =>
   fetch(API + path, {
@@ -16,7 +16,9 @@ const post = async (path: string, body: object, more?: Record<string, string>) =
 
 /** @returns the message for the user, if the API refuses the sign-in */
 export async function signIn(_: string, form: FormData): Promise<string> {
-  const answer = await post('/auth/login', { email: form.get('email'), password: form.get('password') });
+  const fields = { email: form.get('email'), password: form.get('password') };
+  const answer = await post('/auth/login', fields).catch((error: Error) => console.error(error));
+  if (!answer) return 'Please try again later.';
   if (!answer.ok) return (await answer.json()).message;
   const tokens = await tokensOf(answer);
   // The answer is a challenge: send its token and the code to `/auth/two-factor-challenge`.

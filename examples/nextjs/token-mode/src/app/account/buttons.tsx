@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { signOut } from '../../actions';
 
-export function TokenModeButtons() {
+export function Buttons() {
   const [text, setText] = useState('');
   const ask = async () => {
     const answer = await fetch('/api/hello');

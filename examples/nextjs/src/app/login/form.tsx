@@ -3,7 +3,7 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { auth } from '../../auth-client';
 
-export function CookieModeForm({ next, hasEnded }: { next: string; hasEnded: boolean }) {
+export function LoginForm({ next, hasEnded }: { next: string; hasEnded: boolean }) {
   const [message, setMessage] = useState('');
   // After a link on another site the browser sends no cookie (SameSite=Strict), so the server saw no session.
   useEffect(() => {

@@ -3,7 +3,7 @@
 import { useActionState } from 'react';
 import { signIn } from '../../actions';
 
-export function TokenModeForm({ next }: { next: string }) {
+export function LoginForm({ next }: { next: string }) {
   const [message, action] = useActionState(signIn, '');
   return (
     <form action={action}>
