@@ -39,7 +39,8 @@ export function load(app) {
       module.name = module.name.slice(SCOPE.length);
       // They are on the page of the class or interface that declares them, which each page names.
       for (const child of module.children)
-        for (const member of [...(child.children ?? [])]) if (member.inheritedFrom) project.removeReflection(member);
+        for (const member of (child.children ?? []).filter(({ inheritedFrom }) => inheritedFrom))
+          project.removeReflection(member);
       if (module.name !== 'auth') continue;
       for (const child of module.children) {
         const ofOptions = filesOf(child).some((file) => file.endsWith('config/auth-options.ts'));
