@@ -30,6 +30,7 @@ export {
   PasswordReplacement,
   PasswordReset,
 } from '../features/login/password-replacement';
+export { ChangePasswordRequest } from '../features/login/password-change';
 export { SignInWays } from '../features/login/sign-in-ways';
 export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';

@@ -1,13 +1,12 @@
-import { type PresentedKey, keyVerdict } from './access-key.policy';
+import { type PresentedKey, endsKeys, keyVerdict } from './access-key.policy';
 
-const KEY = { guard: 'api', isSecret: true, isRevoked: false, expiresAt: 100 };
-const GOOD: PresentedKey = { key: KEY, isDenied: false, owner: 'allowed', isInNetwork: true, guard: 'api', now: 99 };
+const KEY = { guard: 'api', isSecret: true, isRevoked: false, isExpired: false };
+const GOOD: PresentedKey = { key: KEY, isDenied: false, owner: 'allowed', isInNetwork: true, guard: 'api' };
 const key = (changed: Partial<typeof KEY>): Partial<PresentedKey> => ({ key: { ...KEY, ...changed } });
 
 describe('a request with an access key', () => {
   it.each<[string, Partial<PresentedKey>, string]>([
     ['that is valid', {}, 'accepted'],
-    ['without expiry', { key: { ...KEY, expiresAt: null }, now: 2 ** 40 }, 'accepted'],
     ['while the denylist is incomplete', { isDenied: null }, 'accepted'],
     ['that is unknown', { key: null }, 'unknown_key'],
     ['of another guard', { guard: 'admin' }, 'unknown_key'],
@@ -15,7 +14,7 @@ describe('a request with an access key', () => {
     ['with a wrong secret, of another guard', { ...key({ isSecret: false }), guard: 'admin' }, 'unknown_key'],
     [
       'with a wrong secret, revoked and expired',
-      { ...key({ isSecret: false, isRevoked: true }), now: 101 },
+      key({ isSecret: false, isRevoked: true, isExpired: true }),
       'wrong_key',
     ],
     ['that was revoked', key({ isRevoked: true }), 'revoked_key'],
@@ -25,8 +24,7 @@ describe('a request with an access key', () => {
       'revoked_key',
     ],
     ['that is denied, but whose row was lost in a failover', { isDenied: true }, 'revoked_key'],
-    ['in the second of its expiry', { now: 100 }, 'expired_key'],
-    ['after its expiry', { now: 101 }, 'expired_key'],
+    ['that has expired', key({ isExpired: true }), 'expired_key'],
     ['of an owner who may not sign in', { owner: 'refused' }, 'key_owner'],
     ['of an owner who was erased', { owner: 'gone' }, 'key_owner'],
     ['from another network', { isInNetwork: false }, 'key_network'],
@@ -36,7 +34,7 @@ describe('a request with an access key', () => {
     const bad: Partial<PresentedKey>[] = [
       key({ isSecret: false }),
       key({ isRevoked: true }),
-      key({ expiresAt: 99 }),
+      key({ isExpired: true }),
       { isDenied: true },
       { owner: 'refused' },
       { owner: 'gone' },
@@ -47,4 +45,15 @@ describe('a request with an access key', () => {
     for (const one of bad)
       for (const other of bad) expect(keyVerdict({ ...GOOD, ...one, ...other })).not.toBe('accepted');
   });
+});
+
+describe('the end of sessions', () => {
+  it.each(['others', 'password_change', 'email_change'])('keeps the keys: %s', (reason) =>
+    expect(endsKeys(reason)).toBe(false),
+  );
+
+  it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'erased', 'of the future'])(
+    'ends the keys: %s',
+    (reason) => expect(endsKeys(reason)).toBe(true),
+  );
 });

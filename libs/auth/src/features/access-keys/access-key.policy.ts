@@ -6,8 +6,8 @@ export interface PresentedKey {
     /** Whether the secret has the stored HMAC, compared in constant time. */
     readonly isSecret: boolean;
     readonly isRevoked: boolean;
-    /** In unix seconds; null for a key that does not expire. */
-    readonly expiresAt: number | null;
+    /** By the clock of the database, which has set the expiry. */
+    readonly isExpired: boolean;
   } | null;
   /** Whether the denylist has the key; null if it has forgotten entries and was not rebuilt. */
   readonly isDenied: boolean | null;
@@ -17,8 +17,6 @@ export interface PresentedKey {
   readonly isInNetwork: boolean;
   /** The guard of the route. */
   readonly guard: string;
-  /** In unix seconds. */
-  readonly now: number;
 }
 
 /** Why a key is refused: a reason in the security log. A client learns none of them. */
@@ -30,13 +28,18 @@ export type KeyRefusal = 'unknown_key' | 'wrong_key' | 'revoked_key' | 'expired_
  * An unknown state of the denylist needs no answer of its own: the row is read on the primary, and an end is committed before it
  * is answered. A denial refuses what a node of the database that was promoted too early has forgotten.
  */
-export function keyVerdict({ key, isDenied, owner, isInNetwork, guard, now }: PresentedKey): 'accepted' | KeyRefusal {
+export function keyVerdict({ key, isDenied, owner, isInNetwork, guard }: PresentedKey): 'accepted' | KeyRefusal {
   // The secret comes first: without it, nothing about the key is found out, not even in the log of another guard.
   if (!key || key.guard !== guard) return 'unknown_key';
   if (!key.isSecret) return 'wrong_key';
   if (key.isRevoked || isDenied) return 'revoked_key';
-  // A key has no leeway: the clock that stored the expiry is the one that compares it.
-  if (key.expiresAt !== null && key.expiresAt <= now) return 'expired_key';
+  if (key.isExpired) return 'expired_key';
   if (owner !== 'allowed') return 'key_owner';
   return isInNetwork ? 'accepted' : 'key_network';
 }
+
+/** The reasons of an end of sessions after which the keys of the user stay: the user keeps the account, and has not asked for more. */
+const KEEPING: ReadonlySet<string> = new Set(['others', 'password_change', 'email_change']);
+
+/** Whether the keys of a user end together with the sessions. Pure. An unknown reason ends them. */
+export const endsKeys = (reason: string): boolean => !KEEPING.has(reason);

@@ -1,6 +1,6 @@
 import { Controller, Req } from '@nestjs/common';
 import { http, identity, session } from '../../kit';
-import { ChangePasswordRequest, PasswordChange } from './change-password';
+import { PasswordChange } from './change-password';
 
 @Controller('password')
 export class ChangePasswordController {
@@ -22,7 +22,7 @@ export class ChangePasswordController {
   })
   replace(
     @http.CurrentCaller() caller: identity.Caller,
-    @http.RequestBody() body: ChangePasswordRequest,
+    @http.RequestBody() body: session.ChangePasswordRequest,
     @Req() request: object,
   ) {
     return this.change.change(caller, body, request);

@@ -45,13 +45,13 @@ export class PasswordChange {
    * @throws SignInRefused; ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
    * a first password without a confirmation
    */
-  async change(caller: identity.Caller, body: ChangePasswordRequest, request: session.ConfirmedRequest): Promise<void> {
+  async change(caller: identity.Caller, body: session.ChangePasswordRequest, request: session.ConfirmedRequest): Promise<void> {
     const { user } = caller;
     await this.standings.refuse(caller.userId);
     const names = [this.users.identifierOf(user), this.users.emailOf(user)];
     await this.rules.accept(body, names, body.current_password);
-    if (body.current_password === null) await this.setFirst(caller, body.password, request);
-    else await this.replace(caller, body.current_password, body.password);
+    if (body.current_password === null) await this.setFirst(caller, body, request);
+    else await this.replace(caller, body.current_password, body);
     this.events.emit(new PasswordChanged(user, caller.guard));
   }
 
@@ -59,14 +59,18 @@ export class PasswordChange {
    * Sets the password of a user without one. Of two concurrent calls, one succeeds. If the session ends while the password is stored, the hash of
    * a random text that is not stored replaces the password: the user can reset it.
    */
-  private async setFirst(caller: identity.Caller, password: string, request: session.ConfirmedRequest): Promise<void> {
+  private async setFirst(
+    caller: identity.Caller,
+    body: session.ChangePasswordRequest,
+    request: session.ConfirmedRequest,
+  ): Promise<void> {
     const { userId, familyId } = caller;
     const missing = new errors.ValidationFailed({
       [FIELD]: [{ key: 'validation.required', params: { field: input.named(FIELD) } }],
     });
     if ((await this.users.passwordHashOf(userId)) !== null) throw missing;
     await this.confirmations.require(caller, request);
-    const digest = await this.hasher.hash(password);
+    const digest = await this.hasher.hash(body.password);
     // Before the password is stored: a full hash queue must not keep a password that has to be replaced.
     const unusable = await this.hasher.hash(crypto.newSecret());
     await this.sessions.requireAlive(caller);
@@ -77,7 +81,7 @@ export class PasswordChange {
       // A session that has ended had no right to the change, so the sessions that began with its password end, too.
       endSessions: async (moment) => {
         const isBound = moment !== undefined && (await this.sessions.isAlive(familyId));
-        await this.endOthers(caller, digest, isBound ? moment : undefined);
+        await this.endOthers(caller, body, digest, isBound ? moment : undefined);
       },
       judge: () => this.sessions.requireAlive(caller),
       // There is no former password to restore. After another error, the new one may be stored.
@@ -92,20 +96,20 @@ export class PasswordChange {
   }
 
   /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
-  private async replace(caller: identity.Caller, current: string, password: string): Promise<void> {
+  private async replace(caller: identity.Caller, current: string, body: session.ChangePasswordRequest): Promise<void> {
     const { userId } = caller;
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // Released at once: a change that fails later, and is repeated, must not count as a failure.
       const former = await this.currentPassword.verify(userId, current, FIELD);
-      digest ??= await this.hasher.hash(password);
+      digest ??= await this.hasher.hash(body.password);
       const renewed = digest;
       await this.sessions.requireAlive(caller);
       const isMade = await this.replacement.replace({
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: (moment) => this.endOthers(caller, renewed, moment),
+        endSessions: (moment) => this.endOthers(caller, body, renewed, moment),
         judge: () => this.sessions.requireAlive(caller),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
@@ -120,17 +124,17 @@ export class PasswordChange {
    *
    * @param digest the hash of the new password
    */
-  private async endOthers({ userId, familyId }: identity.Caller, digest: string, moment?: number): Promise<void> {
+  private async endOthers(
+    { userId, familyId }: identity.Caller,
+    body: session.ChangePasswordRequest,
+    digest: string,
+    moment?: number,
+  ): Promise<void> {
     const removal = this.replacement.forgetFormer({ userId, digest });
+    for (const [end, services] of this.accounts.hooks('passwordChange')) await end(services, { userId, body });
     await this.accounts.endOthers(userId, familyId, 'password_change', moment);
     await removal;
   }
-}
-
-/** Body of `POST /password`. A user without a password omits `current_password`, and sends a confirmation token. */
-export class ChangePasswordRequest extends input.NewPasswordRequest {
-  @input.RequiredText(({ password }) => typeof password !== 'string')
-  current_password: string | null = null;
 }
 
 declare module '../sessions/sessions.events' {

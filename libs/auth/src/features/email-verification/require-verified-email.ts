@@ -30,8 +30,8 @@ export class VerifiedEmailGate implements http.Gate {
 
   check(_context: ExecutionContext, request: object): void {
     const caller = identity.callerAt(request, this.realm.guard);
-    // Null, an unknown state, is no proof.
-    if (this.users.isEmailVerified(caller.user) !== true) throw new EmailUnverified();
+    // Null, an unknown state, is no proof. A service with an access key is no user.
+    if (!caller.user || this.users.isEmailVerified(caller.user) !== true) throw new EmailUnverified();
   }
 }
 

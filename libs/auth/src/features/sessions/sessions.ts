@@ -47,6 +47,11 @@ declare module '../../foundation/realm/feature' {
      * @returns an error that is thrown after the sessions have ended, if the end must not be recorded
      */
     readonly endAll?: (services: GuardServices, begun: BegunSignIns) => Promise<unknown>;
+    /**
+     * Ends credentials that are no sessions, of a user or, without a user, of the guard. Runs before the sessions end, so that a
+     * request that fails can be repeated, and once more after it, because a session may have added a credential until then.
+     */
+    readonly endCredentials?: (services: GuardServices, reason: SessionEndReason, userId?: string) => Promise<void>;
   }
 }
 
@@ -113,6 +118,7 @@ export class Sessions {
     });
     // The session of a co-issuer has no row here.
     if (!isEnded && own !== null) await this.end(own, reason);
+    await this.endAddedCredentials(reason, userId);
     throwUnrecorded();
   }
 
@@ -142,6 +148,7 @@ export class Sessions {
   ): Promise<void> {
     const throwUnrecorded = await this.endBegun(reason, userId);
     await this.endExcept(userId, familyIds, reason, moment);
+    await this.endAddedCredentials(reason, userId);
     throwUnrecorded();
   }
 
@@ -159,7 +166,9 @@ export class Sessions {
     reason: SessionEndReason,
     familyId: string | null = null,
   ): Promise<void> {
+    await this.endCredentials(reason, userId);
     await this.endExcept(userId, [familyId], reason, moment);
+    await this.endAddedCredentials(reason, userId);
   }
 
   private async endExcept(
@@ -214,6 +223,7 @@ export class Sessions {
     const mustRecord = this.denylist.lifetime > 0 || reason === 'erased';
     const errors: unknown[] = [];
     for (const end of this.scope.hooks('endAll')) errors.push(await end(this.scope, { userId, mustRecord }));
+    await this.endCredentials(reason, userId);
     const unrecorded = errors.find(Boolean);
     return () => {
       if (unrecorded) throw unrecorded;
@@ -227,8 +237,20 @@ export class Sessions {
   async endEverything(reason: SessionEndReason): Promise<number> {
     const throwUnrecorded = await this.endBegun(reason);
     const count = await this.inPages(reason, (start, deny) => this.store.endPageOfGuard(start, deny), 'later');
+    await this.endAddedCredentials(reason);
     throwUnrecorded();
     return count;
+  }
+
+  private async endCredentials(reason: SessionEndReason, userId?: string): Promise<void> {
+    if (outerTransaction()) return;
+    for (const end of this.scope.hooks('endCredentials')) await end(this.scope, reason, userId);
+  }
+
+  /** The sessions have ended, perhaps also that of the request, which then cannot be repeated. */
+  private async endAddedCredentials(reason: SessionEndReason, userId?: string): Promise<void> {
+    if (this.scope.hooks('endCredentials').length)
+      await bestEffort('ending added credentials', () => this.endCredentials(reason, userId));
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
 import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
@@ -356,6 +357,23 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_IDENTITIES
    */
   identities?: boolean;
+
+  /**
+   * Access keys of users and services: `GET`, `POST` and `DELETE /access-keys`, and `@AcceptsKeys()` of `@svc/auth/access-keys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_ACCESS_KEYS
+   */
+  accessKeys?: boolean;
+
+  /**
+   * `POST /access-keys/leaked`, to which a scanner of secrets reports keys. Needs `features.accessKeys` and
+   * `accessKeys.scannerKeys`.
+   *
+   * @default false
+   * @env SVC_FEATURE_ACCESS_KEY_SCANNING
+   */
+  accessKeyScanning?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -590,6 +608,9 @@ export interface AuthValues {
 
   /** Sign-in with providers of identities. */
   identities?: IdentitiesOptions;
+
+  /** Access keys. */
+  accessKeys?: AccessKeysOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

@@ -12,12 +12,18 @@ import type { UserSource } from './user-source';
  */
 export interface HookPoints {}
 
-/** A command of the console with one argument, which works with the services of the default guard. */
+/** A command of the console with one argument and options, which works with the services of the default guard. */
 export interface ConsoleCommand {
   readonly description: string;
   readonly argument: Readonly<Record<'name' | 'description', string>>;
+  /** What each option does, by its flags with a value: `--days <number>`. */
+  readonly options?: Readonly<Record<string, string>>;
   /** Resolves to the line that the command prints, or to the reason why it did nothing. */
-  run(services: GuardServices, argument: string): Promise<{ readonly done: string } | { readonly refused: string }>;
+  run(
+    services: GuardServices,
+    argument: string,
+    given: Readonly<Partial<Record<string, string>>>,
+  ): Promise<{ readonly done: string } | { readonly refused: string }>;
 }
 
 /** What a request waits for: round trips in a row, with every feature on, and those of its longest single wait. */

@@ -6,7 +6,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { denylistVerdict } from '../denylist/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
-import { type Caller, callerOf, recordCaller, recordPin } from './caller';
+import { type Caller, callerOf, credentialGateOf, recordCaller, recordPin } from './caller';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope, outerTransaction, withinDeadline } from '../../foundation/platform/deadline';
@@ -105,12 +105,17 @@ export class Authenticator {
    * Authenticates a request and records the caller on it. A request is authenticated once per guard; later calls return
    * the recorded caller.
    *
+   * @param hasPassed whether the request has passed a gate of its route: see `recordCredentialGate`
    * @throws Unauthenticated for a missing or unacceptable token
    * @throws StoreUnavailable if revocation or the user cannot be checked
    */
-  async authenticate(request: Credentialed): Promise<Caller> {
+  async authenticate(request: Credentialed, hasPassed: (gate: object) => boolean = () => false): Promise<Caller> {
     const known = callerOf(request, this.realm.guard);
-    if (known) return recordCaller(request, known);
+    if (known) {
+      const gate = credentialGateOf(known);
+      if (gate && !hasPassed(gate)) throw new Unauthenticated(true).withReason('invalid_token', known.userId);
+      return recordCaller(request, known);
+    }
     const token = bearerOf(request);
     if (!token) throw new Unauthenticated(false).withReason('missing_token');
     const preparing = this.accessTokens.prepare(token);

@@ -37,6 +37,17 @@ export const recordPin = (caller: Caller, isPinned: boolean): void => void pins.
 /** Whether the session of a caller has a pinned list of abilities; undefined if it was not read. */
 export const pinOf = (caller: Caller): boolean | undefined => pins.get(caller);
 
+const credentialGates = new WeakMap<Caller, object>();
+
+/**
+ * Records which gate has authenticated a caller with another credential than an access token. The caller counts only for routes
+ * with this gate: the fields of one GraphQL operation share a request, and not all of them accept the credential.
+ */
+export const recordCredentialGate = (caller: Caller, gate: object): void => void credentialGates.set(caller, gate);
+
+/** The gate of {@link recordCredentialGate}; undefined for a caller with an access token. */
+export const credentialGateOf = (caller: Caller): object | undefined => credentialGates.get(caller);
+
 /** The caller that `guard` authenticated on this request. @throws Unauthenticated if there is none */
 export function callerAt(request: object, guard: string): Caller {
   const caller = callerOf(request, guard);

@@ -13,6 +13,7 @@ import {
   existsLocked,
   locksRows,
   rowReader,
+  userJoinReader,
 } from './user-rows';
 import { TEXT_TYPES, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
 import { accountAmong, foldedIdentifier, keptAs, emailSpellings } from './identifiers';
@@ -110,6 +111,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
    */
   findWithSession(id: string, familyId: string | null, asksPin: boolean): Promise<Found<User>> {
     return this.find({ id, familyId, asksPin });
+  }
+
+  /** See {@link userJoinReader}. */
+  joinedTo<R extends object>(table: () => string, columns: string, parameter: () => unknown) {
+    return userJoinReader<R>(this.database, this.metadata, table, columns, parameter);
   }
 
   /** SQL of whether the user exists whose id is in a text column; null where ids have another type. */

@@ -4,7 +4,7 @@ import { GuardName } from '../../foundation/realm/feature';
 import { PublicRoute } from '../../foundation/realm/route';
 import { Authenticator } from '../../identity/tokens/authenticator';
 import { type Caller, callerOf } from '../../identity/tokens/caller';
-import { requestOf, RouteGuard, requires } from './route-guard';
+import { passedBy, requestOf, RouteGuard, requires } from './route-guard';
 import { type Gate, Gates } from './route-plan';
 
 export type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
@@ -17,8 +17,8 @@ export class AuthenticationGate implements Gate {
 
   constructor(private readonly authenticator: Authenticator) {}
 
-  async check(_context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
-    request.user = (await this.authenticator.authenticate(request)).user;
+  async check(context: ExecutionContext, request: AuthenticatedRequest): Promise<void> {
+    request.user = (await this.authenticator.authenticate(request, passedBy(context))).user;
   }
 }
 

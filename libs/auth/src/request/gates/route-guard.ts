@@ -31,6 +31,12 @@ interface Call extends ExecutionContext {
   [PASSED]?: Set<RouteGate>;
 }
 
+/** Whether a call has passed a gate. */
+export const passedBy =
+  (call: Call) =>
+  (gate: object): boolean =>
+    call[PASSED]?.has(gate as RouteGate) ?? false;
+
 declare module '../../foundation/realm/feature' {
   interface Feature {
     /** Guards for `@UseGuards` that code of the host can also inject. */

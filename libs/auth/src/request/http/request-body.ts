@@ -80,7 +80,7 @@ const USERNAME = Symbol('svc.username-field');
 
 /** The rule of one field of a request body. */
 export interface FieldRule {
-  readonly type: 'string' | 'object' | 'boolean';
+  readonly type: 'string' | 'number' | 'object' | 'array' | 'boolean';
   /** Whether the field must be present; a function decides by the other fields. */
   readonly required: boolean | ((body: Readonly<Record<string, unknown>>) => boolean);
   /** In characters. Without it, only the limit of the body applies. */
@@ -150,6 +150,12 @@ export const RequiredObject = (): PropertyDecorator => Field({ type: 'object', r
 
 /** An optional JSON object with any content. */
 export const OptionalObject = (): PropertyDecorator => Field({ type: 'object', required: false });
+
+/** An optional number. */
+export const OptionalNumber = (): PropertyDecorator => Field({ type: 'number', required: false });
+
+/** An optional list of at most {@link ITEMS_MAX} items of any kind. */
+export const OptionalList = (): PropertyDecorator => Field({ type: 'array', required: false });
 
 /** An optional boolean, or its text in a form (`on`, `false`), which is converted. */
 export const OptionalFlag = (): PropertyDecorator => Field({ type: 'boolean', required: false });

@@ -93,14 +93,15 @@ const release: DataCommand = {
 };
 
 /** The command of a feature, at the default guard. */
-const ofFeature = (feature: Feature, { description, argument, run }: ConsoleCommand): DataCommand => ({
+const ofFeature = (feature: Feature, { description, argument, options, run }: ConsoleCommand): DataCommand => ({
   description,
   argument,
+  options,
   run: async (given, application) => {
     const result = await application.use(async (app) => {
       const scope = app.get(Realms, { strict: false }).default;
       if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
-      return run(scope, String(given[argument.name] ?? ''));
+      return run(scope, String(given[argument.name] ?? ''), given as Partial<Record<string, string>>);
     });
     if ('refused' in result) throw new CommandRefused(result.refused);
     print(`${result.done}\n`);

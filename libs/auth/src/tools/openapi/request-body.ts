@@ -60,6 +60,7 @@ function fieldsOf(request: Type, { username, passwords }: GuardConfig, manifests
 
 const schemaOf = ({ type, maxLength, email }: FieldRule): Schema => ({
   type,
+  ...(type === 'array' && { items: TEXT }),
   ...(maxLength !== undefined && { maxLength }),
   ...(email && { format: 'email' }),
 });

@@ -7,6 +7,7 @@ import type { Pruning } from './pruning';
 import { authOptionsFromEnv, resolveOptions } from '../../foundation/config/options.testkit';
 
 const NONE: Pruned = {
+  accessKeys: 0,
   sessions: 0,
   lockoutCounters: 0,
   passkeys: 0,

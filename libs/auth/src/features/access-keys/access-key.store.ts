@@ -1,0 +1,247 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Realm, deadline, identity, pg } from '../../kit';
+import { AccessKey } from './access-key.entity';
+
+/** A key as its owner sees it. Times are ISO 8601 in UTC. */
+export interface ListedKey {
+  readonly id: string;
+  readonly label: string;
+  readonly abilities: readonly string[];
+  /** The networks from which it is accepted; null for every network. */
+  readonly networks: readonly string[] | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  /** The last request that was accepted. It may be missing for a minute. */
+  readonly last_used_at: string | null;
+}
+
+declare module '../../foundation/realm/feature-data' {
+  interface ExportedData {
+    /** The access keys that are not revoked. */
+    access_keys?: ListedKey[];
+  }
+  interface Pruned {
+    accessKeys: number;
+  }
+}
+
+/** Whose keys: a user's, or a service's. */
+export type KeyOwner =
+  | { readonly userId: string; readonly service?: undefined }
+  | { readonly service: string; readonly userId?: undefined };
+
+/** A key to store. */
+export interface NewKey {
+  readonly id: string;
+  readonly owner: KeyOwner;
+  readonly label: string;
+  readonly scope: string;
+  readonly networks: readonly string[];
+  readonly mac: string;
+  readonly days: number | null;
+}
+
+/** The stored state of a key that a request presents. */
+export interface KeyRow {
+  readonly svc_guard: string;
+  readonly svc_user: string | null;
+  readonly svc_service: string | null;
+  readonly svc_scope: string;
+  readonly svc_networks: string;
+  readonly svc_mac: string;
+  readonly svc_revoked: boolean;
+  readonly svc_expired: boolean;
+}
+
+/** A key that has ended. */
+export interface EndedKey {
+  readonly id: string;
+  readonly userId: string | null;
+  readonly service: string | null;
+}
+
+/** A use of a key: parallel lists make one row each. */
+export interface KeyUse {
+  readonly id: string;
+  readonly at: Date;
+  readonly place: string | null;
+  /** The HMAC under the current root. */
+  readonly mac: string;
+}
+
+const ROW = `r.guard AS svc_guard, r.service AS svc_service, r.scope AS svc_scope, r.networks AS svc_networks, r.secret_mac AS svc_mac,
+  r.revoked_at IS NOT NULL AS svc_revoked, r.expires_at <= clock_timestamp() + $2::interval IS TRUE AS svc_expired`;
+
+const ENDED = 'id, user_id AS "userId", service';
+
+/** Days for which the row of a key that has ended stays, so that the security log can say why a request was refused. */
+const KEPT_DAYS = 30;
+
+/** Number of networks of a key that are remembered. */
+const PLACES = 20;
+
+/** Number of rows that one step of a sweep, and of an end of all keys, works on. */
+const PAGE = 250;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Contains all queries of access keys, restricted to the realm's guard. Times are from the database's clock. */
+@Injectable()
+export class AccessKeyStore {
+  private readonly table = pg.once(() => this.database.table(AccessKey));
+  private readonly joined: ReturnType<identity.TypeormUserProvider['joinedTo']>;
+
+  constructor(
+    private readonly database: pg.Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    private readonly provider: identity.UserProvider,
+    private readonly users: identity.TimedUserProvider,
+  ) {
+    this.joined =
+      provider instanceof identity.TypeormUserProvider
+        ? provider.joinedTo(() => this.table(), ROW, () => clock.offset)
+        : undefined;
+  }
+
+  /** A key with its user, who is not read before `user` is called where the table of users is not that of TypeORM. */
+  async find(id: string): Promise<{ row: KeyRow; user: () => Promise<object | null> } | null> {
+    if (this.joined) {
+      const found = await this.joined(id);
+      return found && { row: found.row as KeyRow, user: async () => found.user() };
+    }
+    const statement = `SELECT r.user_id AS svc_user, ${ROW} FROM ${this.table()} r WHERE r.id = $1`;
+    const [row] = await this.database.query<KeyRow>(statement, [id, this.clock.offset]);
+    return row ? { row, user: async () => (row.svc_user === null ? null : this.users.findById(row.svc_user)) } : null;
+  }
+
+  /** Stores a key in the caller's transaction. Null if the user has `most` keys that have not ended. */
+  async add(sql: pg.Sql, { id, owner, label, scope, networks, mac, days }: NewKey, most: number): Promise<ListedKey | null> {
+    const { userId = null, service = null } = owner;
+    const values = [id, this.realm.guard, userId, service, label, scope, networks.join(' '), mac, this.clock.offset];
+    const [added] = await sql<ShownRow>(
+      `INSERT INTO ${this.table()} AS k
+              (id, guard, user_id, service, label, scope, networks, secret_mac, created_at, expires_at, seen_networks)
+       SELECT $1::uuid, $2::text, $3::text, $4, $5, $6, $7, $8, now, now + $10::float8 * interval '1 day', ''
+         FROM (SELECT clock_timestamp() + $9::interval AS now) t
+        WHERE $3 IS NULL OR $11 > (SELECT count(*) FROM ${this.table()} o WHERE o.guard = $2 AND o.user_id = $3
+                AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > now))
+       RETURNING ${SHOWN}`,
+      [...values, days, most],
+    );
+    return added ? shown(added) : null;
+  }
+
+  /** The keys of an owner that were not revoked, the oldest first. None if the migration has not run. */
+  async list({ userId, service }: KeyOwner): Promise<ListedKey[]> {
+    const rows = await this.database
+      .query<ShownRow>(
+        `SELECT ${SHOWN} FROM ${this.table()} k
+          WHERE guard = $1 AND ${userId === undefined ? 'service' : 'user_id'} = $2 AND revoked_at IS NULL ORDER BY created_at, id`,
+        [this.realm.guard, userId ?? service],
+      )
+      .catch(deadline.valueIf(pg.isMissing, []));
+    return rows.map(shown);
+  }
+
+  /** Revokes a key, that of an owner if one is given. Null if it has ended, is unknown, or is that of another owner. */
+  async revoke(id: string, owner?: KeyOwner): Promise<EndedKey | null> {
+    const [ended] = await this.database.query<EndedKey>(
+      `UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $3::interval
+        WHERE id = $1 AND guard = $2 AND revoked_at IS NULL
+          AND ($4::text IS NULL OR user_id = $4) AND ($5::text IS NULL OR service = $5) RETURNING ${ENDED}`,
+      [id, this.realm.guard, this.clock.offset, owner?.userId ?? null, owner?.service ?? null],
+    );
+    return ended ?? null;
+  }
+
+  /** Revokes keys of a user or, without one, of the guard, at most {@link PAGE} of them: the caller repeats it until it returns none. */
+  revokeSome(userId?: string, since?: Date): Promise<EndedKey[]> {
+    return this.database.query<EndedKey>(
+      `UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval
+        WHERE revoked_at IS NULL AND id = ANY(ARRAY(
+          SELECT id FROM ${this.table()} WHERE guard = $1 AND ($3::text IS NULL OR user_id = $3) AND revoked_at IS NULL
+             AND ($4::timestamptz IS NULL OR created_at >= $4) ORDER BY id LIMIT ${PAGE}))
+       RETURNING ${ENDED}`,
+      [this.realm.guard, this.clock.offset, userId ?? null, since ?? null],
+    );
+  }
+
+  /**
+   * Records uses, and the HMACs under the current root. Returns the networks that are new for a key that has some, in one statement:
+   * of several processes, one gets each of them.
+   */
+  record(uses: readonly KeyUse[]): Promise<(EndedKey & { place: string })[]> {
+    const list = <K extends keyof KeyUse>(name: K): KeyUse[K][] => uses.map((use) => use[name]);
+    return this.database.query(
+      `WITH used AS (
+         SELECT id, max(at) AS at, max(mac) AS mac, array_remove(array_agg(place), NULL) AS places
+           FROM unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[]) AS u (id, at, place, mac) GROUP BY id),
+       former AS (
+         SELECT k.id, k.seen_networks, u.at, u.mac, ARRAY(
+                  SELECT unnest(u.places) EXCEPT SELECT unnest(string_to_array(k.seen_networks, ' '))) AS added
+           FROM ${this.table()} k JOIN used u ON u.id = k.id WHERE k.guard = $1 ORDER BY k.id FOR UPDATE OF k),
+       written AS (
+         UPDATE ${this.table()} k
+            SET last_used_at = greatest(k.last_used_at, f.at), secret_mac = f.mac,
+                seen_networks = array_to_string((f.added || string_to_array(f.seen_networks, ' '))[1:${PLACES}], ' ')
+           FROM former f WHERE k.id = f.id RETURNING k.id, k.user_id, k.service, f.seen_networks, f.added)
+       SELECT ${ENDED}, unnest(added) AS place FROM written WHERE seen_networks <> ''`,
+      [this.realm.guard, list('id'), list('at'), list('place'), list('mac')],
+    );
+  }
+
+  /**
+   * Deletes the keys that have ended {@link KEPT_DAYS} days ago, and those of users that do not exist any more, if
+   * `UserProvider.existingIds` can report it. Resolves to the number of deleted rows; 0 when the table is missing.
+   */
+  prune(): Promise<number> {
+    return pg.sweep(FIRST_ID, (after) => this.page(after), pg.isMissing);
+  }
+
+  private async page(after: string): Promise<pg.SweptPage<string>> {
+    const rows = await this.database.query<{ id: string; userId: string | null; isOld: boolean }>(
+      `SELECT id, user_id AS "userId", least(revoked_at, expires_at) <= clock_timestamp() + $3::interval - interval '${KEPT_DAYS} days'
+                IS TRUE AS "isOld"
+         FROM ${this.table()} WHERE guard = $1 AND id > $2::uuid ORDER BY id LIMIT ${PAGE}`,
+      [this.realm.guard, after, this.clock.offset],
+    );
+    const ids = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
+    // A provider that never settles must not hold the lock of the pruning.
+    const existing = ids.length
+      ? await deadline.callHost('UserProvider.existingIds', () => this.provider.existingIds(ids))
+      : null;
+    const gone = rows.filter(
+      ({ userId, isOld }) => isOld || (userId !== null && existing !== null && !existing.has(userId)),
+    );
+    const deleted = await this.database.query(
+      `DELETE FROM ${this.table()} WHERE guard = $1 AND id = ANY($2::uuid[]) RETURNING 1`,
+      [this.realm.guard, gone.map(({ id }) => id)],
+    );
+    return { removed: deleted.length, next: rows.at(-1)?.id ?? null };
+  }
+}
+
+const SHOWN = `k.id, k.label, k.scope, k.networks, k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.last_used_at AS "lastUsedAt"`;
+
+interface ShownRow {
+  readonly id: string;
+  readonly label: string;
+  readonly scope: string;
+  readonly networks: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+const shown = ({ id, label, scope, networks, createdAt, expiresAt, lastUsedAt }: ShownRow): ListedKey => ({
+  id,
+  label,
+  abilities: wordsOf(scope),
+  networks: networks ? wordsOf(networks) : null,
+  created_at: createdAt.toISOString(),
+  expires_at: expiresAt?.toISOString() ?? null,
+  last_used_at: lastUsedAt?.toISOString() ?? null,
+});
+
+/** The parts of a space-delimited list. */
+export const wordsOf = (text: string): string[] => text.split(' ').filter(Boolean);

@@ -1,0 +1,192 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, Realm, crypto, deadline, errors, http, identity, settings } from '../../kit';
+import { parseAccessKey } from './access-key.format';
+import { type PresentedKey, keyVerdict } from './access-key.policy';
+import { AccessKeyStore, type KeyRow, wordsOf } from './access-key.store';
+import { effectiveAbilities } from './key-abilities';
+import { KeyUses } from './key-uses';
+import { isInNetworks } from './key-networks';
+
+declare module '../../identity/tokens/caller' {
+  interface Caller {
+    /** The id of the access key with which the request was made; undefined for an access token. */
+    readonly keyId?: string;
+    /** The name of the service whose access key it is; `user` is null then, and `userId` empty. */
+    readonly service?: string;
+  }
+}
+
+/** A key that is accepted now. */
+export interface VerifiedKey {
+  readonly keyId: string;
+  /** The id of its user; null for a key of a service. */
+  readonly userId: string | null;
+  /** The name of its service; null for a key of a user. */
+  readonly service: string | null;
+  /** What it may do now. */
+  readonly abilities: readonly string[];
+}
+
+/** Signs the secrets of keys, for their rows. The roots are those of the encryption at rest, and of the refresh tokens without it. */
+@Injectable()
+export class KeySecrets {
+  private readonly signatures: crypto.Signatures;
+
+  constructor(
+    private readonly realm: Realm,
+    @Inject(settings.AUTH_CONFIG) { encryption: { key, previousKeys } }: settings.AuthConfig,
+  ) {
+    const { secret, previousSecrets } = realm.options;
+    const roots = crypto.rootsAmong([key, secret, ...previousKeys, ...previousSecrets]);
+    this.signatures = new crypto.Signatures(roots, 'svc:access-key');
+  }
+
+  /** Binds the secret to its guard and its id, so that a row cannot take the place of another one. */
+  macOf(id: string, secret: string): string {
+    return this.signatures.sign(`${this.realm.guard}:${id}:${secret}`);
+  }
+
+  matches(id: string, secret: string, mac: string): boolean {
+    return this.signatures.verify(`${this.realm.guard}:${id}:${secret}`, mac);
+  }
+}
+
+/** Authenticates a request by its access key. */
+@Injectable()
+export class KeyAuthenticator {
+  private readonly answers = new Map<string, { readonly until: number; readonly key: VerifiedKey | null }>();
+
+  constructor(
+    private readonly store: AccessKeyStore,
+    private readonly secrets: KeySecrets,
+    private readonly denylist: identity.Denylist,
+    private readonly standings: identity.AccountStandings,
+    private readonly abilities: http.AbilityResolver,
+    private readonly uses: KeyUses,
+    private readonly users: identity.TimedUserProvider,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
+  ) {}
+
+  /** Whether a credential means to be a key: nothing else that the library accepts has an underscore at this place. */
+  isKey(credential: string): boolean {
+    return credential.startsWith(`${this.realm.options.accessKeys.prefix}_`);
+  }
+
+  /**
+   * The caller of a request with a key. Its claims have expired, so that it gets no ticket, and nothing keeps it.
+   *
+   * @throws Unauthenticated, the same one for every key that is not accepted; StoreUnavailable
+   */
+  async callerOf(text: string, ip: unknown): Promise<identity.Caller> {
+    const { key, user } = await this.check(text, ip);
+    const { guard, options } = this.realm;
+    const userId = key.userId ?? '';
+    const scope = key.abilities.join(' ');
+    return {
+      guard,
+      userId,
+      familyId: null,
+      grant: new identity.Grant(key.abilities),
+      claims: { iss: options.issuer, aud: [...options.audience], sub: userId, exp: 0, scope, pin: true },
+      user: user as object,
+      keyId: key.keyId,
+      ...(key.service !== null && { service: key.service }),
+    };
+  }
+
+  /** Reads a key, and records its use. @throws Unauthenticated, StoreUnavailable */
+  async verify(text: string, ip: unknown): Promise<VerifiedKey> {
+    return (await this.check(text, ip)).key;
+  }
+
+  private async check(text: string, ip: unknown): Promise<{ key: VerifiedKey; user: object | null }> {
+    const parts = parseAccessKey(text, this.realm.options.accessKeys.prefix);
+    // Without a call of a store: a typo, and a flood of random texts.
+    if (!parts) throw refused('invalid_key');
+    if (this.config.verifyOnly) return this.ask(text, ip);
+    const { id, secret } = parts;
+    const reading = deadline.withinDeadline('PostgreSQL', this.config.storeTimeoutMs, this.store.find(id));
+    const [found, isDenied] = await Promise.all([reading, this.denylist.deniesFamily(id)]);
+    const facts = this.factsOf(id, secret, found?.row, isDenied, ip);
+    const verdict = keyVerdict(facts);
+    // The end was committed on a server of PostgreSQL that was lost since.
+    if (isDenied && facts.key?.isSecret && !facts.key.isRevoked)
+      void deadline.bestEffort('finishing the end of an access key', () => this.store.revoke(id));
+    if (!found || verdict !== 'accepted') throw refused(verdict, facts.key?.isSecret ? found?.row.svc_user : null);
+    // Code of the host is asked only about a key whose secret is right.
+    const { svc_user: userId, svc_service: service, svc_scope: scope } = found.row;
+    const user = await found.user();
+    const owner = userId === null ? 'allowed' : await this.ownerOf(userId, user);
+    const whole = keyVerdict({ ...facts, owner });
+    if (whole !== 'accepted') throw refused(whole, userId);
+    const granted = userId === null ? null : await this.abilitiesOf(userId, id);
+    this.uses.note(id, ip, this.secrets.macOf(id, secret));
+    return { key: { keyId: id, userId, service, abilities: effectiveAbilities(wordsOf(scope), granted) }, user };
+  }
+
+  private factsOf(id: string, secret: string, row: KeyRow | undefined, isDenied: boolean, ip: unknown): PresentedKey {
+    // An unknown id costs the same HMAC.
+    const isSecret = this.secrets.matches(id, secret, row?.svc_mac ?? '');
+    const networks = wordsOf(row?.svc_networks ?? '');
+    return {
+      key: row ? { guard: row.svc_guard, isSecret, isRevoked: row.svc_revoked, isExpired: row.svc_expired } : null,
+      isDenied,
+      owner: 'allowed',
+      isInNetwork: !networks.length || isInNetworks(ip, networks),
+      guard: this.realm.guard,
+    };
+  }
+
+  private async ownerOf(userId: string, user: object | null): Promise<PresentedKey['owner']> {
+    if (!user) return 'gone';
+    const standing = await this.standings.of(userId, true);
+    return standing === 'good' ? 'allowed' : standing === 'missing' ? 'gone' : 'refused';
+  }
+
+  /** What the owner may do now; null where no token has abilities. */
+  private async abilitiesOf(userId: string, keyId: string): Promise<readonly string[] | null> {
+    const { scope } = await this.abilities.resolve(null, userId, keyId);
+    return scope === undefined ? null : wordsOf(scope);
+  }
+
+  /** In a service that only verifies: the issuer decides. */
+  private async ask(text: string, ip: unknown): Promise<{ key: VerifiedKey; user: object | null }> {
+    const { verifier, verifierCacheSeconds } = this.realm.options.accessKeys;
+    const client = { ip: typeof ip === 'string' ? ip : null };
+    // A network of the key may refuse another client.
+    const name = crypto.sha256(`${client.ip}:${text}`);
+    let answer = this.answers.get(name);
+    if (!answer || answer.until <= this.clock.monotonic()) {
+      const key = await deadline
+        .callHost('accessKeys.verifier', () => verifier!(text, client))
+        .catch((cause: unknown) => {
+          throw new errors.StoreUnavailable('accessKeys.verifier', cause);
+        });
+      answer = { key, until: this.clock.monotonic() + verifierCacheSeconds * 1000 };
+      if (verifierCacheSeconds > 0) this.keep(name, answer);
+    }
+    const { key } = answer;
+    if (!key) throw refused('unknown_key');
+    const user = key.userId === null ? null : await this.users.findById(key.userId);
+    if (key.userId !== null && !user) throw refused('key_owner', key.userId);
+    return { key, user };
+  }
+
+  /** The oldest answers go first. */
+  private keep(name: string, answer: { readonly until: number; readonly key: VerifiedKey | null }): void {
+    this.answers.delete(name);
+    this.answers.set(name, answer);
+    if (this.answers.size > ANSWERS) this.answers.delete(this.answers.keys().next().value!);
+  }
+}
+
+/** Number of answers of the issuer that are kept. */
+const ANSWERS = 10_000;
+
+const refused = (
+  reason: Exclude<ReturnType<typeof keyVerdict>, 'accepted'> | 'invalid_key' | 'accepted',
+  userId?: string | null,
+): errors.AuthException =>
+  new errors.Unauthenticated(true).withReason(reason === 'accepted' ? 'unknown_key' : reason, userId);

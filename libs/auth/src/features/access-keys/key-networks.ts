@@ -1,0 +1,42 @@
+import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
+
+/** An address without the zone; an IPv4 address in IPv6 (RFC 4291 §2.5.5.2) as IPv4. Null for a text that is no address. */
+function addressOf(ip: unknown): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const [text = ''] = typeof ip === 'string' ? ip.split('%', 1) : [];
+  return isIP(text) ? ipaddr.process(text) : null;
+}
+
+/** A network in its usual form, such as `192.0.2.0/24`; an address is a network of its own. Null for another text. Pure. */
+export function networkOf(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  const [ip = '', bits, ...more] = text.trim().split('/');
+  const address = isIP(ip) ? ipaddr.parse(ip) : null;
+  if (!address || more.length) return null;
+  const longest = address.kind() === 'ipv4' ? 32 : 128;
+  if (bits !== undefined && !(/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= longest)) return null;
+  return masked(address, bits === undefined ? longest : Number(bits));
+}
+
+const masked = (address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string =>
+  address.kind() === 'ipv4'
+    ? `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${bits}`)}/${bits}`
+    : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}/${bits}`;
+
+/** Whether a client is in one of the networks. A client without an address is in none. Pure. */
+export function isInNetworks(ip: unknown, networks: readonly string[]): boolean {
+  const address = addressOf(ip);
+  return (
+    address !== null &&
+    networks.some((network) => {
+      const [base, bits] = ipaddr.parseCIDR(network);
+      return base.kind() === address.kind() && address.match(base as ipaddr.IPv4 & ipaddr.IPv6, bits);
+    })
+  );
+}
+
+/** The network of a client that counts as one place: the /24 of an IPv4 address, the /48 of an IPv6 address. Pure. */
+export function placeOf(ip: unknown): string | null {
+  const address = addressOf(ip);
+  return address && masked(address, address.kind() === 'ipv4' ? 24 : 48);
+}
