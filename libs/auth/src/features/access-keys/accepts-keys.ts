@@ -20,7 +20,9 @@ export class KeyGate implements http.Gate {
         `@AcceptsKeys() needs ${nameOf('features.accessKeys')} (SVC_FEATURE_ACCESS_KEYS). Turn it on.`,
       );
     if (!this.scope.has(KeyAuthenticator))
-      throw new errors.AuthConfigError(`The guard "${this.realm.guard}" has no access keys. Remove @AcceptsKeys() here.`);
+      throw new errors.AuthConfigError(
+        `The guard "${this.realm.guard}" has no access keys. Remove @AcceptsKeys() here.`,
+      );
     if (this.config.verifyOnly && !accessKeys.verifier)
       throw new errors.AuthConfigError(
         `@AcceptsKeys() in a service that only verifies needs ${nameOf('accessKeys.verifier')}: a function that asks the issuer.`,

@@ -27,8 +27,7 @@ declare module '../../foundation/realm/feature-data' {
 
 /** Whose keys: a user's, or a service's. */
 export type KeyOwner =
-  | { readonly userId: string; readonly service?: undefined }
-  | { readonly service: string; readonly userId?: undefined };
+  { readonly userId: string; readonly service?: undefined } | { readonly service: string; readonly userId?: undefined };
 
 /** A key to store. */
 export interface NewKey {
@@ -99,7 +98,11 @@ export class AccessKeyStore {
   ) {
     this.joined =
       provider instanceof identity.TypeormUserProvider
-        ? provider.joinedTo(() => this.table(), ROW, () => clock.offset)
+        ? provider.joinedTo(
+            () => this.table(),
+            ROW,
+            () => clock.offset,
+          )
         : undefined;
   }
 
@@ -115,7 +118,11 @@ export class AccessKeyStore {
   }
 
   /** Stores a key in the caller's transaction. Null if the user has `most` keys that have not ended. */
-  async add(sql: pg.Sql, { id, owner, label, scope, networks, mac, days }: NewKey, most: number): Promise<ListedKey | null> {
+  async add(
+    sql: pg.Sql,
+    { id, owner, label, scope, networks, mac, days }: NewKey,
+    most: number,
+  ): Promise<ListedKey | null> {
     const { userId = null, service = null } = owner;
     const values = [id, this.realm.guard, userId, service, label, scope, networks.join(' '), mac, this.clock.offset];
     const [added] = await sql<ShownRow>(

@@ -47,7 +47,11 @@ async function create(keys: AccessKeys, { service, label, abilities, days, netwo
     return { done: `${text}\nThe key ${id} is shown only now. It expires ${expiry ?? 'never'}.` };
   } catch (error) {
     if (error instanceof errors.ValidationFailed)
-      return { refused: Object.values(error.getResponse().errors ?? {}).flat().join(' ') };
+      return {
+        refused: Object.values(error.getResponse().errors ?? {})
+          .flat()
+          .join(' '),
+      };
     throw error;
   }
 }

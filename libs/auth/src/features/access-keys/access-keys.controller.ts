@@ -141,4 +141,3 @@ export class AccessKeyFlow extends http.Flow {
     throw new errors.AuthConfigError(`The guard "${guard}" does not have features.accessKeys.`);
   }
 }
-

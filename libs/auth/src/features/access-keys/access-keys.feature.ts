@@ -83,7 +83,10 @@ export const accessKeys = defineFeature('accessKeys', {
     stores: [AccessKeyStore],
     export: {
       access_keys: async (services, userId) =>
-        data.ifUsed(await services.get(AccessKeyStore).list({ userId }), services.get(Realm).options.features.accessKeys),
+        data.ifUsed(
+          await services.get(AccessKeyStore).list({ userId }),
+          services.get(Realm).options.features.accessKeys,
+        ),
     },
     erase: [data.rowsOfUser(AccessKey)],
     prune: { accessKeys: { title: 'access keys', run: (services) => services.get(AccessKeyStore).prune() } },
@@ -104,7 +107,10 @@ export const accessKeyScanning = defineFeature('accessKeyScanning', {
   configErrors: ({ guards }) =>
     guards
       .filter(({ features, accessKeys: { scannerKeys } }) => features.accessKeyScanning && !scannerKeys)
-      .map(({ nameOf }) => `features.accessKeyScanning needs ${nameOf('accessKeys.scannerKeys')}: the public keys of the scanner.`),
+      .map(
+        ({ nameOf }) =>
+          `features.accessKeyScanning needs ${nameOf('accessKeys.scannerKeys')}: the public keys of the scanner.`,
+      ),
   defaultGuardControllers: [LeakedKeysController],
   providers: [LeakedKeys],
 });

@@ -130,7 +130,8 @@ export const accessKeysLanguages: texts.InEachLanguage<
       'auth.too_many_keys': 'アクセスキーの数が上限に達しています。先に 1 つ無効にしてください。',
       'auth.key_abilities': 'アクセスキーに、お客様の権限を超える権限を与えることはできません。',
       'auth.key_expiry': '有効期限は {days} 日以内で指定してください。',
-      'auth.key_networks': 'ネットワークとして正しくありません。192.0.2.0/24 のようなアドレスまたはネットワークを入力してください。',
+      'auth.key_networks':
+        'ネットワークとして正しくありません。192.0.2.0/24 のようなアドレスまたはネットワークを入力してください。',
     },
     mails: {
       accessKeyCreated: {

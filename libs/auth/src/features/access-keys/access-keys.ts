@@ -131,7 +131,8 @@ export class AccessKeys {
     const { prefix, maxDays } = this.realm.options.accessKeys;
     const { label, abilities, networks } = spec;
     const fault = input.fieldFault(label, { maxLength: LABEL_MAX });
-    if (fault) throw new errors.ValidationFailed({ label: [{ key: fault, params: { field: 'label', max: LABEL_MAX } }] });
+    if (fault)
+      throw new errors.ValidationFailed({ label: [{ key: fault, params: { field: 'label', max: LABEL_MAX } }] });
     const days = spec.expiresInDays ?? (maxDays || null);
     if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= (maxDays || 3650)))
       throw invalid('expires_in_days', 'auth.key_expiry', { days: maxDays || 3650 });

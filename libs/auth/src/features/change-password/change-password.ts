@@ -45,7 +45,11 @@ export class PasswordChange {
    * @throws SignInRefused; ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
    * a first password without a confirmation
    */
-  async change(caller: identity.Caller, body: session.ChangePasswordRequest, request: session.ConfirmedRequest): Promise<void> {
+  async change(
+    caller: identity.Caller,
+    body: session.ChangePasswordRequest,
+    request: session.ConfirmedRequest,
+  ): Promise<void> {
     const { user } = caller;
     await this.standings.refuse(caller.userId);
     const names = [this.users.identifierOf(user), this.users.emailOf(user)];

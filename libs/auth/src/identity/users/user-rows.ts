@@ -226,7 +226,9 @@ export function userJoinReader<R extends object>(
   return batchPerTick<RowWithUser<R> | null>(async (ids) => {
     const rounds = byOccurrence(ids);
     const read = async (round: string[]): Promise<Map<string, Row>> =>
-      new Map((await database.queryHost<Row>(statement(), [round, parameter()])).map((row) => [String(row.svc_row), row]));
+      new Map(
+        (await database.queryHost<Row>(statement(), [round, parameter()])).map((row) => [String(row.svc_row), row]),
+      );
     const found = await Promise.all(rounds.map(read));
     const seen = new Map<string, number>();
     return ids.map((one) => {
