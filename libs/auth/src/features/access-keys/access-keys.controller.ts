@@ -1,5 +1,5 @@
 import { Controller, Param, type Type } from '@nestjs/common';
-import { errors, http, type identity, input, schema } from '../../kit';
+import { errors, http, type identity, input, pg, schema } from '../../kit';
 import { AccessKeyStore, type KeyOwner, type ListedKey } from './access-key.store';
 import { AccessKeys, type CreatedKey, type KeySpec, NewKeyRequest } from './access-keys';
 import { TooManyKeys } from './access-keys.errors';
@@ -134,8 +134,9 @@ export class AccessKeyFlow extends http.Flow {
     return this.call(AccessKeysController, 'revoke', source, { svcAccessKey: id });
   }
 
-  /** @throws AuthConfigError */
+  /** @throws AuthConfigError where the feature is off, and within a transaction of the host */
   private enabled<S>(service: Type<S>): S {
+    pg.refuseWithin('A call of accessKeys');
     const { guard, options } = this.scope.realm;
     if (options.features.accessKeys && this.scope.has(service)) return this.get(service);
     throw new errors.AuthConfigError(`The guard "${guard}" does not have features.accessKeys.`);

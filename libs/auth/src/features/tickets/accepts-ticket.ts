@@ -23,9 +23,10 @@ export class TicketGate implements http.Gate {
   }
 
   async check(context: ExecutionContext, request: TargetedRequest & { user?: object }): Promise<void> {
-    if (presentedBy(request).tickets.length)
-      for (const [name, value] of Object.entries(HEADERS))
-        this.adapterHost.httpAdapter.setHeader(context.switchToHttp().getResponse(), name, value);
+    // The next gate reads the header of a request without a ticket, perhaps after the gate of another credential.
+    if (!presentedBy(request).tickets.length) return;
+    for (const [name, value] of Object.entries(HEADERS))
+      this.adapterHost.httpAdapter.setHeader(context.switchToHttp().getResponse(), name, value);
     request.user = (await this.tickets.redeem(request)).user;
   }
 }
