@@ -48,11 +48,11 @@ describe('a request with an access key', () => {
 });
 
 describe('the end of sessions', () => {
-  it.each(['others', 'password_change', 'email_change'])('keeps the keys: %s', (reason) =>
+  it.each(['others', 'password_change', 'email_change', 'erased'])('keeps the keys: %s', (reason) =>
     expect(endsKeys(reason)).toBe(false),
   );
 
-  it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'erased', 'of the future'])(
+  it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'of the future'])(
     'ends the keys: %s',
     (reason) => expect(endsKeys(reason)).toBe(true),
   );

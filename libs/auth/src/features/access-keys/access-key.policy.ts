@@ -38,8 +38,11 @@ export function keyVerdict({ key, isDenied, owner, isInNetwork, guard }: Present
   return isInNetwork ? 'accepted' : 'key_network';
 }
 
-/** The reasons of an end of sessions after which the keys of the user stay: the user keeps the account, and has not asked for more. */
-const KEEPING: ReadonlySet<string> = new Set(['others', 'password_change', 'email_change']);
+/**
+ * The reasons of an end of sessions that ends no keys: the user keeps the account, and has not asked for more. An erasure deletes the
+ * keys with the account.
+ */
+const KEEPING: ReadonlySet<string> = new Set(['others', 'password_change', 'email_change', 'erased']);
 
 /** Whether the keys of a user end together with the sessions. Pure. An unknown reason ends them. */
 export const endsKeys = (reason: string): boolean => !KEEPING.has(reason);

@@ -43,7 +43,8 @@ export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
 export function aboutRequest(request: { ip?: unknown }): About {
   const caller = callerOf(request);
   return {
-    user_id: caller?.userId,
+    // Empty for a caller that is no user.
+    user_id: caller?.userId || undefined,
     session_id: caller?.familyId ?? undefined,
     ip: shownAddress(request.ip) ?? undefined,
   };
