@@ -52,8 +52,7 @@ describe('the end of sessions', () => {
     expect(endsKeys(reason)).toBe(false),
   );
 
-  it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'of the future'])(
-    'ends the keys: %s',
-    (reason) => expect(endsKeys(reason)).toBe(true),
+  it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'of the future'])('ends the keys: %s', (reason) =>
+    expect(endsKeys(reason)).toBe(true),
   );
 });
