@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import * as accessKeys from '@svc/auth/access-keys';
 import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
@@ -99,7 +100,7 @@ describe('the documentation', () => {
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
-    for (const [name] of events) expect({ ...surface, ...identities }).toHaveProperty(name);
+    for (const [name] of events) expect({ ...surface, ...accessKeys, ...identities }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {

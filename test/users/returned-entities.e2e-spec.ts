@@ -128,6 +128,9 @@ describe.each([
     await t.database.query(
       "INSERT INTO svc_identities VALUES (gen_random_uuid(), 'api', '1', 'p', 'i', 's', null, now(), null)",
     );
+    await t.database.query(
+      "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '1', null, 'l', '', '', 'HASH', now(), null, null, '', null)",
+    );
 
     const { body } = await t.get(`${path}/entities`).expect(200);
     const shown = (body as object[][]).map((rows) => rows.map((row) => Object.keys(row).toSorted()));
