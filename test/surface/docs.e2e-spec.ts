@@ -394,6 +394,20 @@ describe('the public exports of the package', () => {
   });
 
   it.each([
+    [
+      'access-keys',
+      accessKeys,
+      [
+        'AcceptsKeys',
+        'AccessKey',
+        'AccessKeyFlow',
+        'BadScannerSignature',
+        'KeyCreated',
+        'KeyRevoked',
+        'KeyUsedFromNewNetwork',
+        'TooManyKeys',
+      ],
+    ],
     ['drizzle', drizzle, ['DrizzleUsers']],
     [
       'identities',

@@ -18,6 +18,7 @@ import {
   TrustedDevice,
   authEntities,
 } from '@svc/auth';
+import { AccessKey } from '@svc/auth/access-keys';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/hosts/app';
 import { storePasskey } from '../support/flows/passkeys';
@@ -37,6 +38,7 @@ const HIDDEN = new Map<object, string[]>([
   [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint', 'unusableHash']],
   [TrustedDevice, ['tokenHash', 'binding']],
   [EmailDelivery, ['emailHash']],
+  [AccessKey, ['secretMac']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */

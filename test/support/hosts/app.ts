@@ -32,6 +32,8 @@ export interface TestAppOptions {
   behindProxy?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
+  /** Whether requests keep the bytes of their bodies. */
+  rawBody?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Additional user entities. */
@@ -100,6 +102,7 @@ export class TestApp {
     prepare,
     behindProxy,
     fastify,
+    rawBody = false,
     tables,
     pool,
     replicaUrl,
@@ -121,7 +124,7 @@ export class TestApp {
       .overrideProvider(Clock)
       .useValue(this.clock)
       .compile();
-    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
+    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false, rawBody });
     prepare?.(app);
     this.running = { app, databaseUrl: database.url, redis: redis?.client };
     this.cleanUp.unshift(() => app.close());

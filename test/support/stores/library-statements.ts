@@ -83,7 +83,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_identities in every shard',
   },
   pruneIdentities: { text: /^DELETE FROM "svc_identities" WHERE id IN/, rows: 'svc_identities by id' },
-  findAccessKey: { text: /AS svc_mac/, rows: 'members by id, svc_access_keys by id' },
+  findAccessKey: { text: /AS svc_mac/, rows: 'members in every shard, svc_access_keys by id' },
   addAccessKey: {
     text: /^INSERT INTO "svc_access_keys"/,
     rows: 'svc_access_keys by guard, user_id and by id',
@@ -100,9 +100,13 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     text: /^UPDATE "svc_access_keys" SET revoked_at = .* WHERE id = \$1/,
     rows: 'svc_access_keys by id',
   },
-  revokeAccessKeys: {
-    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY/,
+  revokeAccessKeysOfUser: {
+    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* user_id = \$4/,
     rows: 'svc_access_keys by guard, user_id and by id',
+  },
+  revokeAccessKeysOfGuard: {
+    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* guard = \$1 AND revoked_at/,
+    rows: 'svc_access_keys by id and in every shard',
   },
   recordAccessKeys: { text: /^WITH used AS .* "svc_access_keys"/, rows: 'svc_access_keys by id' },
   eraseAccessKeys: {

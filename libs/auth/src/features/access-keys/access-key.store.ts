@@ -166,10 +166,10 @@ export class AccessKeyStore {
     return this.database.query<EndedKey>(
       `UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval
         WHERE revoked_at IS NULL AND id = ANY(ARRAY(
-          SELECT id FROM ${this.table()} WHERE guard = $1 AND ($3::text IS NULL OR user_id = $3) AND revoked_at IS NULL
-             AND ($4::timestamptz IS NULL OR created_at >= $4) ORDER BY id LIMIT ${PAGE}))
+          SELECT id FROM ${this.table()} WHERE guard = $1 ${userId === undefined ? '' : 'AND user_id = $4'} AND revoked_at IS NULL
+             AND ($3::timestamptz IS NULL OR created_at >= $3) ORDER BY id LIMIT ${PAGE}))
        RETURNING ${ENDED}`,
-      [this.realm.guard, this.clock.offset, userId ?? null, since ?? null],
+      [this.realm.guard, this.clock.offset, since ?? null, ...(userId === undefined ? [] : [userId])],
     );
   }
 
