@@ -184,7 +184,14 @@ async function ok<Answer extends { status: number }>(call: PromiseLike<Answer>):
 /** An email in capitals, and an index that refuses it in another case: a registration has to find out which value is taken. */
 const WITHOUT_CASE = `CREATE UNIQUE INDEX members_email_without_case ON members (lower(email));
   INSERT INTO members (name, email) VALUES ('Eve', 'Eve@example.com')`;
-const FEATURES = { lockout: true, twoFactor: true, passkeys: true, emailChange: true, knownDevices: true, accessKeys: true };
+const FEATURES = {
+  lockout: true,
+  twoFactor: true,
+  passkeys: true,
+  emailChange: true,
+  knownDevices: true,
+  accessKeys: true,
+};
 const BOB = 'bob@example.com';
 
 /** Uses the routes and calls of the library that send statements. */

@@ -65,14 +65,21 @@ function payloadsOf(sources: string[]): [name: string, payload: string][] {
       [...text.matchAll(/\b(?:emit|announce)\(\s*new (?:\w+\.)?(\w+)/g)].map(([, name]) => name),
     ),
   );
-  return sources
-    .flatMap((text) =>
-      ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration),
-    )
+  const classes = sources.flatMap((text) =>
+    ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration),
+  );
+  /** The constructor of a class, or of its base in the same file. */
+  const makersOf = ({ members, heritageClauses, parent }: ts.ClassDeclaration): ts.ConstructorDeclaration[] => {
+    const own = members.filter(ts.isConstructorDeclaration);
+    const base = heritageClauses?.[0]?.types[0]?.expression.getText();
+    const inherited = classes.filter((one) => one.parent === parent && one.name?.text === base);
+    return own.length ? own : inherited.flatMap(makersOf);
+  };
+  return classes
     .filter(({ name }) => emitted.has(name?.text))
     .map((event) => {
       const properties = event.members.filter(ts.isPropertyDeclaration);
-      const parameters = event.members.filter(ts.isConstructorDeclaration).flatMap((maker) => [...maker.parameters]);
+      const parameters = makersOf(event).flatMap((maker) => [...maker.parameters]);
       const fields = [...parameters, ...properties].map(
         ({ name, type, initializer }) =>
           `\`${name.getText()}: ${(type ?? initializer)!.getText().replaceAll('|', '\\|')}\``,
