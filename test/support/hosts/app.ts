@@ -30,6 +30,8 @@ export interface TestAppOptions {
   prepare?: (app: INestApplication) => void;
   /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
+  /** Whether the application keeps the bytes of a request. */
+  rawBody?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
   /** Replaces the host's own controllers. */
@@ -99,6 +101,7 @@ export class TestApp {
     imports = [],
     prepare,
     behindProxy,
+    rawBody,
     fastify,
     tables,
     pool,
@@ -121,7 +124,7 @@ export class TestApp {
       .overrideProvider(Clock)
       .useValue(this.clock)
       .compile();
-    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
+    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false, rawBody });
     prepare?.(app);
     this.running = { app, databaseUrl: database.url, redis: redis?.client };
     this.cleanUp.unshift(() => app.close());
