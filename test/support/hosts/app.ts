@@ -30,10 +30,10 @@ export interface TestAppOptions {
   prepare?: (app: INestApplication) => void;
   /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
+  /** Whether the application keeps the bytes of a request. */
+  rawBody?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
-  /** Whether requests keep the bytes of their bodies. */
-  rawBody?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Additional user entities. */
@@ -101,8 +101,8 @@ export class TestApp {
     imports = [],
     prepare,
     behindProxy,
+    rawBody,
     fastify,
-    rawBody = false,
     tables,
     pool,
     replicaUrl,
