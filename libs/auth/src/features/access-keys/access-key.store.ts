@@ -169,13 +169,13 @@ export class AccessKeyStore {
   async revokePage(after: string, userId?: string, since?: Date): Promise<{ ended: EndedKey[]; next: string | null }> {
     const page = await this.database.query<EndedKey & { isEnded: boolean }>(
       `WITH page AS MATERIALIZED (
-         SELECT id FROM ${this.table()} WHERE guard = $1 AND ($3::text IS NULL OR user_id = $3) AND revoked_at IS NULL
-            AND ($4::timestamptz IS NULL OR created_at >= $4) AND id > $5::uuid ORDER BY id LIMIT ${PAGE}),
+         SELECT id FROM ${this.table()} WHERE guard = $1 ${userId === undefined ? '' : 'AND user_id = $5'} AND revoked_at IS NULL
+            AND ($3::timestamptz IS NULL OR created_at >= $3) AND id > $4::uuid ORDER BY id LIMIT ${PAGE}),
        ended AS (
          UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval
           WHERE id IN (SELECT id FROM page) AND revoked_at IS NULL RETURNING ${ENDED})
        SELECT p.id, e."userId", e.service, e.id IS NOT NULL AS "isEnded" FROM page p LEFT JOIN ended e ON e.id = p.id ORDER BY p.id`,
-      [this.realm.guard, this.clock.offset, userId ?? null, since ?? null, after],
+      [this.realm.guard, this.clock.offset, since ?? null, after, ...(userId === undefined ? [] : [userId])],
     );
     return { ended: page.filter(({ isEnded }) => isEnded), next: page.length < PAGE ? null : page.at(-1)!.id };
   }

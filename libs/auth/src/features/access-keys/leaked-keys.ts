@@ -25,7 +25,7 @@ export class LeakedKeys {
   ) {}
 
   /**
-   * Only the whole text of a key revokes it: its secret is compared, so nobody can revoke the key of another person by its id.
+   * Only the whole text of a key revokes it: its secret is compared, so a person cannot revoke the key of another one by its id.
    *
    * @throws BadScannerSignature, StoreUnavailable, ValidationFailed; AuthConfigError without the bytes of the request
    */
