@@ -101,7 +101,7 @@ export class TestApp {
     imports = [],
     prepare,
     behindProxy,
-    rawBody,
+    rawBody = false,
     fastify,
     tables,
     pool,
