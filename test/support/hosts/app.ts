@@ -34,6 +34,8 @@ export interface TestAppOptions {
   rawBody?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
+  /** Whether requests keep the bytes of their bodies. */
+  rawBody?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Additional user entities. */
@@ -103,6 +105,7 @@ export class TestApp {
     behindProxy,
     rawBody,
     fastify,
+    rawBody = false,
     tables,
     pool,
     replicaUrl,
