@@ -363,8 +363,15 @@ describe('two nodes with access keys', () => {
     expect([...seen].toSorted()).toEqual(
       [
         ...Object.keys(ENDS),
-        ...['accepted', 'revoked', 'expired', 'suspended'],
-        ...['creation 200', 'creation 422', 'write 201', 'write 401', 'write 403'],
+        'accepted',
+        'revoked',
+        'expired',
+        'suspended',
+        'creation 200',
+        'creation 422',
+        'write 201',
+        'write 401',
+        'write 403',
       ].toSorted(),
     );
   });
