@@ -157,21 +157,30 @@ export class KeyAuthenticator {
     const client = { ip: typeof ip === 'string' ? ip : null };
     // A network of the key may refuse another client.
     const name = crypto.sha256(`${client.ip}:${text}`);
-    let answer = this.answers.get(name);
-    if (!answer || answer.until <= this.clock.monotonic()) {
-      const key = await deadline
-        .callHost('accessKeys.verifier', () => verifier!(text, client))
-        .catch((cause: unknown) => {
-          throw new errors.StoreUnavailable('accessKeys.verifier', cause);
-        });
-      answer = { key, until: this.clock.monotonic() + verifierCacheSeconds * 1000 };
-      if (verifierCacheSeconds > 0) this.keep(name, answer);
+    const known = this.answers.get(name);
+    let key = known && known.until > this.clock.monotonic() ? known.key : undefined;
+    if (key === undefined) {
+      // Before the question: the issuer may have decided when it was asked.
+      const until = this.clock.monotonic() + verifierCacheSeconds * 1000;
+      key = await this.askIssuer(() => verifier!(text, client));
+      if (verifierCacheSeconds > 0) this.keep(name, { until, key });
     }
-    const { key } = answer;
     if (!key) throw refused('unknown_key');
     const user = key.userId === null ? null : await this.users.findById(key.userId);
     if (key.userId !== null && !user) throw refused('key_owner', key.userId);
     return { key, user };
+  }
+
+  /** @throws StoreUnavailable without an answer in time, and for one that has another form */
+  private async askIssuer(ask: () => Promise<unknown>): Promise<VerifiedKey | null> {
+    const name = 'accessKeys.verifier';
+    const asking = (async () => ask())();
+    const answer = await deadline
+      .withTimeout(name, this.config.storeTimeoutMs, asking)
+      .catch((cause: unknown) => Promise.reject(new errors.StoreUnavailable(name, cause)));
+    if (answer === null || answer === undefined) return null;
+    if (isVerifiedKey(answer)) return answer;
+    throw new errors.StoreUnavailable(name, new Error('it returned no VerifiedKey'));
   }
 
   /** The oldest answers go first. */
@@ -180,6 +189,15 @@ export class KeyAuthenticator {
     this.answers.set(name, answer);
     if (this.answers.size > ANSWERS) this.answers.delete(this.answers.keys().next().value!);
   }
+}
+
+/** Whether an answer of the issuer is a key of a user or of a service. Pure. */
+function isVerifiedKey(answer: unknown): answer is VerifiedKey {
+  const { keyId, userId, service, abilities } = Object(answer) as Partial<Record<keyof VerifiedKey, unknown>>;
+  const [isUsers, isServices] = [userId, service].map((owner) => typeof owner === 'string' && owner !== '');
+  const isOwned = (isUsers && service === null) || (isServices && userId === null);
+  const areNames = Array.isArray(abilities) && abilities.every((name) => typeof name === 'string');
+  return typeof keyId === 'string' && Boolean(isOwned) && areNames;
 }
 
 /** Number of answers of the issuer that are kept. */
