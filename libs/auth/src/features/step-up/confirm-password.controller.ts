@@ -3,8 +3,6 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import type { Feature } from '../../foundation/realm/feature';
 import { HasherBusy } from '../../identity/password/hash-queue';
-import { Clock } from '../../foundation/platform/clock';
-import { isOver } from '../../identity/tokens/access-token.policy';
 import { type Caller, callerIn } from '../../identity/tokens/caller';
 import { CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
@@ -88,12 +86,9 @@ export class ConfirmationFlow extends Flow {
    * @throws Unauthenticated for the caller of another guard and for one whose token has expired, InsufficientScope, StoreUnavailable
    */
   async issue(caller: Caller): Promise<string> {
-    const { guard, options } = this.scope.realm;
-    const own = callerIn(caller, guard);
+    const own = callerIn(caller, this.scope.realm.guard);
     if (!own) throw new Unauthenticated(false);
-    // A gateway may have kept the caller of an earlier message. That of an access key never has a session to confirm.
-    if (isOver(own.claims, options.leeway, this.get(Clock).seconds()))
-      throw new Unauthenticated(true).withReason('expired_token', own.userId);
+    this.get(Confirmations).requireCurrent(own);
     await this.get(PinnedAbilityGate).require(own, { abilities: ['svc.account'], met: 'some', always: false });
     return this.get(Confirmations).mint(own);
   }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
+import { Unauthenticated } from '../../foundation/platform/errors';
 import { TEXT, namedSchema, of, record } from '../../foundation/platform/schema';
 import { Realm } from '../../foundation/realm/realm';
+import { isOver } from '../../identity/tokens/access-token.policy';
 import type { Caller } from '../../identity/tokens/caller';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { Keyring } from '../../identity/tokens/keyring';
@@ -54,6 +56,17 @@ export class Confirmations {
     const jti = randomUUID();
     const fpr = fingerprintFor(jti, verified ?? (await this.users.passwordHashOf(userId)));
     return this.tokens.mint(CONFIRMATION, userId, { jti, fpr, ...(familyId !== null && { fid: familyId }) });
+  }
+
+  /**
+   * Refuses a caller whose token has expired: a gateway may have kept that of an earlier message, and that of an access key has no
+   * session to confirm.
+   *
+   * @throws Unauthenticated
+   */
+  requireCurrent({ claims, userId }: Caller): void {
+    if (isOver(claims, this.realm.options.leeway, this.clock.seconds()))
+      throw new Unauthenticated(true).withReason('expired_token', userId);
   }
 
   /**
