@@ -44,7 +44,7 @@ export async function accessKeys() {
         { class: 'card', 'aria-labelledby': 'use-heading' },
         h('h2', { id: 'use-heading' }, t`Use a key`),
         h('p', {}, t`Send it as the bearer token of a request. This route accepts it:`),
-        h('pre', { tabindex: 0 }, `curl ${location.origin}/orders \\\n  -H "Authorization: Bearer $ORDERS_KEY"`),
+        h('pre', {}, `curl ${location.origin}/orders \\\n  -H "Authorization: Bearer $ORDERS_KEY"`),
         h('p', { class: 'note' }, t`A key cannot manage your account, confirm a change or make another key.`),
       ),
     ];
@@ -150,15 +150,15 @@ const shown = ({ access_key: key, label }) =>
       await navigator.clipboard.writeText(key);
       say(t`Copied.`);
     };
-    const value = h('code', { class: 'whole', tabindex: 0, 'aria-label': t`Access key` }, key);
     return [
       h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
-      value,
+      h('code', { class: 'whole' }, key),
       h(
         'p',
         { class: 'row pair' },
         button(t`Done`, () => close(true)),
-        button(t`Copy key`, copy, { class: 'primary' }),
+        // The first choice: without a copy, the key is lost.
+        button(t`Copy key`, copy, { class: 'primary', autofocus: true }),
       ),
     ];
   });
