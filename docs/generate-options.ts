@@ -65,6 +65,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Password reset', 'features.passwordReset', 'passwordReset'],
   ['Sign-in with a mailed code', 'features.emailCode', 'emailCode'],
   ['Sign-in with a provider', 'features.identities', 'identities'],
+  ['Access keys', 'features.accessKeys', 'features.accessKeyScanning', 'accessKeys'],
   [
     'Registration',
     'features.registration',

@@ -274,6 +274,7 @@ export async function describedWith(
         emailVerification: { apiUrl: URL, frontendUrl: URL },
         emailChange: { confirmUrl: URL, undoUrl: URL },
         knownDevices: { frontendUrl: URL },
+        accessKeys: { scannerKeys: {} },
         mail: { mailer: { send: async () => undefined } },
         ...options,
       }),

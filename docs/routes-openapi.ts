@@ -14,7 +14,7 @@ const document = describeAuth(app, SwaggerModule.createDocument(app, about));
 | routes        | all mounted routes: features that are off are absent, and every guard is below its own path. Bodies, cookies and headers follow the options \`username\`, \`cookieMode\`, \`confirm.header\` and \`hooks.registerRules\` of the application |
 | operation ids | \`{guard}_{operation}\`, such as \`api_login\` and \`admin_login\`; [operations](operations.md) lists the names of the operations                                                                                                         |
 | failures      | all, with body and headers, including \`Retry-After\` and \`WWW-Authenticate\`                                                                                                                                                          |
-| security      | \`{guard}_access_token\` and \`{guard}_confirmation\` for each guard, in cookie mode also \`{guard}_refresh_cookie\`                                                                                                                      |
+| security      | \`{guard}_access_token\` and \`{guard}_confirmation\` for each guard, in cookie mode also \`{guard}_refresh_cookie\`, with [access keys](access-keys.md) \`{guard}_access_key\`                                                                                                                      |
 
 Mark your own routes with \`@ApiSecurity('api_access_token')\`, and add \`'api_confirmation'\` for \`@RequireConfirmation()\`.
 

@@ -1,6 +1,7 @@
 import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Auth, AuthModule, type AuthModuleOptions, Authenticated, authEntities } from '@svc/auth';
+import { AcceptsKeys } from '@svc/auth/access-keys';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/hosts/user-entities';
 import { SpentController } from './counting';
@@ -17,6 +18,22 @@ class Routes {
   @Authenticated()
   guarded() {
     return ANSWER;
+  }
+
+  @Get('keyed')
+  @AcceptsKeys()
+  keyed() {
+    return ANSWER;
+  }
+
+  /** Access keys of one user after the other. */
+  @Get('keys')
+  keys(@Query('count') count: string): Promise<{ access_key: string }[]> {
+    return Promise.all(
+      Array.from({ length: Number(count) }, (_, i) =>
+        this.auth.accessKeys.create({ userId: String((i % PEOPLE) + 1) }, { label: 'bench' }),
+      ),
+    );
   }
 
   @Get('empty')
@@ -80,6 +97,7 @@ class OurApp {
           features: {
             emailCode: BENCHES_MAILS,
             passwordReset: BENCHES_MAILS,
+            accessKeys: process.env.BENCH_KEYS !== undefined,
             lockout: CHURNS,
             knownDevices: CHURNS,
             ...FEATURES[process.env.BENCH_FEATURES ?? 'default'],
@@ -95,7 +113,9 @@ class OurApp {
               refresh: { maxAttempts: MOST },
               emailCode: { maxAttempts: MOST },
               passwordReset: { maxAttempts: MOST },
+              accessKeys: { maxAttempts: MOST },
             },
+            accessKeys: { maxPerUser: 1000 },
             ...(process.env.BENCH_FEATURES === 'many' && {
               passkeys: { rpId: 'bench.test', origins: ['https://bench.test'] },
               encryption: { key: `encryption, ${SECRET}` },

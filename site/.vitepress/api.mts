@@ -9,6 +9,7 @@ const MODULES = [
   'auth',
   'auth/console',
   'auth/drizzle',
+  'auth/access-keys',
   'auth/identities',
   'auth/languages',
   'auth/openapi',

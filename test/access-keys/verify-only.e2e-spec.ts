@@ -1,8 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
-import { AuthModule, type Caller, CurrentCaller } from '@svc/auth';
+import { AuthModule, type Caller, CurrentCaller, Unauthenticated } from '@svc/auth';
 import { AcceptsKeys, type VerifiedKey } from '@svc/auth/access-keys';
-import { Unauthenticated } from '../../libs/auth/src/foundation/platform/errors';
-
 import request from 'supertest';
 import { TestApp } from '../support/hosts/app';
 import { redisCache } from '../../apps/sample/src/redis-cache';

@@ -13,6 +13,7 @@ import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/views/security-lines';
 import { confirmEnrolment, enrolmentToken, startEnrolment } from '../support/flows/required-factor';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { KeyedOrders, createKey, forgedKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
 import { GRACE, IdentityHost, pageOf } from '../support/flows/identities';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 
@@ -431,6 +432,39 @@ describe('the security log records that', () => {
     const { confirmation_token } = (await post('confirm-identity/callback', answer, solo).expect(200)).body;
     await remove(identities[0].id, solo, confirmation_token).expect(409);
     await host.stop();
+  });
+
+  it('an access key, or a report about leaked ones, was refused', async () => {
+    let granted = true;
+    const own = await TestApp.start({
+      controllers: [KeyedOrders],
+      rawBody: true,
+      options: {
+        ...log.options,
+        features: { accessKeys: true, accessKeyScanning: true },
+        accessKeys: { maxPerUser: 1, scannerKeys: {} },
+        hooks: { canSignIn: () => granted },
+      },
+    });
+    await own.person('ada@example.com');
+    const owner = await keyOwner(own, 'ada@example.com');
+    const { id, access_key: text } = await createKey(own, owner);
+    await postKey(own, owner).expect(409);
+    const use = (key: string) => own.get('/orders', key).expect(401);
+    await use('svc_typo');
+    await use(forgedKey());
+    await use(forgedKey(id));
+    granted = false;
+    await use(text);
+    granted = true;
+    await use((await serviceKey(own, { networks: ['192.0.2.0/24'] })).access_key);
+    const short = await serviceKey(own, { expiresInDays: 1 });
+    own.clock.advance(86_401);
+    await use(short.access_key);
+    await own.auth.accessKeys.revokeAny(id);
+    await use(text);
+    await own.http.post('/auth/access-keys/leaked').send([{ token: text }]).expect(401);
+    await own.stop();
   });
 
   it('a logout had no session to end', async () => {

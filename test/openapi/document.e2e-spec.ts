@@ -75,6 +75,20 @@ describe('the OpenAPI document', () => {
     expect(document.components?.securitySchemes).toHaveProperty('api_access_token');
   });
 
+  it('declares access keys, in their format, for the guards that have them', async () => {
+    const schemesWith = async (options: Parameters<typeof described>[0]) =>
+      (await described(options)).document.components!.securitySchemes!;
+    expect(Object.keys(await schemesWith({})).filter((name) => name.endsWith('_key'))).toEqual([]);
+    const schemes = await schemesWith({ features: { accessKeys: true }, accessKeys: { prefix: 'shop' } });
+    expect(schemes.api_access_key).toEqual({
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'shop_{id}_{secret}',
+      description:
+        'An access key of the guard "api": the prefix, an id of 32 and a secret with a checksum of 72 hex characters.',
+    });
+  });
+
   it('uses the configured path, identifier, confirmation header and global prefix', async () => {
     const { document, contract } = await described(
       {

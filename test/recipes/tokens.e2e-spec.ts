@@ -6,7 +6,6 @@ import {
   HttpCode,
   Injectable,
   Logger,
-  Post,
   Req,
   SetMetadata,
   UseGuards,
@@ -20,7 +19,7 @@ import { request as httpRequest } from 'node:http';
 import jwt from 'jsonwebtoken';
 import { ExtractJwt, Strategy } from 'passport-jwt';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
+import { TestApp, claimsOf } from '../support/hosts/app';
 import { ADA, CONFIRMATION_HEADER, confirmPassword, confirmationTokenOf, startStepUp } from '../support/flows/step-up';
 import { SECRET } from '../support/hosts/host.module';
 import { PASSWORD } from '../support/hosts/user-entities';
@@ -114,103 +113,6 @@ describe('impersonation, as in its recipe', () => {
     await t.call('delete', `/auth/sessions/${found.id}`, user).expect(204);
     await t.get('/orders', second).expect(401);
     await t.get('/orders', user).expect(200);
-  });
-});
-
-describe('personal access tokens, as in their recipe', () => {
-  @Controller('orders')
-  class Orders {
-    @Get()
-    @Abilities('orders.read')
-    list() {
-      return {};
-    }
-
-    @Post()
-    @Abilities('orders.write')
-    place() {
-      return {};
-    }
-  }
-
-  let t: TestApp;
-  let user: Tokens;
-  let abilities: string[] = [];
-
-  beforeAll(async () => {
-    const { TokensController } = modulesOf('docs/recipes/personal-access-tokens.md')['src/tokens.controller.ts'];
-    t = await startStepUp({ hooks: { abilities: () => abilities } }, [TokensController, Orders]);
-  });
-  beforeEach(async () => {
-    abilities = ['orders.*'];
-    user = await t.session(ADA);
-  });
-  afterAll(() => t.stop());
-
-  const issue = async (body: object, { access_token: token } = user) =>
-    t
-      .call('post', '/tokens', token)
-      .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, token))
-      .send(body);
-
-  const machine = async (): Promise<Tokens> => (await issue({ label: 'CI', abilities: ['orders.read'] })).body;
-
-  it('are issued after step-up, with a name and with abilities of their issuer', async () => {
-    await t
-      .call('post', '/tokens', user.access_token)
-      .send({ label: 'CI', abilities: ['orders.read'] })
-      .expect(423);
-    for (const body of [
-      {},
-      { label: 'CI' },
-      { label: '', abilities: ['orders.read'] },
-      { label: 'CI', abilities: '*' },
-    ])
-      expect((await issue(body)).status).toBe(400);
-    for (const names of [['*', 'svc.account'], ['orders.read', 'svc.account'], ['orders.read', ''], []])
-      expect((await issue({ label: 'CI', abilities: names })).status).toBe(400);
-    abilities = ['orders.read'];
-    const reader = await t.session(ADA);
-    expect((await issue({ label: 'CI', abilities: ['orders.write'] }, reader)).status).toBe(403);
-  });
-
-  it('keep their abilities through every refresh, whatever abilities their user gets later', async () => {
-    let tokens = await machine();
-    abilities = ['*'];
-    for (let round = 0; round < 3; round++) {
-      await t.get('/orders', tokens.access_token).expect(200);
-      await t.call('post', '/orders', tokens.access_token).expect(403);
-      tokens = (await t.refresh(tokens.refresh_token).expect(200)).body;
-    }
-  });
-
-  it('give no access to the account and issue no further tokens', async () => {
-    const { access_token: token } = await machine();
-    await confirmPassword(t, token).expect(403);
-    await t
-      .call('post', '/tokens', token)
-      .send({ label: 'CI', abilities: ['orders.read'] })
-      .expect(423);
-    await t.get('/auth/sessions', token).expect(403);
-    await t.call('delete', '/auth/sessions/others', token).expect(403);
-    const change = {
-      current_password: PASSWORD,
-      password: 'another horse here',
-      password_confirmation: 'another horse here',
-    };
-    await t.call('post', '/auth/password', token).send(change).expect(403);
-  });
-
-  it('are listed by name, and are revoked at once by their user or by themselves', async () => {
-    const [first, second] = [await machine(), await machine()];
-    await t.call('post', '/auth/logout', first.access_token).expect(204);
-    const { body } = await t.get('/auth/sessions', user.access_token).expect(200);
-    const labelled = body.data.filter(({ label }: { label: string }) => label === 'CI');
-    for (const { id } of labelled) await t.call('delete', `/auth/sessions/${id}`, user.access_token).expect(204);
-    for (const { access_token: access, refresh_token: refresh } of [first, second]) {
-      await t.get('/orders', access).expect(401);
-      await t.refresh(refresh).expect(401);
-    }
   });
 });
 

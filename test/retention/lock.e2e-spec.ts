@@ -17,6 +17,7 @@ const NONE = {
   trustedDevices: 0,
   emailDeliveries: 0,
   identities: 0,
+  accessKeys: 0,
 };
 
 describe('a run of the pruning', () => {

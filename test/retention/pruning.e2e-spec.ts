@@ -238,6 +238,7 @@ describe('a sweep of lockout counters', () => {
       trustedDevices: 0,
       emailDeliveries: 0,
       identities: 0,
+      accessKeys: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -251,6 +252,7 @@ describe('a sweep of lockout counters', () => {
       trustedDevices: 0,
       emailDeliveries: 0,
       identities: 0,
+      accessKeys: 0,
     });
     await t.stop();
   });
@@ -366,6 +368,9 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_identities VALUES (gen_random_uuid(), 'api', '99', 'p', 'i', 's', 'e', now())",
     );
+    await t.database.query(
+      "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -380,6 +385,7 @@ describe('a sweep of which one part fails', () => {
     trustedDevices: await countOf(t, 'svc_trusted_devices'),
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
     identities: await countOf(t, 'svc_identities'),
+    accessKeys: await countOf(t, 'svc_access_keys'),
   });
   const NONE = {
     sessions: 0,
@@ -391,6 +397,7 @@ describe('a sweep of which one part fails', () => {
     trustedDevices: 0,
     emailDeliveries: 0,
     identities: 0,
+    accessKeys: 0,
   };
 
   it.each([
@@ -403,6 +410,7 @@ describe('a sweep of which one part fails', () => {
     ['trustedDevices', 'svc_trusted_devices'],
     ['emailDeliveries', 'svc_email_deliveries'],
     ['identities', 'svc_identities'],
+    ['accessKeys', 'svc_access_keys'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

@@ -50,7 +50,7 @@ const QUESTIONS = (
     ['social login', 'identities'],
     ['sign in with Google', 'identities'],
     ['OpenID Connect', 'identities'],
-    ['API key', 'recipes/personal-access-tokens'],
+    ['API key', 'access-keys'],
     ['reset password', 'passwords'],
     ['two factor', 'two-factor'],
     ['docker', 'deployment'],

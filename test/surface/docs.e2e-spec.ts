@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import * as accessKeys from '@svc/auth/access-keys';
 import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
@@ -64,14 +65,21 @@ function payloadsOf(sources: string[]): [name: string, payload: string][] {
       [...text.matchAll(/\b(?:emit|announce)\(\s*new (?:\w+\.)?(\w+)/g)].map(([, name]) => name),
     ),
   );
-  return sources
-    .flatMap((text) =>
-      ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration),
-    )
+  const classes = sources.flatMap((text) =>
+    ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration),
+  );
+  /** The constructor of a class, or of its base in the same file. */
+  const makersOf = ({ members, heritageClauses, parent }: ts.ClassDeclaration): ts.ConstructorDeclaration[] => {
+    const own = members.filter(ts.isConstructorDeclaration);
+    const base = heritageClauses?.[0]?.types[0]?.expression.getText();
+    const inherited = classes.filter((one) => one.parent === parent && one.name?.text === base);
+    return own.length ? own : inherited.flatMap(makersOf);
+  };
+  return classes
     .filter(({ name }) => emitted.has(name?.text))
     .map((event) => {
       const properties = event.members.filter(ts.isPropertyDeclaration);
-      const parameters = event.members.filter(ts.isConstructorDeclaration).flatMap((maker) => [...maker.parameters]);
+      const parameters = makersOf(event).flatMap((maker) => [...maker.parameters]);
       const fields = [...parameters, ...properties].map(
         ({ name, type, initializer }) =>
           `\`${name.getText()}: ${(type ?? initializer)!.getText().replaceAll('|', '\\|')}\``,
@@ -99,7 +107,7 @@ describe('the documentation', () => {
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
-    for (const [name] of events) expect({ ...surface, ...identities }).toHaveProperty(name);
+    for (const [name] of events) expect({ ...surface, ...accessKeys, ...identities }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {
@@ -393,6 +401,20 @@ describe('the public exports of the package', () => {
   });
 
   it.each([
+    [
+      'access-keys',
+      accessKeys,
+      [
+        'AcceptsKeys',
+        'AccessKey',
+        'AccessKeyFlow',
+        'BadScannerSignature',
+        'KeyCreated',
+        'KeyRevoked',
+        'KeyUsedFromNewNetwork',
+        'TooManyKeys',
+      ],
+    ],
     ['drizzle', drizzle, ['DrizzleUsers']],
     [
       'identities',

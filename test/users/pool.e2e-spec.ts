@@ -28,6 +28,7 @@ const MIGRATIONS = [
   'CreateSvcTrustedDevices1764400000000',
   'CreateSvcEmailDeliveries1764500000000',
   'CreateSvcIdentities1764600000000',
+  'CreateSvcAccessKeys1764700000000',
 ];
 
 describe.each([

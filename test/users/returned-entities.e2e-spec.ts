@@ -18,6 +18,7 @@ import {
   TrustedDevice,
   authEntities,
 } from '@svc/auth';
+import { AccessKey } from '@svc/auth/access-keys';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/hosts/app';
 import { storePasskey } from '../support/flows/passkeys';
@@ -37,6 +38,7 @@ const HIDDEN = new Map<object, string[]>([
   [EmailChange, ['confirmHash', 'undoHash', 'passwordFingerprint', 'unusableHash']],
   [TrustedDevice, ['tokenHash', 'binding']],
   [EmailDelivery, ['emailHash']],
+  [AccessKey, ['secretMac']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
@@ -127,6 +129,9 @@ describe.each([
     await t.database.query("INSERT INTO svc_email_deliveries VALUES (gen_random_uuid(), 'api', '1', 'HASH', now())");
     await t.database.query(
       "INSERT INTO svc_identities VALUES (gen_random_uuid(), 'api', '1', 'p', 'i', 's', null, now(), null)",
+    );
+    await t.database.query(
+      "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '1', null, 'l', '', '', 'HASH', now(), null, null, '', null)",
     );
 
     const { body } = await t.get(`${path}/entities`).expect(200);

@@ -1,6 +1,8 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { Abilities, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
 import { AcceptsKeys, type CreatedKey, type KeySpec } from '@svc/auth/access-keys';
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { TestApp, Tokens } from '../hosts/app';
 import { ADA, type Person } from '../hosts/user-entities';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
@@ -66,3 +68,9 @@ export async function createKey(t: TestApp, owner: KeyOwnerSession, body: object
 /** A key that code of the host creates for a service. */
 export const serviceKey = (t: TestApp, spec: Partial<KeySpec> = {}): Promise<CreatedKey> =>
   t.auth.accessKeys.create({ service: 'ci' }, { label: 'deploy', ...spec });
+
+/** A key with a right checksum and a secret that no key has, of an id that is given or random. */
+export function forgedKey(id: string = randomBytes(16).toString('hex'), prefix = 'svc'): string {
+  const body = `${prefix}_${id.replaceAll('-', '')}_${randomBytes(32).toString('hex')}`;
+  return body + crc32(body).toString(16).padStart(8, '0');
+}

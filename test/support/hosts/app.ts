@@ -30,8 +30,12 @@ export interface TestAppOptions {
   prepare?: (app: INestApplication) => void;
   /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
+  /** Whether the application keeps the bytes of a request. */
+  rawBody?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
+  /** Whether requests keep the bytes of their bodies. */
+  rawBody?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Additional user entities. */
@@ -99,7 +103,9 @@ export class TestApp {
     imports = [],
     prepare,
     behindProxy,
+    rawBody,
     fastify,
+    rawBody = false,
     tables,
     pool,
     replicaUrl,
@@ -121,7 +127,7 @@ export class TestApp {
       .overrideProvider(Clock)
       .useValue(this.clock)
       .compile();
-    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
+    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false, rawBody });
     prepare?.(app);
     this.running = { app, databaseUrl: database.url, redis: redis?.client };
     this.cleanUp.unshift(() => app.close());

@@ -10,6 +10,7 @@ import { enrol } from '../flows/two-factor';
 
 const TABLES = [
   'members',
+  'svc_access_keys',
   'svc_email_changes',
   'svc_email_deliveries',
   'svc_known_devices',
@@ -97,6 +98,11 @@ export class FullAccount {
        SELECT gen_random_uuid(), g, $1, 'acme', 'https://id.example.test', 's', now() FROM unnest('{api,admin}'::text[]) g`,
       [id],
     );
+    await t.database.query(
+      `INSERT INTO svc_access_keys
+       SELECT gen_random_uuid(), g, $1, null, 'l', '', '', 'x', now(), null, null, '', null FROM unnest('{api,admin}'::text[]) g`,
+      [id],
+    );
     await enrol(t, ADA);
     await t.database.query(
       `INSERT INTO svc_trusted_devices SELECT g, $1, gen_random_uuid(), 'x', 'x', 'agent', now(), now() + interval '1 h'
@@ -108,6 +114,7 @@ export class FullAccount {
   /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
     for (const table of [
+      'svc_access_keys',
       'svc_known_devices',
       'svc_identities',
       'svc_lockouts',

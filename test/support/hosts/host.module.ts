@@ -90,6 +90,7 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   mailedLinks: NO_LIMIT,
   emailCode: NO_LIMIT,
   identities: NO_LIMIT,
+  accessKeys: NO_LIMIT,
 };
 
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */

@@ -83,6 +83,41 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_identities in every shard',
   },
   pruneIdentities: { text: /^DELETE FROM "svc_identities" WHERE id IN/, rows: 'svc_identities by id' },
+  findAccessKey: { text: /AS svc_mac/, rows: 'members in every shard, svc_access_keys by id' },
+  addAccessKey: {
+    text: /^INSERT INTO "svc_access_keys"/,
+    rows: 'svc_access_keys by guard, user_id and by id',
+  },
+  listAccessKeys: {
+    text: /FROM "svc_access_keys" k WHERE guard = \$1 AND user_id = \$2/,
+    rows: 'svc_access_keys by guard, user_id',
+  },
+  listAccessKeysOfService: {
+    text: /FROM "svc_access_keys" k WHERE guard = \$1 AND service = \$2/,
+    rows: 'svc_access_keys by guard, service',
+  },
+  revokeAccessKey: {
+    text: /^UPDATE "svc_access_keys" SET revoked_at = .* WHERE id = \$1/,
+    rows: 'svc_access_keys by id',
+  },
+  revokeAccessKeysOfUser: {
+    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* user_id = \$4/,
+    rows: 'svc_access_keys by guard, user_id and by id',
+  },
+  revokeAccessKeysOfGuard: {
+    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* guard = \$1 AND revoked_at/,
+    rows: 'svc_access_keys by id and in every shard',
+  },
+  recordAccessKeys: { text: /^WITH used AS .* "svc_access_keys"/, rows: 'svc_access_keys by id' },
+  eraseAccessKeys: {
+    text: /^DELETE FROM "svc_access_keys" WHERE guard = \$1 AND user_id/,
+    rows: 'svc_access_keys by guard, user_id',
+  },
+  pageAccessKeys: {
+    text: /^SELECT id, user_id AS "userId", least\(revoked_at/,
+    rows: 'svc_access_keys in every shard',
+  },
+  pruneAccessKeys: { text: /^DELETE FROM "svc_access_keys" WHERE guard = \$1 AND id/, rows: 'svc_access_keys by id' },
   readLock: { text: /^SELECT extract\(epoch FROM locked_at\)/, rows: 'svc_lockouts by guard, purpose, subject' },
   countFailure: { text: /^INSERT INTO "svc_lockouts"/, rows: 'svc_lockouts by guard, purpose, subject' },
   removeLocks: { text: /^DELETE FROM "svc_lockouts" .* unnest/, rows: 'svc_lockouts by guard, purpose, subject' },

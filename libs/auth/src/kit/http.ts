@@ -18,7 +18,6 @@ export { partsOf, textsOf, withoutUnreadable } from '../request/http/validation-
 export { Route, attemptRefusals, listed, lockRefusal, signInRefusal, tokenPair } from '../request/routes/route';
 export { AbilityResolver } from '../request/abilities/granted-scope';
 export { scopeOf } from '../request/abilities/requirement';
-export { Throttled } from '../request/throttling/limiters';
 export { TooManyFailures } from '../request/throttling/throttling.errors';
 export { enrolmentRefusals } from '../features/login-challenge/login-enrolments';
 export { lastFactorRefusal } from '../features/login-challenge/required-factors';

@@ -34,6 +34,7 @@ export { ChangePasswordRequest } from '../features/login/password-change';
 export { SignInWays } from '../features/login/sign-in-ways';
 export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
+export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
 export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';

@@ -46,6 +46,8 @@ export class KeyGate implements http.Gate {
  *
  * `\@CurrentUser()` is the owner of the key, and null for a key of a service. `\@CurrentCaller()` has `keyId` and `service`.
  *
+ * The requests with one key are counted where the route has `@Throttled('svc-key')`.
+ *
  * @param guard name of the guard whose keys and tokens are accepted; the default guard when omitted
  * @example \@Post('orders')
  * \@AcceptsKeys()
@@ -56,6 +58,5 @@ export class KeyGate implements http.Gate {
 export const AcceptsKeys = (guard?: string): ClassDecorator & MethodDecorator =>
   applyDecorators(
     ...(guard === undefined ? [] : [manifest.GuardName(guard)]),
-    http.Throttled('svc-key'),
     http.requires(KeyGate, http.AuthenticationGate),
   );

@@ -81,7 +81,7 @@ const PLACES = 20;
 
 /** Number of rows that one step of a sweep, and of an end of all keys, works on. */
 const PAGE = 250;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Contains all queries of access keys, restricted to the realm's guard. Times are from the database's clock. */
 @Injectable()
@@ -161,16 +161,23 @@ export class AccessKeyStore {
     return ended ?? null;
   }
 
-  /** Revokes keys of a user or, without one, of the guard, at most {@link PAGE} of them: the caller repeats it until it returns none. */
-  revokeSome(userId?: string, since?: Date): Promise<EndedKey[]> {
-    return this.database.query<EndedKey>(
-      `UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval
-        WHERE revoked_at IS NULL AND id = ANY(ARRAY(
-          SELECT id FROM ${this.table()} WHERE guard = $1 AND ($3::text IS NULL OR user_id = $3) AND revoked_at IS NULL
-             AND ($4::timestamptz IS NULL OR created_at >= $4) ORDER BY id LIMIT ${PAGE}))
-       RETURNING ${ENDED}`,
-      [this.realm.guard, this.clock.offset, userId ?? null, since ?? null],
+  /**
+   * Revokes the next keys of a user or, without one, of the guard. Another request may have ended some of them meanwhile.
+   *
+   * @param after the place that the call before has returned
+   */
+  async revokePage(after: string, userId?: string, since?: Date): Promise<{ ended: EndedKey[]; next: string | null }> {
+    const page = await this.database.query<EndedKey & { isEnded: boolean }>(
+      `WITH page AS MATERIALIZED (
+         SELECT id FROM ${this.table()} WHERE guard = $1 ${userId === undefined ? '' : 'AND user_id = $5'} AND revoked_at IS NULL
+            AND ($3::timestamptz IS NULL OR created_at >= $3) AND id > $4::uuid ORDER BY id LIMIT ${PAGE}),
+       ended AS (
+         UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval
+          WHERE id IN (SELECT id FROM page) AND revoked_at IS NULL RETURNING ${ENDED})
+       SELECT p.id, e."userId", e.service, e.id IS NOT NULL AS "isEnded" FROM page p LEFT JOIN ended e ON e.id = p.id ORDER BY p.id`,
+      [this.realm.guard, this.clock.offset, since ?? null, after, ...(userId === undefined ? [] : [userId])],
     );
+    return { ended: page.filter(({ isEnded }) => isEnded), next: page.length < PAGE ? null : page.at(-1)!.id };
   }
 
   /**

@@ -14,12 +14,12 @@ export const accessKeysLanguages: texts.InEachLanguage<
         body: 'An access key was created for your account at {appName}. A program can use it to act for you.',
       },
       accessKeyLeaked: {
-        subject: 'An access key of your {appName} account was found in public',
+        subject: '{appName}: an access key was found in public',
         title: 'An access key was revoked',
         body: 'An access key of your account at {appName} was found in a public place, so we revoked it. Create a new one where you need it, and keep it secret.',
       },
       accessKeyNewNetwork: {
-        subject: 'An access key of your {appName} account was used from a new network',
+        subject: '{appName}: access key used from a new network',
         title: 'An access key was used from a new network',
         body: 'An access key of your account at {appName} was used from a network that it was not used from before. If you do not know why, revoke the key.',
       },
@@ -39,12 +39,12 @@ export const accessKeysLanguages: texts.InEachLanguage<
         body: 'Für Ihr Konto bei {appName} wurde ein Zugriffsschlüssel erstellt. Mit ihm kann ein Programm für Sie handeln.',
       },
       accessKeyLeaked: {
-        subject: 'Ein Zugriffsschlüssel Ihres Kontos bei {appName} war öffentlich',
+        subject: '{appName}: Zugriffsschlüssel öffentlich gefunden',
         title: 'Ein Zugriffsschlüssel wurde widerrufen',
         body: 'Ein Zugriffsschlüssel Ihres Kontos bei {appName} wurde an einem öffentlichen Ort gefunden. Wir haben ihn widerrufen. Erstellen Sie bei Bedarf einen neuen, und halten Sie ihn geheim.',
       },
       accessKeyNewNetwork: {
-        subject: 'Zugriffsschlüssel Ihres Kontos bei {appName} in einem neuen Netz verwendet',
+        subject: '{appName}: Zugriffsschlüssel in neuem Netz verwendet',
         title: 'Ein Zugriffsschlüssel wurde in einem neuen Netz verwendet',
         body: 'Ein Zugriffsschlüssel Ihres Kontos bei {appName} wurde in einem Netz verwendet, in dem er bisher nicht verwendet wurde. Wenn Sie den Grund nicht kennen, widerrufen Sie den Schlüssel.',
       },
@@ -64,12 +64,12 @@ export const accessKeysLanguages: texts.InEachLanguage<
         body: 'Une clé d’accès a été créée pour votre compte {appName}. Un programme peut l’utiliser pour agir en votre nom.',
       },
       accessKeyLeaked: {
-        subject: 'Une clé d’accès de votre compte {appName} a été trouvée en public',
+        subject: '{appName} : clé d’accès trouvée en public',
         title: 'Une clé d’accès a été révoquée',
         body: 'Une clé d’accès de votre compte {appName} a été trouvée dans un lieu public. Nous l’avons révoquée. Créez-en une nouvelle si nécessaire, et gardez-la secrète.',
       },
       accessKeyNewNetwork: {
-        subject: 'Une clé d’accès de votre compte {appName} a été utilisée depuis un nouveau réseau',
+        subject: '{appName} : clé d’accès utilisée, nouveau réseau',
         title: 'Une clé d’accès a été utilisée depuis un nouveau réseau',
         body: 'Une clé d’accès de votre compte {appName} a été utilisée depuis un réseau inhabituel. Si vous ne savez pas pourquoi, révoquez la clé.',
       },
@@ -89,12 +89,12 @@ export const accessKeysLanguages: texts.InEachLanguage<
         body: 'Se ha creado una clave de acceso para su cuenta de {appName}. Un programa puede usarla para actuar en su nombre.',
       },
       accessKeyLeaked: {
-        subject: 'Se ha encontrado en público una clave de acceso de su cuenta de {appName}',
+        subject: '{appName}: clave de acceso encontrada en público',
         title: 'Se ha revocado una clave de acceso',
         body: 'Se ha encontrado en un lugar público una clave de acceso de su cuenta de {appName}, y la hemos revocado. Cree una nueva si la necesita, y manténgala en secreto.',
       },
       accessKeyNewNetwork: {
-        subject: 'Una clave de acceso de su cuenta de {appName} se ha usado desde una red nueva',
+        subject: '{appName}: clave de acceso usada desde otra red',
         title: 'Una clave de acceso se ha usado desde una red nueva',
         body: 'Una clave de acceso de su cuenta de {appName} se ha usado desde una red desde la que no se había usado antes. Si no sabe por qué, revoque la clave.',
       },
@@ -114,12 +114,12 @@ export const accessKeysLanguages: texts.InEachLanguage<
         body: 'Uma chave de acesso foi criada para sua conta em {appName}. Um programa pode usá-la para agir em seu nome.',
       },
       accessKeyLeaked: {
-        subject: 'Uma chave de acesso da sua conta em {appName} foi encontrada em público',
+        subject: '{appName}: chave de acesso encontrada em público',
         title: 'Uma chave de acesso foi revogada',
         body: 'Uma chave de acesso da sua conta em {appName} foi encontrada em um lugar público, e nós a revogamos. Crie uma nova se precisar, e mantenha-a em segredo.',
       },
       accessKeyNewNetwork: {
-        subject: 'Uma chave de acesso da sua conta em {appName} foi usada em uma nova rede',
+        subject: '{appName}: chave de acesso usada em uma nova rede',
         title: 'Uma chave de acesso foi usada em uma nova rede',
         body: 'Uma chave de acesso da sua conta em {appName} foi usada em uma rede em que não havia sido usada antes. Se você não sabe o motivo, revogue a chave.',
       },

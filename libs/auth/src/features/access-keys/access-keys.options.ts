@@ -59,7 +59,7 @@ export interface AccessKeysOptions {
 declare module '../../foundation/config/auth-options' {
   interface RateLimitsOptions {
     /**
-     * The requests with one access key, together.
+     * The requests with one access key, together, to the routes with `@Throttled('svc-key')`.
      *
      * @default { maxAttempts: 600, decaySeconds: 60 }
      * @env SVC_ACCESS_KEYS_MAX_ATTEMPTS, SVC_ACCESS_KEYS_DECAY

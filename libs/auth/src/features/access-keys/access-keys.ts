@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Realm, deadline, errors, event, http, identity, input, pg, session } from '../../kit';
 import { newAccessKey } from './access-key.format';
 import { endsKeys } from './access-key.policy';
-import { AccessKeyStore, type EndedKey, type KeyOwner, type ListedKey, type NewKey, wordsOf } from './access-key.store';
+import {
+  AccessKeyStore,
+  FIRST_ID,
+  type EndedKey,
+  type KeyOwner,
+  type ListedKey,
+  type NewKey,
+  wordsOf,
+} from './access-key.store';
 import { TooManyKeys } from './access-keys.errors';
 import { KeyCreated, type KeyEndReason, KeyRevoked } from './access-keys.events';
 import { accessKeysText } from './access-keys.texts';
@@ -54,6 +62,7 @@ export class AccessKeys {
     private readonly secrets: KeySecrets,
     private readonly accounts: session.Accounts,
     private readonly abilities: http.AbilityResolver,
+    private readonly pinnedSessions: session.PinnedSessions,
     private readonly database: pg.Database,
     private readonly denylist: identity.Denylist,
     private readonly events: event.AuthEvents,
@@ -71,8 +80,8 @@ export class AccessKeys {
     if (caller.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', userId);
     const { text, row } = this.newRow({ userId }, body as KeySpec);
     const { scope: granted } = await this.abilities.resolve(null, userId, row.id);
-    // Also at most those of the session, which can be pinned.
-    const limits = granted === undefined ? [] : [wordsOf(granted), grant.abilities];
+    const isLimited = granted !== undefined || (await this.pinnedSessions.includes(caller));
+    const limits = [...(granted === undefined ? [] : [wordsOf(granted)]), ...(isLimited ? [grant.abilities] : [])];
     if (!limits.every((limit) => mayGrant(wordsOf(row.scope), limit))) throw invalid('abilities', 'auth.key_abilities');
     const added = await this.accounts.exclusiveForSession(caller, (sql) => this.add(sql, row));
     return this.created(row, added, text);
@@ -102,10 +111,10 @@ export class AccessKeys {
 
   /** Ends the keys of a user or, without one, of the guard. Can be repeated. */
   async endAll(userId?: string, since?: Date): Promise<void> {
-    for (;;) {
-      const ended = await this.store.revokeSome(userId, since);
-      if (!ended.length) return;
-      await this.announce(ended, 'account');
+    for (let after: string | null = FIRST_ID; after !== null;) {
+      const page: Awaited<ReturnType<AccessKeyStore['revokePage']>> = await this.store.revokePage(after, userId, since);
+      if (page.ended.length) await this.announce(page.ended, 'account');
+      after = page.next;
     }
   }
 

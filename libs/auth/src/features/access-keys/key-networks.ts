@@ -7,15 +7,19 @@ function addressOf(ip: unknown): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return isIP(text) ? ipaddr.process(text) : null;
 }
 
-/** A network in its usual form, such as `192.0.2.0/24`; an address is a network of its own. Null for another text. Pure. */
+/**
+ * A network in its usual form, such as `192.0.2.0/24`; an address is a network of its own. Null for another text, also for an address
+ * with a zone. Pure.
+ */
 export function networkOf(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   const [ip = '', bits, ...more] = text.trim().split('/');
-  const address = isIP(ip) ? ipaddr.parse(ip) : null;
-  if (!address || more.length) return null;
-  const longest = address.kind() === 'ipv4' ? 32 : 128;
-  if (bits !== undefined && !(/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= longest)) return null;
-  return masked(address, bits === undefined ? longest : Number(bits));
+  if (!isIP(ip) || ip.includes('%') || more.length) return null;
+  const [written, address] = [ipaddr.parse(ip), ipaddr.process(ip)];
+  if (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits)) return null;
+  const [longest, mapped] = [address.kind() === 'ipv4' ? 32 : 128, written.kind() === address.kind() ? 0 : 96];
+  const length = bits === undefined ? longest : Number(bits) - mapped;
+  return length >= 0 && length <= longest ? masked(address, length) : null;
 }
 
 const masked = (address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string =>

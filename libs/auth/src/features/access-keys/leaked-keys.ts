@@ -4,6 +4,7 @@ import { Realm, deadline, errors, http } from '../../kit';
 import { parseAccessKey } from './access-key.format';
 import { AccessKeyStore } from './access-key.store';
 import { AccessKeys } from './access-keys';
+import type { ScannerKeys } from './access-keys.options';
 import { BadScannerSignature } from './access-keys.errors';
 import { KeySecrets } from './key-authenticator';
 
@@ -12,9 +13,6 @@ interface RawRequest {
   readonly rawBody?: Buffer;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
-
-/** The largest number of keys of one report. */
-const MOST = 1_000;
 
 /** Revokes the keys that a service has found in public. */
 @Injectable()
@@ -27,7 +25,7 @@ export class LeakedKeys {
   ) {}
 
   /**
-   * Only the whole text of a key revokes it: its secret is compared, so nobody can revoke the key of another person by its id.
+   * Only the whole text of a key revokes it: its secret is compared, so a person cannot revoke the key of another one by its id.
    *
    * @throws BadScannerSignature, StoreUnavailable, ValidationFailed; AuthConfigError without the bytes of the request
    */
@@ -53,10 +51,12 @@ export class LeakedKeys {
     }
   }
 
-  private fetched<T>(keysOf: () => Promise<T>): Promise<T> {
-    return deadline.callHost('accessKeys.scannerKeys', keysOf).catch((cause: unknown) => {
-      throw new errors.StoreUnavailable('accessKeys.scannerKeys', cause);
-    });
+  private async fetched(keysOf: () => Promise<ScannerKeys>): Promise<ScannerKeys> {
+    const keys: unknown = await deadline
+      .callHost('accessKeys.scannerKeys', keysOf)
+      .catch((cause: unknown) => Promise.reject(new errors.StoreUnavailable('accessKeys.scannerKeys', cause)));
+    if (typeof keys === 'object' && keys !== null) return keys as ScannerKeys;
+    throw new errors.StoreUnavailable('accessKeys.scannerKeys');
   }
 
   private async revoke(text: string): Promise<void> {
@@ -71,7 +71,7 @@ export class LeakedKeys {
 function textsIn(body: Buffer): string[] {
   try {
     const found = JSON.parse(body.toString()) as readonly { readonly token?: unknown }[];
-    return found.slice(0, MOST).flatMap(({ token }) => (typeof token === 'string' ? token : []));
+    return found.flatMap(({ token }) => (typeof token === 'string' ? token : []));
   } catch {
     throw new errors.ValidationFailed({ body: [{ key: 'validation.array', params: { field: 'body' } }] });
   }

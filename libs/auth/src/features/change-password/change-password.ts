@@ -135,8 +135,9 @@ export class PasswordChange {
     moment?: number,
   ): Promise<void> {
     const removal = this.replacement.forgetFormer({ userId, digest });
-    for (const [end, services] of this.accounts.hooks('passwordChange')) await end(services, { userId, body });
     await this.accounts.endOthers(userId, familyId, 'password_change', moment);
+    // After the sessions: until then, one of them may have added something.
+    for (const [end, services] of this.accounts.hooks('passwordChange')) await end(services, { userId, body });
     await removal;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Realm, crypto } from '../../kit';
 
 /** The passkey and the user that a public key belongs to. */
-export interface KeyOwner {
+export interface PublicKeyOwner {
   readonly credentialId: string;
   readonly userId: string;
   /** By default the guard of the realm. */
@@ -20,12 +20,12 @@ export class EncryptedKeys {
     private readonly realm: Realm,
   ) {}
 
-  encrypt(owner: KeyOwner, publicKey: Uint8Array): string {
+  encrypt(owner: PublicKeyOwner, publicKey: Uint8Array): string {
     return this.encryption.encrypt(publicKey, this.contextOf(owner));
   }
 
   /** @throws Error for a key that is damaged, was moved to another row, or whose encryption key is not configured any more */
-  decrypt(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
+  decrypt(owner: PublicKeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
     const publicKey = this.decryptIfOurs(owner, sealed);
     if (publicKey) return publicKey;
     throw new Error(
@@ -34,12 +34,12 @@ export class EncryptedKeys {
   }
 
   /** As {@link decrypt}, but null where that throws: another application can have stored the passkey of another guard. */
-  decryptIfOurs(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> | null {
+  decryptIfOurs(owner: PublicKeyOwner, sealed: string): Uint8Array<ArrayBuffer> | null {
     const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
     return publicKey && new Uint8Array(publicKey);
   }
 
-  private contextOf({ credentialId, userId, guard = this.realm.guard }: KeyOwner): string {
+  private contextOf({ credentialId, userId, guard = this.realm.guard }: PublicKeyOwner): string {
     return JSON.stringify(['passkey', guard, userId, credentialId]);
   }
 }

@@ -8,7 +8,7 @@ import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
 import { type FoundPasskey, PasskeyStore } from './passkey.store';
-import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
+import { type PublicKeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
 
 /** Runs login ceremonies and verifies passkeys, for sign-in, step-up and the second factor. */
@@ -38,7 +38,7 @@ export class PasskeyAssertions {
    * @param admit refuses an owner who may not use the passkey, after the signature was verified and before the use is recorded
    * @throws PasskeyRefused for every invalid response, `unknown` only for an id that no row has; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
-  async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<KeyOwner> {
+  async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<PublicKeyOwner> {
     // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
@@ -69,7 +69,7 @@ export class PasskeyAssertions {
    *
    * @param refusal of the passkey of another user
    */
-  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<KeyOwner> {
+  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<PublicKeyOwner> {
     return this.verify(ceremonyId, credential, async (id) => {
       if (id === userId) return;
       // As a login does, so that the passkey of a registration does not show whether the registration created the account.
@@ -82,7 +82,7 @@ export class PasskeyAssertions {
    * Whether a verified passkey still exists. Called after its session is stored. A removal ends the sessions
    * afterwards. So either this check finds no passkey, or the removal ends the session.
    */
-  isCurrent({ credentialId }: KeyOwner): Promise<boolean> {
+  isCurrent({ credentialId }: PublicKeyOwner): Promise<boolean> {
     return this.store.exists(credentialId);
   }
 
@@ -90,13 +90,13 @@ export class PasskeyAssertions {
    * The key of a stored passkey; null if only another application can decrypt it. The key of another guard is used like one of
    * this guard, so that neither the answer nor the time shows to which guard a passkey belongs.
    */
-  private keyOf(owner: KeyOwner, { guard, publicKey }: FoundPasskey): Uint8Array<ArrayBuffer> | null {
+  private keyOf(owner: PublicKeyOwner, { guard, publicKey }: FoundPasskey): Uint8Array<ArrayBuffer> | null {
     if (guard === null || guard === this.realm.guard) return this.keys.decrypt(owner, publicKey);
     return this.keys.decryptIfOurs({ ...owner, guard }, publicKey);
   }
 
   /** Records the use. The signature is verified before, so only the authenticator or a copy of it can cause an alarm. */
-  private async record({ userId, credentialId }: KeyOwner, used: Usage): Promise<void> {
+  private async record({ userId, credentialId }: PublicKeyOwner, used: Usage): Promise<void> {
     const use = await this.store.recordUse(credentialId, used);
     const { guard } = this.realm;
     if (use?.verdict === 'clone') this.events.emit(new PasskeyCloneDetected(userId, credentialId, guard));

@@ -19,6 +19,9 @@ import { type SessionEndReason, SessionEnded } from './sessions.events';
  */
 const ENDING_MS = 10_000;
 
+/** How often a last step is tried again: with the pauses, for half a second. */
+const LAST_REPETITIONS = 3;
+
 /** The id of a session's row. A co-issuer's session id that is not a UUID has no row. */
 export const rowId = (familyId: string | null): string | undefined =>
   familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
@@ -247,10 +250,10 @@ export class Sessions {
     for (const end of this.scope.hooks('endCredentials')) await end(this.scope, reason, userId);
   }
 
-  /** The sessions have ended, perhaps also that of the request, which then cannot be repeated. */
+  /** After the sessions have ended, perhaps also that of the request, which then cannot be repeated. @throws StoreUnavailable */
   private async endAddedCredentials(reason: SessionEndReason, userId?: string): Promise<void> {
     if (this.scope.hooks('endCredentials').length)
-      await bestEffort('ending added credentials', () => this.endCredentials(reason, userId));
+      await repeatWhileUnavailable(() => this.endCredentials(reason, userId), LAST_REPETITIONS);
   }
 
   /**

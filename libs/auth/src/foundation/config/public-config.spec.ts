@@ -68,6 +68,7 @@ describe('the public configuration of a guard', () => {
       emailChange: { expireMinutes: 60, undoDays: 7 },
       knownDevices: { mail: true, frontendUrl: undefined, expireMinutes: 10_080 },
       identities: { attemptMinutes: 10 },
+      accessKeys: { maxDays: 365, maxPerUser: 20 },
       emailCode: { expireMinutes: 10, digits: 8, frontendUrl: undefined },
       registration: { login: true, concealExisting: false },
       passkeys: expect.objectContaining({ rpName: 'i', challengeTtl: 120, required: null }),

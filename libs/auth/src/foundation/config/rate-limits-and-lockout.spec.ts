@@ -34,6 +34,7 @@ const LIMITS: Record<string, Record<string, number | string>> = {
   passwordReset: { maxAttempts: 6, decaySeconds: 60 },
   emailCode: { maxAttempts: 10, decaySeconds: 60 },
   identities: { maxAttempts: 30, decaySeconds: 60 },
+  accessKeys: { maxAttempts: 600, decaySeconds: 60 },
   registration: { maxAttempts: 10, decaySeconds: 60 },
   emailChange: { maxAttempts: 10, decaySeconds: 3600 },
   usernameChange: { maxAttempts: 10, decaySeconds: 3600 },

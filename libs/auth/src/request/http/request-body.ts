@@ -340,7 +340,7 @@ export const RequestBody = (): ParameterDecorator => (target, name, index) => {
   RawBody(Pipe)(target, name, index);
 };
 
-/** The fields of a body with a new password. `PasswordRules` decides whether the password is accepted. */
+/** The fields of a body with a new password. The rules for passwords decide whether it is accepted. */
 export abstract class NewPasswordRequest {
   @RequiredText()
   password!: string;

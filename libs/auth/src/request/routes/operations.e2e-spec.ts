@@ -10,6 +10,7 @@ const { t } = membersForFile({
   ...PASSKEYS,
   knownDevices: { mail: false },
   identities: UNREACHED_PROVIDER,
+  accessKeys: { scannerKeys: {} },
   features: {
     ...PASSKEYS.features,
     twoFactor: true,
@@ -18,6 +19,8 @@ const { t } = membersForFile({
     knownDevices: true,
     emailCode: true,
     identities: true,
+    accessKeys: true,
+    accessKeyScanning: true,
   },
 });
 

@@ -2,6 +2,8 @@ import { resolveRateLimits } from '../../foundation/config/options.testkit';
 import type { LimitRule, LimiterContext } from '../../foundation/ports/limiter';
 import { FEATURES } from '../../features';
 import { statedBy } from '../../foundation/realm/feature';
+import { type Caller, recordCaller } from '../../identity/tokens/caller';
+import { Grant } from '../../identity/users/grant';
 
 const LIMITERS = statedBy(FEATURES, ({ limits }) => limits);
 
@@ -20,6 +22,7 @@ const LIMITS = resolveRateLimits({
   usernameChange: { maxAttempts: 23, decaySeconds: 24 },
   mailedLinks: { maxAttempts: 25, decaySeconds: 26 },
   identities: { maxAttempts: 27, decaySeconds: 28 },
+  accessKeys: { maxAttempts: 29, decaySeconds: 30 },
 });
 
 // Contains values that a limiter must not use as a key.
@@ -60,7 +63,15 @@ const BY_USER = ['svc-2fa-setup', 'svc-confirm', 'svc-email-verification', 'svc-
 
 describe('the library`s limiters', () => {
   it('have exactly these names', () =>
-    expect([...LIMITERS.keys()].sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
+    expect([...LIMITERS.keys()].sort()).toEqual([...NUMBERS.map(([name]) => name), 'svc-key'].sort()));
+
+  it('of svc-key count the requests with an access key by its id, and no other request', () => {
+    expect(rules('svc-key', USER)).toEqual([]);
+    const caller = { guard: 'api', userId: '7', familyId: null, grant: new Grant([]), claims: {}, user: {}, keyId: 'k' };
+    const request = { ...REQUEST };
+    recordCaller(request, caller as unknown as Caller);
+    expect(rules('svc-key', USER, request)).toEqual([{ key: 'key|k', maxAttempts: 29, decaySeconds: 30 }]);
+  });
 
   it.each(NUMBERS)('of %s allow a client %d attempts in %d seconds', (name, maxAttempts, decaySeconds) => {
     expect(rules(name, ANONYMOUS)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);

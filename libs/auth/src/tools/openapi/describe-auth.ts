@@ -31,8 +31,8 @@ export interface ApiDocument {
  * security requirements. Routes of the host stay unchanged. Needs no package: the document may come from
  * `@nestjs/swagger` or any other source.
  *
- * Every guard adds security schemes for the host's routes: `{guard}_access_token` and `{guard}_confirmation`. Guards
- * with the same path and different `domain`s share one path item.
+ * Every guard adds security schemes for the host's routes: `{guard}_access_token` and `{guard}_confirmation`, and
+ * `{guard}_access_key` where it has access keys. Guards with the same path and different `domain`s share one path item.
  *
  * @param app the created application; it does not need to listen
  * @returns a new document

@@ -18,10 +18,11 @@ import { readsRefreshToken, requestBody } from './request-body';
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
 const accessToken = (guard: string): string => `${guard}_access_token`;
+const accessKey = (guard: string): string => `${guard}_access_key`;
 const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
 const confirmation = (guard: string): string => `${guard}_confirmation`;
 
-/** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`. */
+/** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`, and `'api_access_key'` with `@AcceptsKeys()`. */
 export const schemesOf = ({ guard, confirm, cookie, ...options }: GuardConfig): Record<string, object> => ({
   [accessToken(guard)]: {
     type: 'http',
@@ -29,6 +30,14 @@ export const schemesOf = ({ guard, confirm, cookie, ...options }: GuardConfig): 
     bearerFormat: 'JWT',
     description: `An access token of the guard "${guard}".`,
   },
+  ...(options.features.accessKeys && {
+    [accessKey(guard)]: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${options.accessKeys.prefix}_{id}_{secret}`,
+      description: `An access key of the guard "${guard}": the prefix, an id of 32 and a secret with a checksum of 72 hex characters.`,
+    },
+  }),
   [confirmation(guard)]: {
     type: 'apiKey',
     in: 'header',
