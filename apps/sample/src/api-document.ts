@@ -11,11 +11,7 @@ const placeOf = (path: string): number => ORDER.findIndex((one) => one.test(path
 
 /** The sample's OpenAPI document. */
 export function apiDocument(app: INestApplication): OpenAPIObject {
-  const about = new DocumentBuilder()
-    .setTitle('Orders')
-    .setVersion('1')
-    .addBearerAuth({ type: 'http', description: 'An access key of a customer or of a service.' }, 'api_access_key')
-    .build();
+  const about = new DocumentBuilder().setTitle('Orders').setVersion('1').build();
   const document = describeAuth(app, SwaggerModule.createDocument(app, about));
   const paths = Object.entries(document.paths)
     .filter(([path]) => API.test(path))

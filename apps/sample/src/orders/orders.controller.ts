@@ -58,6 +58,7 @@ export class OrdersController {
   /** Also for a script, with an access key of the customer. A key of a service has no orders. */
   @Get()
   @AcceptsKeys()
+  @Throttled('svc-key')
   @ApiSecurity('api_access_key')
   @Abilities('orders.read')
   async list(@CurrentCaller() { userId, service }: Caller) {
