@@ -9,17 +9,17 @@ import { eventually } from '../support/runtime/eventually';
 
 const NEW = 'another horse entirely';
 
-/** Runs `meanwhile` once, when an end of all keys of a user has found none that is left. */
+/** Runs `meanwhile` once, when an end of all keys of a user has reached the last of them. */
 function afterEnd(meanwhile: () => Promise<unknown>): void {
-  const { revokeSome } = AccessKeyStore.prototype;
+  const { revokePage } = AccessKeyStore.prototype;
   let isOver = false;
-  jest.spyOn(AccessKeyStore.prototype, 'revokeSome').mockImplementation(async function (this: AccessKeyStore, ...args) {
-    const ended = await revokeSome.apply(this, args);
-    if (!ended.length && !isOver) {
+  jest.spyOn(AccessKeyStore.prototype, 'revokePage').mockImplementation(async function (this: AccessKeyStore, ...args) {
+    const page = await revokePage.apply(this, args);
+    if (page.next === null && !isOver) {
       isOver = true;
       await meanwhile();
     }
-    return ended;
+    return page;
   });
 }
 

@@ -8,6 +8,8 @@ import type { DataSourceOptions, EntityManager, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
+import type { VerifiedKey } from '@svc/auth/access-keys';
+export { AcceptsKeys } from '@svc/auth/access-keys';
 export { apple, github, gitlab, google, keycloak, microsoft, oidc } from '@svc/auth/identities';
 export { describeAuth } from '@svc/auth/openapi';
 export { clusterStore } from '@svc/auth/redis-cluster';
@@ -71,6 +73,9 @@ export declare class TransactionalAdapterTypeOrm {
 export declare class TransactionHost<Adapter extends { readonly tx: unknown }> {
   readonly tx: Adapter['tx'];
 }
+
+export declare function askIssuer(key: string, ip: string | null): Promise<VerifiedKey | null>;
+export declare function fetchScannerKeys(): Promise<Record<string, string>>;
 
 /** Members of a class of which a page shows only a part. */
 export interface UnshownMembers {

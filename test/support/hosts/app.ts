@@ -34,8 +34,6 @@ export interface TestAppOptions {
   rawBody?: boolean;
   /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
-  /** Whether requests keep the bytes of their bodies. */
-  rawBody?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Additional user entities. */
@@ -103,9 +101,8 @@ export class TestApp {
     imports = [],
     prepare,
     behindProxy,
-    rawBody,
-    fastify,
     rawBody = false,
+    fastify,
     tables,
     pool,
     replicaUrl,

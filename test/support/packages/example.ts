@@ -11,6 +11,10 @@ export interface RunningExample {
   readonly url: string;
   /** The address of each part: `urls.issuer` for the script `start:issuer`. */
   readonly urls: Readonly<Record<string, string>>;
+  /** Where it is installed. */
+  readonly folder: string;
+  /** The variables with which it runs. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Everything that the host has printed. */
   readonly logs: string;
   /** Stops the host and drops its database. */
@@ -40,13 +44,12 @@ export async function start(
   }
   const stores = { DATABASE_URL: database.url, ...(redisUrl && { REDIS_URL: redisUrl, SVC_REDIS_URL: redisUrl }) };
   const [secret, key] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+  const all = { ...stores, SVC_SECRET: secret, SVC_ENCRYPTION_KEY: key, ...variables };
   try {
-    const host = await ExampleProcess.start(
-      folder,
-      { ...stores, SVC_SECRET: secret, SVC_ENCRYPTION_KEY: key, ...variables },
-      freePort,
-    );
+    const host = await ExampleProcess.start(folder, all, freePort);
     return {
+      folder,
+      variables: all,
       url: host.url,
       urls: host.urls,
       get logs() {

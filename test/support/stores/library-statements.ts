@@ -101,11 +101,11 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_access_keys by id',
   },
   revokeAccessKeysOfUser: {
-    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* user_id = \$4/,
+    text: /^WITH page AS MATERIALIZED \(SELECT id FROM "svc_access_keys" WHERE guard = \$1 AND user_id/,
     rows: 'svc_access_keys by guard, user_id and by id',
   },
   revokeAccessKeysOfGuard: {
-    text: /^UPDATE "svc_access_keys" SET revoked_at = .* id = ANY\(ARRAY.* guard = \$1 AND revoked_at/,
+    text: /^WITH page AS MATERIALIZED \(SELECT id FROM "svc_access_keys" WHERE guard = \$1 AND revoked_at/,
     rows: 'svc_access_keys by id and in every shard',
   },
   recordAccessKeys: { text: /^WITH used AS .* "svc_access_keys"/, rows: 'svc_access_keys by id' },

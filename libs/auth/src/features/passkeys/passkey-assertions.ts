@@ -38,7 +38,11 @@ export class PasskeyAssertions {
    * @param admit refuses an owner who may not use the passkey, after the signature was verified and before the use is recorded
    * @throws PasskeyRefused for every invalid response, `unknown` only for an id that no row has; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
-  async verify(ceremonyId: string, credential: unknown, admit?: (userId: string) => Promise<void>): Promise<PublicKeyOwner> {
+  async verify(
+    ceremonyId: string,
+    credential: unknown,
+    admit?: (userId: string) => Promise<void>,
+  ): Promise<PublicKeyOwner> {
     // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
@@ -69,7 +73,12 @@ export class PasskeyAssertions {
    *
    * @param refusal of the passkey of another user
    */
-  async verifyOf(userId: string, ceremonyId: string, credential: unknown, refusal: PasskeyRefusal): Promise<PublicKeyOwner> {
+  async verifyOf(
+    userId: string,
+    ceremonyId: string,
+    credential: unknown,
+    refusal: PasskeyRefusal,
+  ): Promise<PublicKeyOwner> {
     return this.verify(ceremonyId, credential, async (id) => {
       if (id === userId) return;
       // As a login does, so that the passkey of a registration does not show whether the registration created the account.

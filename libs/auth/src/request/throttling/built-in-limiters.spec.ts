@@ -67,7 +67,15 @@ describe('the library`s limiters', () => {
 
   it('of svc-key count the requests with an access key by its id, and no other request', () => {
     expect(rules('svc-key', USER)).toEqual([]);
-    const caller = { guard: 'api', userId: '7', familyId: null, grant: new Grant([]), claims: {}, user: {}, keyId: 'k' };
+    const caller = {
+      guard: 'api',
+      userId: '7',
+      familyId: null,
+      grant: new Grant([]),
+      claims: {},
+      user: {},
+      keyId: 'k',
+    };
     const request = { ...REQUEST };
     recordCaller(request, caller as unknown as Caller);
     expect(rules('svc-key', USER, request)).toEqual([{ key: 'key|k', maxAttempts: 29, decaySeconds: 30 }]);
