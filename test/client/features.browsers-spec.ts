@@ -138,6 +138,28 @@ describeWithBrowser('the browser client', () => {
       expect(await tab.logsIn(email)).toBeNull();
     });
 
+    it('creates an access key after a confirmation, lists it, and ends it with the password or alone', async () => {
+      await tab.confirmsWith(CLIENT_PASSWORD);
+      const create = (label: string) =>
+        tab.run<{ id: string; access_key: string }>(
+          `account.accessKeys.create({ label: "${label}", abilities: ["orders.read"], expires_in_days: 30 })`,
+        );
+      const list = () => tab.run<{ label: string }[]>('account.accessKeys.list()');
+      const status = async (key: string) => (await visit.sample.call('GET', '/orders', undefined, key)).status;
+      const first = await create('cron');
+      const second = await create('report');
+      expect(await confirmations()).toBe(1);
+      expect((await list()).map(({ label }) => label).toSorted()).toEqual(['cron', 'report']);
+      expect(JSON.stringify(await list())).not.toContain(first.access_key);
+      expect([await status(first.access_key), await status(second.access_key)]).toEqual([200, 200]);
+      await tab.run(`account.accessKeys.revoke("${first.id}")`);
+      expect([await status(first.access_key), await status(second.access_key)]).toEqual([401, 200]);
+      const fields = { current_password: CLIENT_PASSWORD, password: NEXT_PASSWORD, end_access_keys: true };
+      await tab.run(`auth.changePassword(${JSON.stringify(fields)})`);
+      expect(await status(second.access_key)).toBe(401);
+      expect(await list()).toEqual([]);
+    });
+
     it('lists and ends sessions', async () => {
       const elsewhere = () => visit.sample.call('POST', '/auth/login', { email, password: CLIENT_PASSWORD });
       await elsewhere();

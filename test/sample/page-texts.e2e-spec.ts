@@ -6,9 +6,10 @@ import ts from 'typescript';
 const APP = join(__dirname, '../../apps/sample/src/web/app');
 const BUILT = /^auth-(client|account|identities)\.js$/;
 
-/** What only a server with a provider needs has files of its own. */
+/** What the first visit does not need has files of its own. */
 const PARTS = [
-  { folder: 'languages', has: (file: string) => !/identities/.test(file) },
+  { folder: 'languages', has: (file: string) => !/identities|access-keys/.test(file) },
+  { folder: 'languages/access-keys', has: (file: string) => /access-keys/.test(file) },
   { folder: 'languages/identities', has: (file: string) => /identities/.test(file) },
 ];
 

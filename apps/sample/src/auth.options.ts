@@ -25,7 +25,7 @@ const sixPerMinute: Limiter = (_, { guard, userId }) => ({
 
 /** Every feature whose needs are met. @param set what the environment switches on or off */
 function featuresOf(hasMailer: boolean, set: FeatureOptions = {}): FeatureOptions {
-  const features = { lockout: true, twoFactor: true, ...(hasMailer && MAIL_FEATURES), ...set };
+  const features = { lockout: true, twoFactor: true, accessKeys: true, ...(hasMailer && MAIL_FEATURES), ...set };
   const { passkeys, registration, passwordReset } = features;
   return {
     conditionalCreate: passkeys === true,
@@ -65,6 +65,7 @@ export function sampleOptions({ url, mailer, identityProvider }: Environment) {
     // A user who does not want to stay signed in is signed out after twelve hours at the latest.
     sessions: { ttlWithoutRemember: 43_200, ...values.sessions },
     twoFactor: { trustedDeviceDays: 30, ...values.twoFactor },
+    accessKeys: { prefix: 'orders', ...values.accessKeys },
     passkeys: { ...values.passkeys },
     passwordReset: { frontendUrl: `${url}/reset-password`, ...values.passwordReset },
     emailVerification: { apiUrl: url, frontendUrl: `${url}/verified`, ...values.emailVerification },
@@ -90,7 +91,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         path: 'admin/auth',
         users: { entity: Admin },
         // The page, which mailed links open, is that of the customers.
-        features: { knownDevices: false, identities: false, ...admin.features },
+        features: { knownDevices: false, identities: false, accessKeys: false, ...admin.features },
       },
       // Signs in with a user name. Its users have no email, and no second factor.
       staff: {
@@ -99,7 +100,7 @@ export function authOptions({ redisUrl, mailer }: Environment, options: SampleOp
         path: 'staff/auth',
         username: 'handle',
         users: { entity: StaffMember },
-        features: { knownDevices: false, identities: false, twoFactor: false, ...staff.features },
+        features: { knownDevices: false, identities: false, accessKeys: false, twoFactor: false, ...staff.features },
         twoFactor: { required: false, ...staff.twoFactor },
       },
     },

@@ -228,6 +228,25 @@ describe('the account client', () => {
     expect(server.last.path).toBe('/auth/passkeys/a%2Fb');
   });
 
+  it('lists, creates and revokes access keys', async () => {
+    await auth.login({ email: 'ada' });
+    const listed = [{ id: 'k', label: 'cron' }];
+    answers('/auth/access-keys', { data: listed });
+    expect(await account.accessKeys.list()).toEqual(listed);
+    const wanted = { label: 'cron', abilities: ['orders.read'], expires_in_days: 30, networks: ['192.0.2.0/24'] };
+    answers('/auth/access-keys', { ...listed[0], access_key: 'svc_k' });
+    expect(await account.accessKeys.create(wanted)).toMatchObject({ access_key: 'svc_k' });
+    expect(server.last).toMatchObject({ method: 'POST', path: '/auth/access-keys', body: wanted });
+    await account.accessKeys.revoke('a/b');
+    expect(server.last).toMatchObject({ method: 'DELETE', path: '/auth/access-keys/a%2Fb' });
+  });
+
+  it('ends the access keys with the password, if it is asked to', async () => {
+    await auth.login({ email: 'ada' });
+    await auth.changePassword({ current_password: 'a', password: 'b', end_access_keys: true });
+    expect(server.last.body).toMatchObject({ password: 'b', end_access_keys: true });
+  });
+
   it('renews the session after a link that may have ended it', async () => {
     await auth.login({ email: 'ada' });
     answers('/auth/email/change/undo', { status: 'email-change-undone' });

@@ -57,6 +57,38 @@ export interface TrustedDevice {
   user_agent: string | null;
 }
 
+/** An access key of the user (`features.accessKeys`). Times are in ISO 8601. */
+export interface AccessKey {
+  id: string;
+  label: string;
+  /** What it may do, at most what the user may do at the time of a request. */
+  abilities: string[];
+  /** From which it is accepted; null for every network. */
+  networks: string[] | null;
+  created_at: string;
+  /** Null if it does not expire. */
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
+/** What a new access key is for, and where it counts. */
+export interface NewAccessKey {
+  /** A name for people, at most 100 characters. */
+  label: string;
+  /** None by default. */
+  abilities?: string[];
+  /** By default the longest life that the server allows. */
+  expires_in_days?: number;
+  /** Addresses and networks (CIDR). By default every network. */
+  networks?: string[];
+}
+
+/** An access key at its creation. */
+export interface CreatedAccessKey extends AccessKey {
+  /** The text of the key. It is in no other answer. */
+  access_key: string;
+}
+
 /** What an authenticator app needs. Show `otpauth_uri` as a QR code, and the recovery codes after the first code was accepted. */
 export interface TwoFactorEnrolment {
   otpauth_uri: string;
@@ -142,6 +174,15 @@ export interface AccountClient {
   endAllTrust(): Promise<void>;
   /** Reports an unknown sign-in with the token of a mailed link: ends all sessions, and mails a link to reset the password. */
   reportSignIn(token: string): Promise<void>;
+
+  readonly accessKeys: {
+    /** Lists the access keys that were not revoked. */
+    list(): Promise<AccessKey[]>;
+    /** Creates an access key. Asks for a confirmation. One key too many is status 409. */
+    create(key: NewAccessKey): Promise<CreatedAccessKey>;
+    /** Revokes an access key. An unknown id has no effect. */
+    revoke(id: string): Promise<void>;
+  };
 
   /** Mails another link that verifies the address. */
   sendVerificationMail(): Promise<void>;
@@ -299,6 +340,12 @@ export function createAccountClient(auth: AuthClient): AccountClient {
     endTrust: (id) => call('DELETE', path('/trusted-devices', id)),
     endAllTrust: () => call('DELETE', '/trusted-devices'),
     reportSignIn: (token) => useLink('/sessions/report', token),
+
+    accessKeys: {
+      list: () => dataOf('/access-keys'),
+      create: (key) => call('POST', '/access-keys', key),
+      revoke: (id) => call('DELETE', path('/access-keys', id)),
+    },
 
     sendVerificationMail: () => call('POST', '/email/verification-notification'),
     changeEmail: (email) => call('POST', '/email/change', { email }),

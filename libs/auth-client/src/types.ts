@@ -331,8 +331,12 @@ export interface AuthClient {
   forgotPassword(email: string): Promise<void>;
   /** Sets a new password with the token of a mailed link, which ends the sessions of the user. It signs no user in. */
   resetPassword(fields: { token: string; email: string; password: string }): Promise<void>;
-  /** Sets a new password and ends all other sessions. Without `current_password`: the first password of a user without one. */
-  changePassword(fields: { current_password?: string; password: string }): Promise<void>;
+  /**
+   * Sets a new password and ends all other sessions. Without `current_password`: the first password of a user without one.
+   *
+   * @param fields with `end_access_keys`, the access keys of the user end, too (`features.accessKeys`)
+   */
+  changePassword(fields: { current_password?: string; password: string; end_access_keys?: boolean }): Promise<void>;
 
   /**
    * Confirms the identity with the password, for all further requests of this session until the confirmation expires.

@@ -27,6 +27,7 @@ import {
   RequireVerifiedEmail,
   Throttled,
 } from '@svc/auth';
+import { AcceptsKeys } from '@svc/auth/access-keys';
 import type { Repository } from 'typeorm';
 import type { User } from '../users/user.entity';
 import { Abilities, AnyAbility } from './abilities';
@@ -54,10 +55,14 @@ export class OrdersController {
     return { data: MENU };
   }
 
+  /** Also for a script, with an access key of the customer. A key of a service has no orders. */
   @Get()
+  @AcceptsKeys()
+  @Throttled('svc-key')
+  @ApiSecurity('api_access_key')
   @Abilities('orders.read')
-  async list(@CurrentCaller() { userId }: Caller) {
-    return { data: await this.of(userId) };
+  async list(@CurrentCaller() { userId, service }: Caller) {
+    return { data: service === undefined ? await this.of(userId) : [] };
   }
 
   /** A CSV file. The limiter `export` of `auth.options.ts` allows six requests a minute. */

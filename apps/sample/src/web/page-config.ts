@@ -10,6 +10,7 @@ const SOURCE = library.repository.url.replace(/^git\+|\.git$/g, '');
 
 /** The features that the page has a view or a button for. */
 const SHOWN = [
+  'accessKeys',
   'accountDeletion',
   'changePassword',
   'conditionalCreate',
@@ -45,6 +46,8 @@ export class PageConfig {
   readonly trustedDeviceDays: number;
   /** How long a change of the email can be undone. */
   readonly undoDays: number;
+  /** The longest life of an access key in days; 0 for no limit. */
+  readonly accessKeyDays: number;
   /** Whether a sign-in with a passkey alone counts as two factors. */
   readonly passkeysVerifyUsers: boolean;
   readonly confirmationHeader: string;
@@ -74,6 +77,7 @@ export class PageConfig {
     this.hasIdleTimeout = sessions.idleTimeout > 0;
     this.trustedDeviceDays = features.twoFactor || features.passkeys ? twoFactor.trustedDeviceDays : 0;
     this.undoDays = guard.emailChange.undoDays;
+    this.accessKeyDays = guard.accessKeys.maxDays;
     this.passkeysVerifyUsers = passkeys.userVerification === 'required';
     this.confirmationHeader = guard.confirm.header;
     this.features = Object.fromEntries(SHOWN.map((name) => [name, features[name]]));

@@ -49,6 +49,7 @@ const groups = [
       'in',
       later('identities', './views/identities.js'),
     ],
+    features.accessKeys && ['/access-keys', t`Access keys`, 'in', later('accessKeys', './views/access-keys.js')],
     features.accountDeletion && ['/account', t`Your data`, 'in', later('yourData')],
   ],
 ].map((entries) => entries.filter(Boolean));

@@ -72,6 +72,9 @@ declare module '../../foundation/config/auth-config' {
   interface GuardConfig {
     readonly accessKeys: option.WithDefaults<AccessKeysOptions, 'verifier' | 'scannerKeys'>;
   }
+  interface PublicOptions {
+    readonly accessKeys: Pick<GuardConfig['accessKeys'], 'maxDays' | 'maxPerUser'>;
+  }
 }
 
 export const ACCESS_KEYS_OPTIONS = {

@@ -1,9 +1,6 @@
-import { h } from '../dom.js';
+import { stylesheet } from '../stylesheet.js';
 
-// Before the first view is drawn, so that nothing moves. Without the file, the views work, too.
-await new Promise((done) =>
-  document.head.append(h('link', { rel: 'stylesheet', href: '/web/session.css', onload: done, onerror: done })),
-);
+await stylesheet('session.css');
 
 /** The views that need a session. */
 export { devices } from './devices.js';
