@@ -4,7 +4,8 @@ import { GRACE, IdentityHost, OTHER_PAGES, OVER, type Person, nowSeconds } from 
 import { confirmationTokenOf } from '../support/flows/step-up';
 import { PASSKEYS } from '../support/flows/passkeys';
 import { enrol } from '../support/flows/two-factor';
-import { member } from '../support/hosts/members';
+import { hangingMails, member } from '../support/hosts/members';
+import { RoundTrips } from '../support/stores/round-trips';
 
 const VERIFIED = { emailVerifiedAt: new Date() };
 const CONCEALING = {
@@ -119,6 +120,29 @@ describe('an attacker, where registrations conceal accounts,', () => {
       mails.push(mailbox.mails.filter(({ to }) => to === own).length);
     }
     expect(mails[0]).toBe(mails[1]);
+  });
+
+  it('does not learn by the work of the stores whether the registration of an identity has created an account', async () => {
+    const persons = [
+      { sub: FREE, email: FREE, name: 'X' },
+      { sub: TAKEN, email: TAKEN, name: 'X' },
+    ];
+    await member(t, TAKEN, VERIFIED);
+    for (const person of persons) expect((await host.signIn(person, 'other')).status).toBe(202);
+    await t.calm();
+    // The mails of the requests do not run beside them.
+    await hangingMails(t, mailbox);
+    const last = new RoundTrips(t);
+    const counted: unknown[] = [];
+    for (const person of persons) {
+      const begun = await host.begin('other');
+      const parameters = await host.signedIn(begun.authorization_url, person);
+      await t.calm();
+      await host.send(parameters, begun.attempt_token, 'other').expect(202);
+      counted.push({ inARow: last.inARow, trips: last.trips.length });
+    }
+    mailbox.release();
+    expect(counted[0]).toEqual(counted[1]);
   });
 });
 

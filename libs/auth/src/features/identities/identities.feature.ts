@@ -7,6 +7,7 @@ import { FormAnswer, IdentitiesController } from './identities.controller';
 import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITIES_OPTIONS } from './identities.options';
 import { CreateSvcIdentities1764600000000, Identity } from './identity.entity';
+import { IdentityOwners } from './identity-owners';
 import { IdentityRegistration } from './identity-registration';
 import { IdentitySignIn, isLinked } from './identity-sign-in';
 import { IdentityStore } from './identity.store';
@@ -57,6 +58,7 @@ export const identities = defineFeature('identities', {
     AttemptDelivery,
     FormAnswer,
     ProviderLogouts,
+    IdentityOwners,
     IdentityRegistration,
     IdentitySignIn,
     AccountIdentities,

@@ -3,6 +3,7 @@ import { Realm, deadline, errors, event, identity, input, schema, session } from
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
 import { IdentityLinked } from './identities.events';
+import { IdentityOwners } from './identity-owners';
 import { IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
@@ -29,10 +30,10 @@ export class IdentityRegistration {
     private readonly attempts: IdentityAttempts,
     private readonly cookie: IdentityCookie,
     private readonly clients: ProviderClients,
+    private readonly owners: IdentityOwners,
     private readonly store: IdentityStore,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
-    private readonly unverified: session.UnverifiedBlock,
     private readonly realm: Realm,
     @Optional() private readonly opening?: session.AccountOpening,
   ) {}
@@ -41,8 +42,7 @@ export class IdentityRegistration {
    * Creates the account, or keeps the person until the missing fields are sent. Reads no account, unless the provider has proved
    * the address.
    *
-   * @param former the user of the identity, of whom nothing may be shown; null without one. The identity is free: its user has never
-   *   signed in, and the answers must be those for an identity that no account has
+   * @param former see {@link IdentityOwner.former}: the answers must be those for an identity that no account has
    * @throws IdentityNotLinked, IdentityTaken, ProviderRefused; the errors of {@link AccountOpening.open}
    */
   async begin(
@@ -82,7 +82,8 @@ export class IdentityRegistration {
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
-      const former = await this.formerOf(answered);
+      const { linked, former } = await this.owners.find(answered.person);
+      if (linked && former === null) throw new BadContinuation();
       await this.refuseProvedOwner(answered);
       return await this.open(answered, fields, former, request);
     } catch (error) {
@@ -97,14 +98,6 @@ export class IdentityRegistration {
   body(): schema.Schema {
     const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
     return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
-  }
-
-  /** The user of an identity that is free: see {@link begin}. @throws BadContinuation if a user has it, who can sign in */
-  private async formerOf({ person }: Answered): Promise<string | null> {
-    const linked = await this.store.find(person);
-    const user = linked && (await this.users.findById(linked.userId));
-    if (linked && !(user && this.unverified.isConcealed(user))) throw new BadContinuation();
-    return linked && linked.userId;
   }
 
   /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */

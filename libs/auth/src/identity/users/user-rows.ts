@@ -15,6 +15,7 @@ import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';
 import { comparesAsStored, idColumnOf, storedAs } from './columns';
+import { ANY_ID } from './mapped-fields';
 import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
@@ -142,11 +143,14 @@ const INTEGER_IDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** A type of ids: the texts that can be converted to it, as a regular expression of PostgreSQL, and the name of the type. */
-function idType(type: unknown): { pattern: string; cast: string } | null {
+function idType(type: unknown): { pattern: string; cast: 'text' | 'bigint' | 'uuid' } | null {
   if (TEXT_IDS.has(type)) return { pattern: '', cast: 'text' };
   if (INTEGER_IDS.has(type)) return { pattern: '^(0|-?[1-9][0-9]{0,17})$', cast: 'bigint' };
   return type === 'uuid' ? { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', cast: 'uuid' } : null;
 }
+
+/** An id of the type of the users, for a statement that finds nothing. */
+export const unusedId = (metadata: EntityMetadata): string => ANY_ID[idType(idColumnOf(metadata).type)?.cast ?? 'text'];
 
 /**
  * SQL of whether a user exists whose id is in a text column. Its value is null if this statement cannot know, for example
