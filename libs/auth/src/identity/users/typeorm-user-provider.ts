@@ -12,8 +12,8 @@ import {
   existsById,
   existsLocked,
   locksRows,
+  noValue,
   rowReader,
-  unusedId,
 } from './user-rows';
 import { TEXT_TYPES, type SecondFactorTableType, idColumnOf, isStorable } from './columns';
 import { accountAmong, foldedIdentifier, keptAs, emailSpellings } from './identifiers';
@@ -132,17 +132,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return existsLocked(this.database.source, this.metadata, parameter);
   }
 
-  /** What is asked for an id. The library also asks for an empty one, and the time must not show that it is none. */
-  private asked(id: string): string {
-    return id === '' ? unusedId(this.metadata) : id;
-  }
-
   private async find(key: CallerKey): Promise<Found<User>> {
     const { id } = key;
     if (!isStorable(id)) return NOT_FOUND;
-    const asked = this.asked(id);
     try {
-      const found = await (this.row ? this.row(asked === id ? key : { ...key, id: asked }) : this.findEntity(asked));
+      const found = await (this.row ? this.row(key) : this.findEntity(id));
       // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
       return found && this.idOf(found.user as User) === id ? (found as Found<User>) : NOT_FOUND;
     } catch (error) {
@@ -187,7 +181,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async passwordHashOf(id: string): Promise<string | null> {
     if (!isStorable(id)) return null;
-    const [found] = (await this.credentials.by(this.id.propertyName, [this.asked(id)]).catch(nullIfNotOfType)) ?? [];
+    const [found] = (await this.credentials.by(this.id.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
   }
 
@@ -377,7 +371,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   private byId(id: string): FindOptionsWhere<User> {
-    return { [this.id.propertyName]: id } as FindOptionsWhere<User>;
+    return { [this.id.propertyName]: id === '' ? noValue() : id } as FindOptionsWhere<User>;
   }
 
   private requireColumn(property: string): void {

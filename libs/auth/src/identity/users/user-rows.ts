@@ -15,7 +15,6 @@ import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import type { UserRows } from '../../foundation/realm/user-source';
 import { comparesAsStored, idColumnOf, storedAs } from './columns';
-import { ANY_ID } from './mapped-fields';
 import { endedAmong, pinnedAmong } from '../denylist/ended-sessions';
 
 /** A row as the driver returns it, by the names of its columns. */
@@ -116,7 +115,8 @@ function rowsById(
   const ended = once(() => `${id}::text AS ${KEY}, ${list(endedAmong(database, '$2'), ENDED)}`);
   const withSessions = once(() => `SELECT ${selected}, ${ended()} ${where}`);
   const withPins = once(() => `SELECT ${selected}, ${ended()}, ${list(pinnedAmong(database, '$2'), PINNED)} ${where}`);
-  return (ids, familyIds, asksPin) => {
+  return (asked, familyIds, asksPin) => {
+    const ids = asked.map((id) => id || null);
     if (!familyIds.length) return database.queryHost<Row>(text, [ids]);
     return database.queryHost<Row>(asksPin ? withPins() : withSessions(), [ids, familyIds]);
   };
@@ -143,14 +143,11 @@ const INTEGER_IDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** A type of ids: the texts that can be converted to it, as a regular expression of PostgreSQL, and the name of the type. */
-function idType(type: unknown): { pattern: string; cast: 'text' | 'bigint' | 'uuid' } | null {
+function idType(type: unknown): { pattern: string; cast: string } | null {
   if (TEXT_IDS.has(type)) return { pattern: '', cast: 'text' };
   if (INTEGER_IDS.has(type)) return { pattern: '^(0|-?[1-9][0-9]{0,17})$', cast: 'bigint' };
   return type === 'uuid' ? { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', cast: 'uuid' } : null;
 }
-
-/** An id of the type of the users, for a statement that finds nothing. */
-export const unusedId = (metadata: EntityMetadata): string => ANY_ID[idType(idColumnOf(metadata).type)?.cast ?? 'text'];
 
 /**
  * SQL of whether a user exists whose id is in a text column. Its value is null if this statement cannot know, for example
@@ -216,6 +213,9 @@ const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   !source.subscribers.some((subscriber) => subscriber.afterLoad) &&
   !metadata.columns.some((column) => column.isVirtualProperty || column.query || SPATIAL.has(String(column.type)));
 
+/** An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one. */
+export const noValue = () => Raw((alias) => `${alias} = :none`, { none: null });
+
 /** Where no user is found, an entity is built from it and discarded, so that the look-up has the same steps. */
 const NO_ROW: Row = {};
 
@@ -275,9 +275,7 @@ export class CredentialRows<User extends ObjectLiteral> {
   }
 
   private async byRepository(column: ColumnMetadata, values: readonly string[]): Promise<StoredCredentials<User>[]> {
-    // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
-    const none = Raw((alias) => `${alias} = :none`, { none: null });
-    const where = values[0] === '' ? [{ [column.propertyName]: none }] : storedAs(column, values);
+    const where = values[0] === '' ? [{ [column.propertyName]: noValue() }] : storedAs(column, values);
     const users = await this.database.withManager(
       (manager) =>
         this.selection(manager, where as FindOptionsWhere<User>[])
