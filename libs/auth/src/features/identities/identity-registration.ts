@@ -52,12 +52,12 @@ export class IdentityRegistration {
   ): Promise<session.RegistrationAnswer | RegistrationRequired> {
     const opening = this.required();
     const { person } = answered;
-    await this.refuseProvedOwner(answered);
     try {
       const fields = await opening.read(withFields(request, this.given(answered, {})));
       return await this.open(answered, fields, former, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
+      await this.refuseProvedOwner(answered);
       const faults = Object.keys(error.failure.errors ?? {}).map((path) => path.split('.')[0]!);
       const continuationToken = await this.attempts.keep(answered);
       return {
@@ -84,7 +84,6 @@ export class IdentityRegistration {
     try {
       const { linked, former } = await this.owners.find(answered.person);
       if (linked && former === null) throw new BadContinuation();
-      await this.refuseProvedOwner(answered);
       return await this.open(answered, fields, former, request);
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
@@ -133,13 +132,15 @@ export class IdentityRegistration {
   ): Promise<session.RegistrationAnswer> {
     const proved = this.provedBy(answered);
     const proves = this.isOf(fields, proved) ? proved : null;
+    const isIdentifier = proves !== null && this.realm.options.username === 'email';
+    // Of an identifier, the registration finds the owner itself.
+    if (!isIdentifier) await this.refuseProvedOwner(answered);
     const credential = this.credentialOf(answered, proves, former);
     return this.required()
       .open(fields, request, async () => credential)
       .catch((error: unknown) => {
         // A change of the address that is not completed holds it, or a concurrent request has taken it.
-        if (proves !== null && this.realm.options.username === 'email' && error instanceof session.IdentifierTaken)
-          throw new IdentityNotLinked();
+        if (isIdentifier && error instanceof session.IdentifierTaken) throw new IdentityNotLinked();
         throw error;
       });
   }
@@ -173,7 +174,8 @@ export class IdentityRegistration {
         else if (added === null) throw refusal;
         id = added ?? '';
       },
-      isStored: () => this.store.exists(id),
+      // The hook `originCurrent` asks.
+      isStored: async () => true,
       announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
     };
   }
