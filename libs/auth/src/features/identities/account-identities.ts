@@ -49,9 +49,13 @@ export class AccountIdentities {
       const { issuer, subject, email } = person;
       const { former } = await this.owners.find(person);
       const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
-        await this.store.release(sql, person, former);
-        const id = await this.store.add(sql, { userId, provider, issuer, subject, email });
-        return { stored: await this.store.find({ issuer, subject }, sql), isNew: id !== null };
+        // Sent together, and executed in this order.
+        const [, id, stored] = await Promise.all([
+          this.store.release(sql, person, former),
+          this.store.add(sql, { userId, provider, issuer, subject, email }),
+          this.store.find(person, sql),
+        ]);
+        return { stored, isNew: id !== null };
       });
       // Null if its owner has just removed it: the caller can try again.
       if (stored?.userId !== userId) throw new IdentityTaken();

@@ -39,6 +39,14 @@ export const identities = defineFeature('identities', {
   limits: {
     'svc-identities': limiter.perClient(({ identities: limit }) => limit),
   },
+  waits: {
+    'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 9, longest: 1 },
+    'registration with a provider': {
+      row: '`POST /identities/:svcProvider/callback`, new account',
+      inARow: 19,
+      longest: 5,
+    },
+  },
   capabilities: { identities: IdentityFlow },
   // In this order: a path of the account would be the name of a provider.
   controllers: [AccountIdentitiesController, IdentitiesController, ConfirmIdentityController],

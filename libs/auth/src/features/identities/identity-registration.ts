@@ -167,12 +167,16 @@ export class IdentityRegistration {
       // An account has got the identity meanwhile.
       refusal,
       store: async (sql, userId) => {
-        // For a taken address too, so that both need the same queries.
-        await this.store.release(sql, person, userId === null ? null : former);
-        const added = userId === null ? null : await this.store.add(sql, { userId, provider, issuer, subject, email });
-        if (userId === null) await this.store.find(person, sql);
-        else if (added === null) throw refusal;
-        id = added ?? '';
+        // For a taken address too, so that both need the same queries. Sent together, and executed in this order.
+        const [, added] = await Promise.all([
+          this.store.release(sql, person, userId === null ? null : former),
+          userId === null
+            ? this.store.find(person, sql)
+            : this.store.add(sql, { userId, provider, issuer, subject, email }),
+        ]);
+        if (userId === null) return;
+        if (typeof added !== 'string') throw refusal;
+        id = added;
       },
       // The hook `originCurrent` asks.
       isStored: async () => true,
