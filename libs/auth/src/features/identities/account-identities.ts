@@ -50,12 +50,12 @@ export class AccountIdentities {
       const { former } = await this.owners.find(person);
       const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
         // Sent together, and executed in this order.
-        const [, id, stored] = await Promise.all([
+        const [, added, found] = await Promise.all([
           this.store.release(sql, person, former),
           this.store.add(sql, { userId, provider, issuer, subject, email }),
           this.store.find(person, sql),
         ]);
-        return { stored, isNew: id !== null };
+        return { stored: found, isNew: added !== null };
       });
       // Null if its owner has just removed it: the caller can try again.
       if (stored?.userId !== userId) throw new IdentityTaken();

@@ -116,7 +116,7 @@ function rowsById(
   const withSessions = once(() => `SELECT ${selected}, ${ended()} ${where}`);
   const withPins = once(() => `SELECT ${selected}, ${ended()}, ${list(pinnedAmong(database, '$2'), PINNED)} ${where}`);
   return (asked, familyIds, asksPin) => {
-    const ids = asked.map((id) => id || null);
+    const ids = asked.map((one) => one || null);
     if (!familyIds.length) return database.queryHost<Row>(text, [ids]);
     return database.queryHost<Row>(asksPin ? withPins() : withSessions(), [ids, familyIds]);
   };
