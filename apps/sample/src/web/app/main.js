@@ -82,6 +82,7 @@ function drawIntro(isShown) {
     // It was loaded with the views of the session.
     import('./views/token.js').then(({ lastSession }) => signal.aborted || fill(lastSession(signal)), complain);
   document.body.classList.toggle('arriving', isShown);
+  document.body.classList.toggle('new', isShown && !life().ended);
   // An end that the user did not expect.
   document.body.classList.toggle('surprised', isShown && life().events.at(-1)?.reason === 'ended');
 }

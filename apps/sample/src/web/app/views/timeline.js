@@ -92,7 +92,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   const { places, placeOf: x } = scaleOf(
     [
       { at: first, least: 0 },
-      ...shown.map(({ at }, i) => ({ at, least: at === ended || (i === 0 && at === first) ? 0 : step })),
+      ...shown.map(({ at }, i) => ({ at, least: i === 0 && at === first ? 0 : step })),
       { at: now, least: ended ? 0 : step },
       { at: end, least: 0 },
     ],
@@ -138,7 +138,8 @@ function drawing({ events, issued, expiresAt, ended }, width) {
       token(i + 1 < issued.length || ended ? 'past' : 'token', from, issued[i + 1] ?? now, 2, i + 1),
     ),
     // A token before the last one has none any more.
-    grace && graceEnd && token('grace', last, Math.min(graceEnd, ended ?? Infinity), 3, issued.length - 1),
+    grace && graceEnd && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
+    grace && !ended && bar('grace-ahead', now, graceEnd, 3, THICK),
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
@@ -158,7 +159,6 @@ const legend = (ended) =>
     !ended && swatch('ahead', t`still to come`),
     swatch('past', t`replaced or ended`),
     ended && swatch('lost', t`not expired, but refused`),
-    canReplay && swatch('grace', t`grace time: the old token still works`),
   );
 
 /** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
