@@ -1,5 +1,5 @@
 import { account } from '../auth.js';
-import { badge, item, items } from '../cards.js';
+import { badge, item, items } from '../items.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';

@@ -11,7 +11,7 @@ import {
   unlink,
 } from '../auth-identities.js';
 import { auth } from '../auth.js';
-import { item, items } from '../cards.js';
+import { item, items } from '../items.js';
 import { config } from '../config.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';

@@ -1,5 +1,5 @@
 import { account } from '../auth.js';
-import { item, items } from '../cards.js';
+import { item, items } from '../items.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';

@@ -186,8 +186,8 @@ export function timeline(left) {
   };
   tell();
   onLife(tell, { signal: left });
-  // The width is known when the browser has placed the drawing.
-  const resizing = new ResizeObserver(draw);
+  // The width is known when the browser has placed the drawing. In the next frame: the drawing changes what is observed.
+  const resizing = new ResizeObserver(() => requestAnimationFrame(draw));
   resizing.observe(picture);
   const ticking = setInterval(() => life().ended || draw(), SECOND);
   left.addEventListener('abort', () => {
