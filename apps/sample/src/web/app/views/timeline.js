@@ -101,7 +101,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   );
 
   const lanes = [t`Session`, t`Access token`, t`Refresh tokens`, grace && t`Grace time`].filter(Boolean);
-  const middle = (i) => (isWide ? 28 + 34 * i : 34 + 46 * i);
+  const middle = (i) => (isWide ? 28 + 34 * i : 39 + 46 * i);
   const bottom = middle(lanes.length - 1) + 30;
   const text = (at, y, content, props) => svg('text', { x: at, y, ...props }, content);
   const bar = (kind, from, to, lane, height = THIN) =>
