@@ -223,7 +223,7 @@ describeWithBrowser('the page of the sample', () => {
         tokens: await boxesOf(tab, ':is(.past, .token)[height="16"]'),
         numbers: await tab.page.locator('svg.life .number').allTextContents(),
         grace: await boxesOf(tab, '.grace'),
-        edge: (await tab.page.locator('svg.life').boundingBox())!.x,
+        edge: (await tab.page.locator('.picture').boundingBox())!.x,
       });
       for (const seconds of [0, 1, 5, 20, 100]) {
         await person.clock.fastForward(seconds * 1000);
@@ -263,7 +263,7 @@ describeWithBrowser('the page of the sample', () => {
       await person.clock.fastForward(10_000);
       const [[session], { width: whole }] = [
         await boxesOf(tab, '.session'),
-        (await tab.page.locator('svg.life').boundingBox())!,
+        (await tab.page.locator('.picture').boundingBox())!,
       ];
       expect((session!.right - session!.left) / whole).toBeGreaterThan(0.4);
     });
