@@ -11,8 +11,8 @@ const WIDE = 520;
 const [LABELS, EDGE, THICK, THIN] = [160, 10, 16, 8];
 /** The width of the number of a token: its edges, and each digit. */
 const [EDGES, DIGIT] = [10, 8];
-/** The width of a time, and of half the text below now. */
-const [TIME, HALF_NOW] = [90, 18];
+/** The width of a time, and of half the text below now, in the language that needs most. */
+const [TIME, HALF_NOW] = [90, 36];
 
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
@@ -143,7 +143,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     nowText > left + TIME && text(left, bottom, clock.format(first)),
     ended
       ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
-      : text(x(now), bottom, t`now`, { 'text-anchor': 'middle' }),
+      : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
     shown.map(({ kind }, i) => mark(kind, { x: places[i + 1], y: middle(0), overflow: 'visible' })),
   );
 }
