@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client as Postgres } from 'pg';
 import { SecurityStore } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/hosts/app';
 import { PausePoint } from '../support/faults/pause-point';
 import { COMPLETE, LEASE, READS_BATCH, deniedKey, onStatement } from '../support/stores/denylist-state';
+import { whileUnreachable } from '../support/stores/database';
 import { eventually } from '../support/runtime/eventually';
 import { send } from '../support/hosts/processes';
 import { type RedisClient, RedisServer } from '../support/stores/redis';
@@ -99,12 +99,10 @@ describeWithOwnRedis('after Redis has lost the denylist', () => {
   });
 
   it('and while PostgreSQL is down too, no token is accepted', async () => {
-    const name = new URL(t.databaseUrl).pathname.slice(1);
-    await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-    await client.flushAll();
-    for (const token of [live, revoked]) await t.get('/private', token).expect(503);
-    await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await whileUnreachable(t.databaseUrl, async () => {
+      await client.flushAll();
+      for (const token of [live, revoked]) await t.get('/private', token).expect(503);
+    });
     await eventually(async () => (await t.get('/private', live)).status === 200);
     await eventually(async () => (await other.get('/private', live)).status === 200);
     await expectTold();
@@ -204,10 +202,3 @@ describeWithOwnRedis('after Redis has lost the denylist', () => {
     );
   });
 });
-
-async function onServer(statement: string): Promise<void> {
-  const server = new Postgres({ connectionString: process.env.TEST_DATABASE_URL });
-  await server.connect();
-  await server.query(statement);
-  await server.end();
-}

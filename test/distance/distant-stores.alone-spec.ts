@@ -2,6 +2,7 @@ import { AuthEvents, Registered } from '@svc/auth';
 import { BrokenNode } from '../faults/scenarios/broken-node';
 import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
 import { TestApp } from '../support/hosts/app';
+import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
 import { Mailbox } from '../support/hosts/members';
 import { PASSWORD } from '../support/hosts/user-entities';
 import { describeWithRedis } from '../support/stores/with-redis';
@@ -11,14 +12,16 @@ const FORM = { name: 'Ada', password: PASSWORD, password_confirmation: PASSWORD 
 describeWithRedis('with the default storeTimeoutMs', () => {
   const mailbox = new Mailbox();
   let node: BrokenNode;
+  let provider: IdentityProviderHost;
 
   beforeAll(async () => {
-    const options = { ...flowOptions(mailbox, true), storeTimeoutMs: undefined };
+    provider = await IdentityProviderHost.start();
+    const options = { ...flowOptions(mailbox, provider, true), storeTimeoutMs: undefined };
     // The flows run at the same time, and do not wait for each other's connections.
     node = await BrokenNode.start((stores) => TestApp.start({ options, ...stores, pool: { max: 100 } }));
   });
   afterEach(() => node.heal());
-  afterAll(() => node.stop());
+  afterAll(() => Promise.all([node.stop(), provider.stop()]));
 
   /** Both stores answer after this time. */
   const moveAway = (ms: number): void => [node.redis, node.postgres].forEach((proxy) => proxy.slow(ms / 2));
@@ -27,7 +30,8 @@ describeWithRedis('with the default storeTimeoutMs', () => {
     await node.t.reset();
     mailbox.clear();
     const sends = [];
-    for (const flow of [...FLOWS, ...FEATURE_FLOWS]) sends.push({ flow, send: await prepared(flow, node.t, mailbox) });
+    const of = { t: node.t, mailbox, provider };
+    for (const flow of [...FLOWS, ...FEATURE_FLOWS]) sends.push({ flow, send: await prepared(flow, of) });
     moveAway(ms);
     const failures = await Promise.all(
       sends.map(({ flow: [name], send }) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { FEATURE_FLOWS, FLOWS, flowOptions, prepared } from '../support/flows/account-flows';
 import { TestApp } from '../support/hosts/app';
 import { libraryDatabase } from '../support/hosts/host.module';
+import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
 import { Mailbox, hangingMails } from '../support/hosts/members';
 import { RoundTrips } from '../support/stores/round-trips';
 
@@ -30,12 +31,17 @@ describe.each([
   ['with every feature', 'full', [...FLOWS, ...FEATURE_FLOWS]],
 ] as const)('the number of round trips in a row of a host %s is that of docs/deployment.md', (_, column, flows) => {
   const mailbox = new Mailbox();
-  const t = TestApp.forFile({ options: flowOptions(mailbox, column === 'full') });
+  let provider: IdentityProviderHost;
+  const t = TestApp.forFile(async () => {
+    provider = await IdentityProviderHost.start();
+    return { options: flowOptions(mailbox, provider, column === 'full') };
+  });
+  afterAll(() => provider.stop());
   beforeEach(() => mailbox.clear());
   afterEach(() => mailbox.release());
 
   it.each(flows)('for %s', async (...flow) => {
-    const send = await prepared(flow, t, mailbox);
+    const send = await prepared(flow, { t, mailbox, provider });
     // The mails of the request do not run beside it.
     await hangingMails(t, mailbox);
     await openConnections(t);

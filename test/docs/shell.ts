@@ -20,7 +20,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const NPM = new Set(['ci', 'install', 'uninstall', 'start', 'test', 'run']);
 
 /** External programs. Their flags are not checked. */
-const OTHERS = new Set(['cd', 'createdb', 'docker', 'echo', 'git', 'kubectl', 'mkdir', 'npx', 'openssl']);
+const OTHERS = new Set(['cd', 'cp', 'createdb', 'docker', 'echo', 'git', 'kubectl', 'mkdir', 'npx', 'openssl', 'psql']);
 
 /** The mistakes in a block of shell commands. */
 export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: KnownNames): string[] {

@@ -3,7 +3,7 @@ import { RefreshTokenReused, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp, type Tokens, claimsOf } from '../support/hosts/app';
 import { PausePoint } from '../support/faults/pause-point';
-import { createDatabase } from '../support/stores/database';
+import { createDatabase, whileUnreachable } from '../support/stores/database';
 import { onStatement } from '../support/stores/denylist-state';
 import { eventually } from '../support/runtime/eventually';
 import { PostgresServer } from '../support/stores/postgres';
@@ -65,17 +65,16 @@ describe('a PostgreSQL', () => {
   };
 
   it('that is unavailable is answered 503, and requests succeed after it has recovered', async () => {
-    // Ends every connection and refuses new ones.
-    await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`, cutAll());
-    for (const request of [
-      t.get('/private', live.access_token),
-      t.refresh(live.refresh_token),
-      t.login(ADA),
-      t.call('post', '/auth/logout', live.access_token),
-    ]) {
-      await request.expect(503);
-    }
-    await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`);
+    await whileUnreachable(t.databaseUrl, async () => {
+      for (const request of [
+        t.get('/private', live.access_token),
+        t.refresh(live.refresh_token),
+        t.login(ADA),
+        t.call('post', '/auth/logout', live.access_token),
+      ]) {
+        await request.expect(503);
+      }
+    });
     await t.get('/private', live.access_token).expect(200);
     await t.refresh(live.refresh_token).expect(200);
   });

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/hosts/app';
-import { createDatabase } from '../support/stores/database';
+import { createDatabase, whileUnreachable } from '../support/stores/database';
 import { eventually } from '../support/runtime/eventually';
 import { HealthModule, UP, down, healthOf, isUp, newHealthOf } from '../support/views/health';
 import { recordStatements } from '../support/stores/query-plans';
@@ -25,18 +25,10 @@ describe('the health of PostgreSQL', () => {
   });
 
   it('is down while no connection is possible, and up again afterwards', async () => {
-    const name = new URL(t.databaseUrl).pathname.slice(1);
-    const admin = new Client({ connectionString: process.env.TEST_DATABASE_URL });
-    await admin.connect();
-    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    try {
-      await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    await whileUnreachable(t.databaseUrl, async () => {
       const details = { ...UP, auth_postgres: down('unreachable', 'read'), auth_migrations: down('unreachable') };
       expect(await newHealthOf(t)).toEqual({ status: 503, details });
-    } finally {
-      await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-      await admin.end();
-    }
+    });
     await eventually(() => isUp(t));
   });
 

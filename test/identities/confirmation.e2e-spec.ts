@@ -1,5 +1,5 @@
 import { SoftAuthenticator } from '@svc/auth/testing';
-import { GRACE, IdentityHost, REFUSED, nowSeconds } from '../support/flows/identities';
+import { GRACE, IdentityHost, PAGES, REFUSED, nowSeconds } from '../support/flows/identities';
 import { ORIGIN, PASSKEYS } from '../support/flows/passkeys';
 
 const METHODS = 'x-svc-confirmation-methods';
@@ -41,10 +41,20 @@ describe('a confirmation at a provider', () => {
     const [first, second] = [await host.session(), await host.session()];
     const { body: begun } = await host.call('post', 'confirm-identity', first).send({ provider: 'acme' }).expect(200);
     const parameters = await host.signedIn(begun.authorization_url, GRACE);
-    const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token };
-    await host.call('post', 'confirm-identity/callback', second).send(answer).expect(422);
+    const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token, redirect_uri: PAGES[0] };
+    const refused = await host.call('post', 'confirm-identity/callback', second).send(answer).expect(422);
+    expect(refused.body).toEqual(REFUSED);
     const proof = await host.proofOf(first);
     await host.call('post', 'identities/other/link', second, proof).expect(423);
+  });
+
+  it('is not made with the attempt of a link, for which the provider does not ask the person again', async () => {
+    const grace = await host.session();
+    const link = await host.beginLink(grace, await host.proofOf(grace), 'acme');
+    const parameters = await host.signedIn(link.authorization_url, GRACE);
+    const answer = { provider: 'acme', parameters, attempt_token: link.attempt_token, redirect_uri: PAGES[0] };
+    const refused = await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(422);
+    expect(refused.body).toEqual(REFUSED);
   });
 
   it('is not begun at a provider where the user has no account', async () => {
@@ -58,7 +68,7 @@ describe('a confirmation at a provider', () => {
     const { body: begun } = await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(200);
     const parameters = await host.signedIn(begun.authorization_url, GRACE);
     await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
-    const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token };
+    const answer = { provider: 'acme', parameters, attempt_token: begun.attempt_token, redirect_uri: PAGES[0] };
     await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(401);
   });
 });
@@ -76,7 +86,7 @@ describe('a confirmation with all factors', () => {
     const begun = await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(200);
     const parameters = await host.signedIn(begun.body.authorization_url, GRACE);
     await host.enrolPasskey(grace, proof, new SoftAuthenticator(ORIGIN));
-    const answer = { provider: 'acme', parameters, attempt_token: begun.body.attempt_token };
+    const answer = { provider: 'acme', parameters, attempt_token: begun.body.attempt_token, redirect_uri: PAGES[0] };
     const refused = await host.call('post', 'confirm-identity/callback', grace).send(answer).expect(423);
     expect(refused.headers[METHODS]).toBe('passkey');
     await host.call('post', 'confirm-identity', grace).send({ provider: 'acme' }).expect(423);

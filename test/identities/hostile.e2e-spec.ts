@@ -4,7 +4,8 @@ import { GRACE, IdentityHost, OTHER_PAGES, OVER, type Person, nowSeconds } from 
 import { confirmationTokenOf } from '../support/flows/step-up';
 import { PASSKEYS } from '../support/flows/passkeys';
 import { enrol } from '../support/flows/two-factor';
-import { member } from '../support/hosts/members';
+import { hangingMails, member } from '../support/hosts/members';
+import { RoundTrips } from '../support/stores/round-trips';
 
 const VERIFIED = { emailVerifiedAt: new Date() };
 const CONCEALING = {
@@ -119,6 +120,55 @@ describe('an attacker, where registrations conceal accounts,', () => {
       mails.push(mailbox.mails.filter(({ to }) => to === own).length);
     }
     expect(mails[0]).toBe(mails[1]);
+  });
+
+  /** Makes the requests of one use of an identity, of which the last one is measured. */
+  type Use = (person: Person) => Promise<unknown>;
+  const signsIn: Use = (person) => host.signIn(person, 'other').then(({ status }) => expect(status).toBe(202));
+  const continues: Use = async (person) => {
+    const { body } = await host.signIn({ ...person, name: undefined }, 'other');
+    const fields = { name: 'X', continuation_token: body.continuation_token };
+    await t.calm();
+    await t.http.post('/auth/identities/register').send(fields).expect(202);
+  };
+  const links: Use = async (person) => {
+    await member(t, `own-${person.sub}`, VERIFIED);
+    const session = await t.session(`own-${person.sub}`);
+    const proof = await confirmationTokenOf(t, session.access_token);
+    expect((await host.link(session, proof, person, 'other')).status).toBe(200);
+  };
+
+  it.each<[string, Use]>([
+    ['by a sign-in', signsIn],
+    ['by a sign-in after a change of the address', (person) => signsIn({ ...person, email: `new-${person.email}` })],
+    ['by a registration that is continued', continues],
+    ['by a link', links],
+  ])('does not learn %s from the work of the stores whether an identity has an account', async (_, use) => {
+    const persons = [FREE, TAKEN].map((email) => ({ sub: email, email, name: 'X' }));
+    await member(t, TAKEN, VERIFIED);
+    for (const person of persons) await signsIn(person);
+    await t.calm();
+    // The mails of the requests do not run beside them.
+    await hangingMails(t, mailbox);
+    const last = new RoundTrips(t);
+    const counted: unknown[] = [];
+    for (const person of persons) {
+      await use(person);
+      counted.push(last.trips.map(({ step, store }) => `${step} ${store}`));
+    }
+    mailbox.release();
+    expect(counted[0]).toEqual(counted[1]);
+  });
+
+  it('does not learn by an account that was deleted whether the registration of an identity has created it', async () => {
+    const answers: number[] = [];
+    for (const email of [FREE, TAKEN]) {
+      const person = await registers(email);
+      await t.database.query('DELETE FROM members WHERE email = $1', [FREE]);
+      answers.push((await host.signIn(person, 'other')).status);
+      await t.database.query('DELETE FROM svc_identities');
+    }
+    expect(answers).toEqual([202, 202]);
   });
 });
 

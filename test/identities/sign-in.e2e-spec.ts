@@ -1,6 +1,6 @@
 import { claimsOf } from '../support/hosts/app';
 import { member } from '../support/hosts/members';
-import { GRACE, IdentityHost, PAGES, REFUSED } from '../support/flows/identities';
+import { GRACE, IdentityHost, PAGES, REFUSED, pageOf } from '../support/flows/identities';
 import { RoundTrips } from '../support/stores/round-trips';
 
 describe('a sign-in with a provider', () => {
@@ -127,6 +127,7 @@ describe('an attack on a sign-in with a provider', () => {
     const [acme, other] = [await host.begin('acme'), await host.begin('other')];
     const parameters = await host.signedIn(other.authorization_url, GRACE);
     await refused(host.send(parameters, other.attempt_token, 'acme'));
+    await refused(host.send(parameters, other.attempt_token, 'acme', { redirect_uri: pageOf('other') }));
     const mixed = new URLSearchParams(parameters);
     mixed.set('state', new URL(acme.authorization_url).searchParams.get('state')!);
     await refused(host.send(String(mixed), acme.attempt_token, 'acme'));

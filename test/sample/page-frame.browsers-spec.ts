@@ -108,14 +108,15 @@ describeWithBrowser('around the views of the sample', () => {
     await tab.sees('Overview');
   });
 
-  it('asks before it destroys something: what changes nothing is on the left, what destroys is filled', async () => {
+  it('asks before it destroys something: what changes nothing is the last button and has the focus, what destroys is filled', async () => {
     await signsIn();
     await tab.goes('Your data');
     await tab.presses('Delete account');
     const [keep, destroy] = ['Cancel', 'Delete account'].map((name) => tab.dialog().getByRole('button', { name }));
-    const [left, right] = [await boxOf(keep!), await boxOf(destroy!)];
-    expect([left.y, left.width, left.height]).toEqual([right.y, right.width, right.height]);
-    expect(left.x + left.width).toBeLessThan(right.x);
+    await tab.hasFocus(keep!);
+    const [above, below] = [await boxOf(destroy!), await boxOf(keep!)];
+    expect([above.x, above.width]).toEqual([below.x, below.width]);
+    expect(above.y + above.height).toBeLessThan(below.y);
     const filling = (button: Locator) =>
       button.evaluate((element) => (globalThis as unknown as Styles).getComputedStyle(element).backgroundColor);
     expect(await filling(destroy!)).not.toBe(await filling(keep!));
@@ -168,7 +169,7 @@ describeWithBrowser('around the views of the sample', () => {
 
   it('draws the life of the session above its buttons on a phone, and below them on a desktop', async () => {
     await signsIn();
-    const distance = async () => (await boxOf(tab.button('Renew now'))).y - (await boxOf(tab.page.locator('.life'))).y;
+    const distance = async () => (await boxOf(tab.button('Renew now'))).y - (await boxOf(tab.page.locator('.picture'))).y;
     expect(await distance()).toBeLessThan(0);
     await tab.page.setViewportSize(PHONE);
     expect(await distance()).toBeGreaterThan(0);
@@ -188,20 +189,20 @@ describeWithBrowser('around the views of the sample', () => {
     expect(await headings()).toEqual(['The life of your session', 'Try next', 'Hello, Ada']);
   });
 
-  it('devices are in cards of one size, with the name above what is known, and times from now', async () => {
+  it('devices are in rows of one size, with the name above what is known, and times from now', async () => {
     const other = await visit.tab();
     await other.presses('Use the demo account');
     await other.sees('Overview');
     await other.page.context().close();
     await signsIn();
     await tab.goes('Devices');
-    const cards = tab.page.getByRole('group', { name: 'Known devices' }).getByRole('listitem');
-    const boxes = await Promise.all((await cards.all()).map(boxOf));
+    const rows = tab.page.getByRole('group', { name: 'Known devices' }).getByRole('listitem');
+    const boxes = await Promise.all((await rows.all()).map(boxOf));
     expect(boxes.length).toBeGreaterThan(1);
     expect(new Set(boxes.map(({ width, height }) => `${width} ${height}`)).size).toBe(1);
-    for (const card of await cards.all()) {
-      expect((await boxOf(card.getByRole('heading'))).y).toBeLessThan((await boxOf(card.locator('dl'))).y);
-      expect(await card.locator('time').first().innerText()).toMatch(/^(now|\d+ minutes? ago)$/);
+    for (const row of await rows.all()) {
+      expect((await boxOf(row.getByRole('heading'))).y).toBeLessThan((await boxOf(row.locator('dl'))).y);
+      expect(await row.locator('time').first().innerText()).toMatch(/^(now|\d+ minutes? ago)$/);
     }
   });
 
@@ -209,17 +210,15 @@ describeWithBrowser('around the views of the sample', () => {
     await signsIn();
     const legend = tab.page.getByRole('list', { name: 'Legend' });
     expect(await legend.getByRole('listitem').allInnerTexts()).toEqual([
-      'session',
       'valid token',
       'still to come',
       'replaced or ended',
-      'grace time: the old token still works',
     ]);
     await tab.signsOut();
     // Of a session that has ended, only these are drawn.
     expect(await legend.getByRole('listitem').allInnerTexts()).toEqual([
       'replaced or ended',
-      'grace time: the old token still works',
+      'not expired, but refused',
     ]);
   });
 

@@ -17,7 +17,7 @@ describeWithBrowser('the page of the sample, with a provider', () => {
     await tab.page.context().clearCookies({ domain: '127.0.0.1' });
     identities.has(...who);
   };
-  const cards = (tab: Tab) => tab.page.locator('main .cards').getByRole('listitem');
+  const cards = (tab: Tab) => tab.page.locator('main .items').getByRole('listitem');
   const address = (tab: Tab) => tab.page.url().replace(visit.url, '');
 
   describe('that sends the browser back', () => {

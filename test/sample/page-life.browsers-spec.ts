@@ -137,6 +137,9 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Renew now');
       await tab.lives('Renewed');
       expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([true, false]);
+      // Below each button is when it can be pressed.
+      for (const text of [/^(600|59\d) s left$/, /^Possible in (600|59\d) s$/])
+        await tab.page.getByText(text).waitFor();
       expect(await tab.page.locator('svg.life .grace').count()).toBe(1);
       await pressesInVain(tab, TOO_LATE);
       await tab.hears('Wait until the grace time is over');
@@ -205,21 +208,35 @@ describeWithBrowser('the page of the sample', () => {
       await demo(tab);
       for (let renewals = 1; renewals <= 3; renewals++) {
         await tab.presses('Renew now');
-        await tab.page.locator('.events li').nth(renewals).waitFor();
+        // What happens again is in one item.
+        if (renewals > 1) await tab.life().getByText(`× ${renewals}`).waitFor();
+        else await tab.lives('Renewed');
         await tab.page.locator('button.primary:not([aria-busy])').waitFor();
       }
       await tab.presses(IN_TIME);
       await tab.lives('Replayed in time');
+      expect(await tab.lived()).toEqual(['Replayed in time', 'Renewed', 'Signed in']);
       const drawn = async () => ({
         marks: await boxesOf(tab, '.mark path'),
         now: await boxesOf(tab, '.now'),
         texts: await boxesOf(tab, 'text'),
-        edge: (await tab.page.locator('svg.life').boundingBox())!.x,
+        tokens: await boxesOf(tab, ':is(.past, .token)[height="16"]'),
+        numbers: await tab.page.locator('svg.life .number').allTextContents(),
+        grace: await boxesOf(tab, '.grace'),
+        edge: (await tab.page.locator('.picture').boundingBox())!.x,
       });
       for (const seconds of [0, 1, 5, 20, 100]) {
         await person.clock.fastForward(seconds * 1000);
-        const { marks, now, texts, edge } = await drawn();
+        const { marks, now, texts, edge, tokens, numbers, grace } = await drawn();
         expect(marks).toHaveLength(5);
+        // All lanes have one scale: each token begins below the mark of its event, and has its number.
+        expect(tokens).toHaveLength(4);
+        for (const [i, { left }] of tokens.entries())
+          expect(Math.abs(left - (marks[i]!.left + marks[i]!.right) / 2)).toBeLessThan(2);
+        // The last token that was replaced has a grace time, which begins with its replacement.
+        expect(numbers).toEqual(['1', '2', '3', '4', '3']);
+        expect(grace).toHaveLength(1);
+        expect(Math.abs(grace[0]!.left - tokens[3]!.left)).toBeLessThan(2);
         // Firefox adds the border of a shape to its box.
         const middles = marks.map(({ left, right }) => (left + right) / 2);
         for (const [i, middle] of middles.entries()) {
@@ -246,7 +263,7 @@ describeWithBrowser('the page of the sample', () => {
       await person.clock.fastForward(10_000);
       const [[session], { width: whole }] = [
         await boxesOf(tab, '.session'),
-        (await tab.page.locator('svg.life').boundingBox())!,
+        (await tab.page.locator('.picture').boundingBox())!,
       ];
       expect((session!.right - session!.left) / whole).toBeGreaterThan(0.4);
     });

@@ -134,7 +134,7 @@ describe('users in columns of other types', () => {
     expect(await of(smalls, { ids: 'integer' }).findById('70000')).toBeNull();
   });
 
-  it('reads the hash of an id of another form with as many statements as that of a user', async () => {
+  it('reads the user and the hash of an id of another form with as many statements as those of a user', async () => {
     const ids: [PgTable, string][] = [
       [uuids, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'],
       [smalls, '7'],
@@ -142,13 +142,13 @@ describe('users in columns of other types', () => {
       [texts, 'ada'],
     ];
     for (const [table, id] of ids) {
-      const counted = async (asked: string): Promise<[string | null, number]> => {
+      const counted = async (asked: string): Promise<unknown[]> => {
         statements.length = 0;
-        return [await of(table).passwordHashOf(asked), statements.length];
+        return [await of(table).passwordHashOf(asked), await of(table).findById(asked), statements.length];
       };
-      expect(await counted(id)).toEqual([expect.any(String), 1]);
-      expect(await counted('')).toEqual([null, 1]);
-      expect(await counted('a\0b')).toEqual([null, 1]);
+      expect(await counted(id)).toEqual([expect.any(String), expect.any(Object), 2]);
+      expect(await counted('')).toEqual([null, null, 2]);
+      expect(await counted('a\0b')).toEqual([null, null, 2]);
     }
   });
 

@@ -1,4 +1,5 @@
 import type { AuthModuleOptions } from '@svc/auth';
+import { oidc } from '@svc/auth/identities';
 import { SoftAuthenticator, enrolTwoFactor } from '@svc/auth/testing';
 import type { Test } from 'supertest';
 import type { Tokens } from '../hosts/app';
@@ -8,29 +9,56 @@ import { ORIGIN, PASSKEYS, PasskeyApp } from './passkeys';
 import type { TestApp } from '../hosts/app';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
 import { codeIn } from './email-code';
+import { CALLBACK, CLIENT_SECRET, type IdentityProviderHost } from '../identity-provider/identity-provider';
+import { answerOf } from '../identity-provider/visit';
 import { PASSWORD } from '../hosts/user-entities';
 
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
 
 /** The features that add work to a flow of a host without them, or flows. */
-const MORE = ['lockout', 'twoFactor', 'passkeys', 'knownDevices', 'emailChange', 'emailCode', 'passkeyRegistration'];
+const MORE = [
+  'lockout',
+  'twoFactor',
+  'passkeys',
+  'knownDevices',
+  'emailChange',
+  'emailCode',
+  'passkeyRegistration',
+  'identities',
+];
 
 /**
  * The options of a host with the flows.
  *
  * @param isFull whether it has every feature, and so every flow
  */
-export function flowOptions(mailer: Mailbox, isFull: boolean): Partial<AuthModuleOptions> {
-  const { features, ...options } = everyFlow(mailer);
+export function flowOptions(
+  mailer: Mailbox,
+  provider: IdentityProviderHost,
+  isFull: boolean,
+): Partial<AuthModuleOptions> {
+  const { features, ...options } = everyFlow(mailer, provider);
   const without = Object.fromEntries(MORE.map((feature) => [feature, false]));
   return { ...options, features: isFull ? features : { ...features, ...without } };
 }
 
-const everyFlow = (mailer: Mailbox): Partial<AuthModuleOptions> =>
+const everyFlow = (mailer: Mailbox, { issuer }: IdentityProviderHost): Partial<AuthModuleOptions> =>
   memberOptions(mailer, {
     ...knownDeviceOptions(),
     passkeys: PASSKEYS.passkeys,
+    identities: {
+      providers: {
+        acme: oidc({
+          issuer,
+          clientId: 'app',
+          clientSecret: CLIENT_SECRET,
+          redirectUris: [CALLBACK],
+          authorityFor: 'any',
+        }),
+      },
+    },
     features: {
+      identities: true,
       lockout: true,
       twoFactor: true,
       passkeys: true,
@@ -48,6 +76,7 @@ const everyFlow = (mailer: Mailbox): Partial<AuthModuleOptions> =>
 export interface FlowAccount {
   readonly t: TestApp;
   readonly mailbox: Mailbox;
+  readonly provider: IdentityProviderHost;
   /** The address of the account. Each flow has its own. */
   readonly email: string;
   /** The id of the account. */
@@ -78,6 +107,17 @@ async function mailedToken({ mailbox, email }: FlowAccount, send: PromiseLike<un
 async function withPasskey(account: FlowAccount): Promise<{ app: PasskeyApp; device: SoftAuthenticator; id: string }> {
   const [app, device] = [new PasskeyApp(account.t), new SoftAuthenticator(ORIGIN)];
   return { app, device, id: await app.enrol(await app.confirmed(account.email), device) };
+}
+
+/** Signs a person in at the provider, and returns the callback. */
+async function atProvider({ t, provider, email }: FlowAccount): Promise<() => Test> {
+  const subject = newEmail(email);
+  provider.people.set(subject, { email: subject, email_verified: true, name: 'Bob' });
+  provider.signedIn = { subject };
+  const { body } = await t.http.post('/auth/identities/acme').expect(200);
+  const parameters = String(await answerOf(body.authorization_url));
+  const answer = { parameters, attempt_token: body.attempt_token, redirect_uri: CALLBACK };
+  return () => t.http.post('/auth/identities/acme/callback').send(answer).expect(200);
 }
 
 const newEmail = (email: string): string => email.replace('@', '@new.');
@@ -292,6 +332,16 @@ export const FEATURE_FLOWS: readonly Flow[] = [
     },
   ],
   [
+    '`POST /identities/:svcProvider/callback`',
+    async (of) => {
+      await (
+        await atProvider(of)
+      )();
+      return atProvider(of);
+    },
+  ],
+  ['`POST /identities/:svcProvider/callback`, new account', atProvider],
+  [
     '`POST /two-factor`',
     async (of) => {
       const caller = await confirmed(of);
@@ -354,7 +404,10 @@ export const FEATURE_FLOWS: readonly Flow[] = [
 ];
 
 /** Creates an account, and prepares the request of a flow with it. */
-export async function prepared([name, prepare]: Flow, t: TestApp, mailbox: Mailbox): Promise<() => Test> {
+export async function prepared(
+  [name, prepare]: Flow,
+  of: Pick<FlowAccount, 't' | 'mailbox' | 'provider'>,
+): Promise<() => Test> {
   const email = `${name.replaceAll(/\W+/g, '-')}-@example.com`.replace(/^-/, '').toLowerCase();
-  return prepare({ t, mailbox, email, id: await member(t, email) });
+  return prepare({ ...of, email, id: await member(of.t, email) });
 }

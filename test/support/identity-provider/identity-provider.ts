@@ -71,6 +71,7 @@ export class IdentityProviderHost {
   keys: SigningKey[];
   private readonly first = signingKey('first');
   private readonly answers = new Map<Endpoint, Answer>();
+  private readonly events = new Map<Endpoint, () => unknown>();
   private readonly server: Server;
   private provider!: OidcProvider;
   private isRunning = false;
@@ -117,12 +118,18 @@ export class IdentityProviderHost {
     this.requests = [];
     this.keys = [this.first];
     this.answers.clear();
+    this.events.clear();
   }
 
   /** Replaces the answers of an endpoint; without an answer, restores them. */
   answer(endpoint: Endpoint, answer?: Answer): void {
     if (answer) this.answers.set(endpoint, answer);
     else this.answers.delete(endpoint);
+  }
+
+  /** Does something before each answer of an endpoint. */
+  before(endpoint: Endpoint, event: () => unknown): void {
+    this.events.set(endpoint, event);
   }
 
   /** Holds requests to an endpoint back. @returns resolves when the first has arrived */
@@ -174,6 +181,7 @@ export class IdentityProviderHost {
     const path = request.url!.split('?', 1)[0]!;
     const endpoint = (Object.keys(PATHS) as Endpoint[]).find((name) => PATHS[name] === path);
     if (endpoint) this.requests.push(endpoint);
+    if (endpoint) await this.events.get(endpoint)?.();
     const answer = endpoint && this.answers.get(endpoint);
     if (answer) return void answer(request, response);
     if (path === PATHS.jwks) return void json(response, { keys: this.keys.map(({ jwk }) => jwk) });

@@ -32,6 +32,18 @@ export const executed = (statements: string, url: string): Promise<unknown> =>
 
 const onServer = (statement: string): Promise<unknown> => connected((client) => client.query(statement));
 
+/** Ends all connections to a database, and refuses new ones while `work` runs. */
+export async function whileUnreachable(url: string, work: () => PromiseLike<unknown>): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  try {
+    await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await work();
+  } finally {
+    await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  }
+}
+
 /** The data source of a test database, declared as a host declares it. */
 export const dataSourceOf = (url: string): DataSource =>
   new DataSource({

@@ -4,7 +4,7 @@ import { form } from './form.js';
 import { t } from './language.js';
 
 /**
- * Shows a modal dialog. The browser keeps the focus inside and restores it afterwards.
+ * Shows a modal dialog, whose last button changes nothing. The browser keeps the focus inside and restores it afterwards.
  *
  * @param build `(close) => nodes`; `close(result)` closes the dialog
  * @returns the result; null if the user cancels or is signed out
@@ -19,6 +19,9 @@ export function openDialog(title, build) {
       dialog.close();
     };
     dialog.append(h('h2', { id }, title), ...build(close));
+    // Nothing is destroyed by a key that was pressed too often.
+    const autofocus = dialog.querySelector('.danger') !== null;
+    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, t`Cancel`));
     dialog.addEventListener('close', () => {
       moveMessages();
       dialog.remove();
@@ -38,11 +41,9 @@ export function closeDialogs() {
   moveMessages();
 }
 
-export const cancel = (close) => h('button', { type: 'button', onclick: () => close() }, t`Cancel`);
-
 /** Asks before an action that cannot be undone. @returns the values of the fields; null if the user cancels */
 export const ask = (title, text, label, { fields = [], danger = true } = {}) =>
   openDialog(title, (close) => [
     h('p', {}, text),
-    form(fields, { label, danger, work: async (values) => close(values) }, cancel(close)),
+    form(fields, { label, danger, work: async (values) => close(values) }),
   ]);

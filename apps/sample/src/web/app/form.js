@@ -10,18 +10,22 @@ import { t } from './language.js';
  *   a checkbox is a boolean
  * @param submit `{ label, work(values), danger?, isSecond?, isWhole? }`; an error of `work` is shown. With `isWhole`,
  *   it is shown above the form, because it is not about one field. With `isSecond`, another button is the first choice
- * @param more elements before the button, such as one that changes nothing
+ * @param more elements after the button, such as one that changes nothing
  */
 export function form(fields, submit, ...more) {
   const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
   const rows = fields.filter(Boolean).map(field);
-  const button = h('button', { class: submit.danger ? 'danger' : submit.isSecond ? 'wide' : 'primary' }, submit.label);
+  const button = h(
+    'button',
+    { class: submit.danger ? 'danger' : submit.isSecond ? 'second' : 'primary' },
+    submit.label,
+  );
   const element = h(
     'form',
     { method: 'post' },
     summary,
     rows.map(({ row }) => row),
-    h('p', { class: more.length ? 'row pair' : 'row' }, more, button),
+    h('p', { class: 'row' }, button, more),
   );
 
   let busy = false;

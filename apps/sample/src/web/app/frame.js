@@ -75,17 +75,10 @@ const languageChoice = () =>
 export function drawFoot(canChoose) {
   element('foot').replaceChildren(
     ...[
-      canChoose && languageChoice(),
       config.mailbox && h('a', { href: '/mailbox' }, t`Mailbox`),
       config.docs && h('a', { href: '/docs' }, t`API docs`),
       ...productLinks(),
-      h(
-        'span',
-        {},
-        config.cookieMode
-          ? t`Cookie mode: no script can read the refresh token`
-          : t`Body mode: the page keeps the refresh token`,
-      ),
+      canChoose && languageChoice(),
     ].filter(Boolean),
   );
   const skip = document.querySelector('.skip');

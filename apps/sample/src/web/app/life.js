@@ -78,13 +78,14 @@ auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) 
 });
 
 auth.on('renewed', ({ session, otherTab }) => {
+  const at = Date.now();
   expiresAt = session.expiresAt;
-  issued.push(Date.now());
+  issued.push(at);
   if (!otherTab) replace(held, refreshToken());
   const text = otherTab
     ? t`In another tab: a new access token and a new refresh token.`
     : t`A new access token and a new refresh token.`;
-  add('renewed', t`Renewed`, text);
+  add('renewed', t`Renewed`, text, { at });
 });
 
 auth.on('signedOut', ({ reason, otherTab }) => {

@@ -84,7 +84,7 @@ function drawIntro(isShown) {
     import('./views/token.js').then(({ lastSession }) => signal.aborted || fill(lastSession(signal)), complain);
   document.body.classList.toggle('arriving', isShown);
   document.body.classList.toggle('new', isShown && !life().ended);
-  // On a narrow screen, an end that the user did not expect is explained before the form.
+  // An end that the user did not expect.
   document.body.classList.toggle('surprised', isShown && life().events.at(-1)?.reason === 'ended');
 }
 

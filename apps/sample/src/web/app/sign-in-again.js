@@ -1,6 +1,6 @@
 import { account, auth, hasPasskeys } from './auth.js';
 import { config } from './config.js';
-import { cancel, openDialog } from './dialog.js';
+import { openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, REMEMBER, field, form, hiddenUsername } from './form.js';
@@ -62,7 +62,7 @@ async function signInAgain(reason) {
       (place.querySelector('[autofocus]') ?? place).focus();
     };
     const firstStep = () => {
-      const entry = form([PASSWORD, REMEMBER], { label: t`Continue`, work: byPassword }, cancel(close));
+      const entry = form([PASSWORD, REMEMBER], { label: t`Continue`, work: byPassword });
       entry.prepend(hiddenUsername(me.email));
       const remember = REMEMBER && (me.has_password ? { input: entry.elements.remember } : field(REMEMBER));
       const choice = () => (remember ? { remember: remember.input.checked } : {});
@@ -71,13 +71,8 @@ async function signInAgain(reason) {
         h('p', {}, QUESTIONS[reason]),
         isTrusted && h('p', { class: 'note' }, TRUSTED),
         me.has_password ? entry : remember?.row,
-        ownsPasskey &&
-          (!needsFactor || config.passkeysVerifyUsers) &&
-          button(t`Sign in with a passkey`, byPasskey, { class: 'wide' }),
-        ...byProvider.map(([label, work]) =>
-          button(label, () => enter(() => work(choice()), 'identity'), { class: 'wide' }),
-        ),
-        !me.has_password && h('p', { class: 'row' }, cancel(close)),
+        ownsPasskey && (!needsFactor || config.passkeysVerifyUsers) && button(t`Sign in with a passkey`, byPasskey),
+        ...byProvider.map(([label, work]) => button(label, () => enter(() => work(choice()), 'identity'))),
       ].filter(Boolean);
     };
     begin();
@@ -89,17 +84,17 @@ async function signInAgain(reason) {
   return done === true;
 }
 
-const way = (close, href, label) => h('a', { class: 'button', href, onclick: () => close() }, label);
-
 /** @returns false: after the set-up, the user sends the request again */
 const setUpFirst = () =>
-  openDialog(t`You need a second factor`, (close) => [
-    h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
-    h(
-      'p',
-      { class: 'row pair' },
-      config.features.twoFactor && way(close, '#/two-factor', t`Authenticator app`),
-      hasPasskeys && way(close, '#/passkeys', t`Passkey`),
-    ),
-    h('p', { class: 'row pair' }, cancel(close)),
-  ]).then(() => false);
+  openDialog(t`You need a second factor`, (close) => {
+    const ways = [
+      config.features.twoFactor && ['#/two-factor', t`Use an authenticator app`],
+      hasPasskeys && ['#/passkeys', t`Add passkey`],
+    ].filter(Boolean);
+    return [
+      h('p', {}, t`Your account has no second factor here. Set one up, then sign in with it.`),
+      ...ways.map(([href, label], i) =>
+        h('a', { class: i ? 'button' : 'button primary', href, onclick: () => close() }, label),
+      ),
+    ];
+  }).then(() => false);

@@ -1,5 +1,5 @@
 import { auth, hasPasskeys, onConfirm } from './auth.js';
-import { cancel, openDialog } from './dialog.js';
+import { openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
@@ -36,17 +36,14 @@ async function confirm(methods) {
       }
       close(true);
     };
-    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: t`Confirm`, work }, cancel(close));
+    const byPassword = form([PASSWORD, needsCode && ANY_CODE], { label: t`Confirm`, work });
     byPassword.prepend(hiddenUsername(email));
     const byPasskey = () => auth.confirmPasskey().then(() => close(true));
     return [
       h('p', {}, t`We ask before important changes, and then not again for a few minutes.`),
       canUsePassword && byPassword,
-      canUsePasskey && button(t`Confirm with a passkey`, byPasskey, { class: 'wide' }),
-      ...byProvider.map(([label, confirmBy]) =>
-        button(label, () => confirmBy().then(() => close(true)), { class: 'wide' }),
-      ),
-      !canUsePassword && h('p', { class: 'row' }, cancel(close)),
+      canUsePasskey && button(t`Confirm with a passkey`, byPasskey),
+      ...byProvider.map(([label, confirmBy]) => button(label, () => confirmBy().then(() => close(true)))),
     ].filter(Boolean);
   });
   return confirmed === true;

@@ -3,14 +3,8 @@ import { Realm, deadline, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
-import {
-  IdentityStore,
-  type ListedIdentity,
-  type ProviderSubject,
-  type StoredIdentity,
-  identityWay,
-  shownIdentity,
-} from './identity.store';
+import { IdentityOwners } from './identity-owners';
+import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, shownIdentity } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 
 /** Links accounts at providers with the account of a user, and removes them. */
@@ -20,8 +14,7 @@ export class AccountIdentities {
     private readonly attempts: IdentityAttempts,
     private readonly clients: ProviderClients,
     private readonly store: IdentityStore,
-    private readonly users: identity.TimedUserProvider,
-    private readonly unverified: session.UnverifiedBlock,
+    private readonly owners: IdentityOwners,
     private readonly ways: session.SignInWays,
     private readonly accounts: session.Accounts,
     private readonly sessions: session.Sessions,
@@ -52,25 +45,23 @@ export class AccountIdentities {
     request: object,
   ): Promise<ListedIdentity> {
     const { userId } = caller;
-    const { person } = await this.attempts.redeem('link', provider, answer, request, caller);
-    const { issuer, subject, email } = person;
-    const former = await this.formerOf(person);
-    const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
-      await this.store.release(sql, person, former);
-      const id = await this.store.add(sql, { userId, provider, issuer, subject, email });
-      return { stored: await this.store.find({ issuer, subject }, sql), isNew: id !== null };
+    return this.attempts.redeem({ kind: 'link', provider, answer, request, owner: caller }, async ({ person }) => {
+      const { issuer, subject, email } = person;
+      const { former } = await this.owners.find(person);
+      const { stored, isNew } = await this.accounts.exclusiveForSession(caller, async (sql) => {
+        // Sent together, and executed in this order.
+        const [, added, found] = await Promise.all([
+          this.store.release(sql, person, former),
+          this.store.add(sql, { userId, provider, issuer, subject, email }),
+          this.store.find(person, sql),
+        ]);
+        return { stored: found, isNew: added !== null };
+      });
+      // Null if its owner has just removed it: the caller can try again.
+      if (stored?.userId !== userId) throw new IdentityTaken();
+      if (isNew) this.events.emit(new IdentityLinked(userId, stored.id, provider, this.realm.guard));
+      return this.listed(stored);
     });
-    // Null if its owner has just removed it: the caller can try again.
-    if (stored?.userId !== userId) throw new IdentityTaken();
-    if (isNew) this.events.emit(new IdentityLinked(userId, stored.id, provider, this.realm.guard));
-    return this.listed(stored);
-  }
-
-  /** The user of an identity who has never signed in, and is concealed: the link must not show by a refusal that the account exists. */
-  private async formerOf(person: ProviderSubject): Promise<string | null> {
-    const linked = await this.store.find(person);
-    const user = linked && (await this.users.findById(linked.userId));
-    return user && this.unverified.isConcealed(user) ? linked!.userId : null;
   }
 
   /**

@@ -1,6 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Clock, Realm, SecurityStore, crypto, errors, http, identity, input, mailing, schema } from '../../kit';
+import {
+  Clock,
+  Realm,
+  SecurityStore,
+  crypto,
+  deadline,
+  errors,
+  http,
+  identity,
+  input,
+  mailing,
+  schema,
+} from '../../kit';
 import { IdentityNotLinked, NoSuchProvider } from './identities.errors';
 import { type Checks, ProviderClients } from './protocol/provider-clients';
 import type { ProviderIdentity } from './protocol/provider-identity.policy';
@@ -28,6 +40,23 @@ export interface Answered {
   readonly person: ProviderIdentity;
   /** When the attempt began, in unix milliseconds. */
   readonly beganAt: number;
+}
+
+/** A callback, and what the attempt must be for. */
+interface Redeemed {
+  readonly kind: AttemptKind;
+  readonly provider: string;
+  readonly answer: CallbackRequest;
+  readonly request: object;
+  readonly owner?: AttemptOwner;
+}
+
+/** What is stored of an attempt. */
+interface Attempt extends Checks {
+  /** What the provider has said, from the exchange of the code until the callback is answered. */
+  readonly person?: ProviderIdentity;
+  /** Names one time of keeping after a 503. A write without an answer is repeated, and must not make the attempt usable twice. */
+  readonly kept?: string;
 }
 
 /** The longest query that a page sends on, and the longest form of a provider, in characters. */
@@ -75,7 +104,7 @@ export class IdentityAttempts {
     kind: AttemptKind,
     provider: string,
     redirectUri: string | null,
-    owner: AttemptOwner | null = null,
+    owner?: AttemptOwner,
   ): Promise<BegunAttempt> {
     const found = this.clients.find(provider);
     if (!found) throw new NoSuchProvider();
@@ -92,18 +121,17 @@ export class IdentityAttempts {
   }
 
   /**
-   * Uses an attempt up, and returns what the provider says about the person. Of several calls with one attempt, one gets it. If the
-   * provider cannot be asked, and the code was not sent, the attempt stays.
+   * Uses an attempt up for `work`, which gets what the provider says about the person. Of several calls with one attempt, one gets it.
+   * After a 503 the attempt can be used again, in the time that is left to it: if the provider could not be asked, and the code was not
+   * sent; and if a store did not answer after the exchange of the code, which is not repeated then.
    *
-   * @throws NoSuchProvider, ValidationFailed, ProviderRefused, ProviderUnavailable, StoreUnavailable
+   * @throws NoSuchProvider, ValidationFailed, ProviderRefused, ProviderUnavailable, StoreUnavailable; the errors of `work`
    */
-  async redeem(
-    kind: AttemptKind,
-    provider: string,
-    { parameters, attempt_token: sent, redirect_uri: page }: CallbackRequest,
-    request: object,
-    owner: AttemptOwner | null = null,
-  ): Promise<Answered> {
+  async redeem<T>(
+    { kind, provider, answer: callback, request, owner }: Redeemed,
+    work: (answered: Answered) => Promise<T>,
+  ): Promise<T> {
+    const { parameters, attempt_token: sent, redirect_uri: page } = callback;
     if (!this.clients.find(provider)) throw new NoSuchProvider();
     const token = this.cookie.presented(sent, request);
     const query = new URLSearchParams(parameters);
@@ -115,15 +143,21 @@ export class IdentityAttempts {
     const form = handle === null ? null : await this.read<string>(['form', provider], handle);
     const answer = handle === null ? query : new URLSearchParams(form ?? '');
     const key = attemptKey(kind, provider, { state: answer.get('state'), page: handle === null ? page : null }, owner);
-    const checks = token && answer.has('state') ? await this.take<Checks>(key, token) : null;
-    const remaining = checks ? this.lifetime - (this.clock.now() - checks.beganAt) / 1000 : 0;
-    if (!checks || remaining <= 0) throw new ProviderRefused();
+    const attempt = token && answer.has('state') ? await this.take<Attempt>(key, token) : null;
+    const remaining = attempt ? this.lifetime - (this.clock.now() - attempt.beganAt) / 1000 : 0;
+    if (!attempt || remaining <= 0) throw new ProviderRefused();
+    let { person } = attempt;
     try {
-      return { provider, person: await this.clients.exchange(provider, answer, checks), beganAt: checks.beganAt };
+      const isUsed =
+        attempt.kept && !(await this.store.add(this.keyOf(['kept'], attempt.kept), 'true', 2 * this.lifetime));
+      if (isUsed) throw new ProviderRefused();
+      person ??= await this.clients.exchange(provider, answer, attempt);
+      return await work({ provider, person, beganAt: attempt.beganAt });
     } catch (error) {
-      if (error instanceof ProviderUnavailable && !error.codeSent) {
-        await this.write(key, token, checks, Math.ceil(remaining));
-      }
+      const isUsable = deadline.isUnavailable(error) || (error instanceof ProviderUnavailable && !error.codeSent);
+      const again: Attempt = { ...attempt, person, kept: crypto.newSecret() };
+      if (isUsable)
+        await deadline.bestEffort('keeping an attempt', () => this.write(key, token, again, Math.ceil(remaining)));
       throw error;
     }
   }
@@ -195,7 +229,7 @@ const attemptKey = (
   kind: AttemptKind,
   provider: string,
   { state, page }: { readonly state: string | null; readonly page: string | null },
-  owner: AttemptOwner | null,
+  owner?: AttemptOwner,
 ): readonly unknown[] => [kind, provider, state, page, owner?.userId, owner?.familyId];
 
 function opened<Content>(stored: string | null, secret: string): Content | null {

@@ -7,6 +7,7 @@ import { FormAnswer, IdentitiesController } from './identities.controller';
 import { IDENTITY_REASONS } from './identities.errors';
 import { IDENTITIES_OPTIONS } from './identities.options';
 import { CreateSvcIdentities1764600000000, Identity } from './identity.entity';
+import { IdentityOwners } from './identity-owners';
 import { IdentityRegistration } from './identity-registration';
 import { IdentitySignIn, isLinked } from './identity-sign-in';
 import { IdentityStore } from './identity.store';
@@ -38,6 +39,14 @@ export const identities = defineFeature('identities', {
   limits: {
     'svc-identities': limiter.perClient(({ identities: limit }) => limit),
   },
+  waits: {
+    'sign-in with a provider': { row: '`POST /identities/:svcProvider/callback`', inARow: 9, longest: 1 },
+    'registration with a provider': {
+      row: '`POST /identities/:svcProvider/callback`, new account',
+      inARow: 19,
+      longest: 5,
+    },
+  },
   capabilities: { identities: IdentityFlow },
   // In this order: a path of the account would be the name of a provider.
   controllers: [AccountIdentitiesController, IdentitiesController, ConfirmIdentityController],
@@ -57,6 +66,7 @@ export const identities = defineFeature('identities', {
     AttemptDelivery,
     FormAnswer,
     ProviderLogouts,
+    IdentityOwners,
     IdentityRegistration,
     IdentitySignIn,
     AccountIdentities,

@@ -54,13 +54,14 @@ export class IdentityConfirmation {
   ): Promise<{ confirmation_token: string }> {
     const { userId } = caller;
     await this.requireMethod(caller);
-    const { person } = await this.attempts.redeem('confirm', provider, answer, request, caller);
-    const linked = await this.store.find(person);
-    if (linked?.userId !== userId) throw new ProviderRefused();
-    // The end of all sessions ends what they have begun, also while an access token is accepted until it expires.
-    await this.sessions.requireAlive(caller);
-    await this.lockout.release([locking.userLock('confirm', userId)]);
-    return { confirmation_token: await this.confirmations.mint(caller) };
+    return this.attempts.redeem({ kind: 'confirm', provider, answer, request, owner: caller }, async ({ person }) => {
+      const linked = await this.store.find(person);
+      if (linked?.userId !== userId) throw new ProviderRefused();
+      // The end of all sessions ends what they have begun, also while an access token is accepted until it expires.
+      await this.sessions.requireAlive(caller);
+      await this.lockout.release([locking.userLock('confirm', userId)]);
+      return { confirmation_token: await this.confirmations.mint(caller) };
+    });
   }
 
   /** The hook `confirmsWith`. */

@@ -3,6 +3,7 @@ import { Realm, deadline, errors, event, identity, input, schema, session } from
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
 import { IdentityLinked } from './identities.events';
+import { IdentityOwners } from './identity-owners';
 import { IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
@@ -29,10 +30,10 @@ export class IdentityRegistration {
     private readonly attempts: IdentityAttempts,
     private readonly cookie: IdentityCookie,
     private readonly clients: ProviderClients,
+    private readonly owners: IdentityOwners,
     private readonly store: IdentityStore,
     private readonly events: event.AuthEvents,
     private readonly users: identity.TimedUserProvider,
-    private readonly unverified: session.UnverifiedBlock,
     private readonly realm: Realm,
     @Optional() private readonly opening?: session.AccountOpening,
   ) {}
@@ -41,8 +42,7 @@ export class IdentityRegistration {
    * Creates the account, or keeps the person until the missing fields are sent. Reads no account, unless the provider has proved
    * the address.
    *
-   * @param former the user of the identity, of whom nothing may be shown; null without one. The identity is free: its user has never
-   *   signed in, and the answers must be those for an identity that no account has
+   * @param former see {@link IdentityOwner.former}: the answers must be those for an identity that no account has
    * @throws IdentityNotLinked, IdentityTaken, ProviderRefused; the errors of {@link AccountOpening.open}
    */
   async begin(
@@ -52,12 +52,12 @@ export class IdentityRegistration {
   ): Promise<session.RegistrationAnswer | RegistrationRequired> {
     const opening = this.required();
     const { person } = answered;
-    await this.refuseProvedOwner(answered);
     try {
       const fields = await opening.read(withFields(request, this.given(answered, {})));
       return await this.open(answered, fields, former, request);
     } catch (error) {
       if (!(error instanceof errors.ValidationFailed)) throw error;
+      await this.refuseProvedOwner(answered);
       const faults = Object.keys(error.failure.errors ?? {}).map((path) => path.split('.')[0]!);
       const continuationToken = await this.attempts.keep(answered);
       return {
@@ -82,8 +82,8 @@ export class IdentityRegistration {
     input.rememberIn(request, this.realm.options);
     if (!(await this.attempts.takeKept(token))) throw new BadContinuation();
     try {
-      const former = await this.formerOf(answered);
-      await this.refuseProvedOwner(answered);
+      const { linked, former } = await this.owners.find(answered.person);
+      if (linked && former === null) throw new BadContinuation();
       return await this.open(answered, fields, former, request);
     } catch (error) {
       const isRefused = error instanceof session.IdentifierTaken || error instanceof errors.ValidationFailed;
@@ -97,14 +97,6 @@ export class IdentityRegistration {
   body(): schema.Schema {
     const token = { continuation_token: schema.of(schema.TEXT, 'Of the callback. In cookie mode, in a cookie.') };
     return this.opening?.bodyWith(schema.objectOf(token, () => false)) ?? schema.objectOf(token, () => false);
-  }
-
-  /** The user of an identity that is free: see {@link begin}. @throws BadContinuation if a user has it, who can sign in */
-  private async formerOf({ person }: Answered): Promise<string | null> {
-    const linked = await this.store.find(person);
-    const user = linked && (await this.users.findById(linked.userId));
-    if (linked && !(user && this.unverified.isConcealed(user))) throw new BadContinuation();
-    return linked && linked.userId;
   }
 
   /** An extra guard inherits the options of the registration, but its users do not register themselves unless it says so. */
@@ -140,13 +132,15 @@ export class IdentityRegistration {
   ): Promise<session.RegistrationAnswer> {
     const proved = this.provedBy(answered);
     const proves = this.isOf(fields, proved) ? proved : null;
+    const isIdentifier = proves !== null && this.realm.options.username === 'email';
+    // Of an identifier, the registration finds the owner itself.
+    if (!isIdentifier) await this.refuseProvedOwner(answered);
     const credential = this.credentialOf(answered, proves, former);
     return this.required()
       .open(fields, request, async () => credential)
       .catch((error: unknown) => {
         // A change of the address that is not completed holds it, or a concurrent request has taken it.
-        if (proves !== null && this.realm.options.username === 'email' && error instanceof session.IdentifierTaken)
-          throw new IdentityNotLinked();
+        if (isIdentifier && error instanceof session.IdentifierTaken) throw new IdentityNotLinked();
         throw error;
       });
   }
@@ -173,14 +167,19 @@ export class IdentityRegistration {
       // An account has got the identity meanwhile.
       refusal,
       store: async (sql, userId) => {
-        // For a taken address too, so that both need the same queries.
-        await this.store.release(sql, person, userId === null ? null : former);
-        const added = userId === null ? null : await this.store.add(sql, { userId, provider, issuer, subject, email });
-        if (userId === null) await this.store.find(person, sql);
-        else if (added === null) throw refusal;
-        id = added ?? '';
+        // For a taken address too, so that both need the same queries. Sent together, and executed in this order.
+        const [, added] = await Promise.all([
+          this.store.release(sql, person, userId === null ? null : former),
+          userId === null
+            ? this.store.find(person, sql)
+            : this.store.add(sql, { userId, provider, issuer, subject, email }),
+        ]);
+        if (userId === null) return;
+        if (typeof added !== 'string') throw refusal;
+        id = added;
       },
-      isStored: () => this.store.exists(id),
+      // The hook `originCurrent` asks.
+      isStored: async () => true,
       announce: (userId) => this.events.emit(new IdentityLinked(userId, id, provider, this.realm.guard)),
     };
   }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Realm, type RealmScope, identity, input, session } from '../../kit';
+import { Realm, type RealmScope, input, session } from '../../kit';
 import { type Answered, type CallbackRequest, IdentityAttempts } from './attempts';
+import { IdentityOwners } from './identity-owners';
 import { IdentityRegistration, type RegistrationRequired } from './identity-registration';
-import { IdentityStore, originOf } from './identity.store';
+import { IdentityStore, type StoredIdentity, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesTwoFactors } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';
@@ -17,10 +18,9 @@ export class IdentitySignIn {
   constructor(
     private readonly attempts: IdentityAttempts,
     private readonly clients: ProviderClients,
+    private readonly owners: IdentityOwners,
     private readonly store: IdentityStore,
     private readonly registration: IdentityRegistration,
-    private readonly users: identity.TimedUserProvider,
-    private readonly unverified: session.UnverifiedBlock,
     private readonly signIn: session.SignIn,
     private readonly realm: Realm,
   ) {}
@@ -31,32 +31,31 @@ export class IdentitySignIn {
    */
   async callback(provider: string, answer: CallbackRequest, request: object): Promise<CallbackAnswer> {
     const remember = input.rememberIn(request, this.realm.options);
-    const answered = await this.attempts.redeem('sign-in', provider, answer, request);
-    const linked = await this.store.find(answered.person);
-    if (!linked) return this.registration.begin(answered, null, request);
-    const { id, userId } = linked;
-    const { email } = answered.person;
-    const [user, digest] = await Promise.all([
-      this.users.findById(userId),
-      this.users.passwordHashOf(userId),
-      email !== null && email !== linked.email && this.store.restate(id, email),
-    ]);
-    // The identities of a deleted user exist until they are pruned.
-    if (!user) throw new ProviderRefused().withReason('unknown_user', userId);
-    // Otherwise a sign-in with the identity of a registration would show whether the registration created the account.
-    if (this.unverified.isConcealed(user)) return this.registration.begin(answered, userId, request);
-    return this.begin({ user, userId, digest }, answered, { origin: originOf(id, answered), request, remember });
+    return this.attempts.redeem({ kind: 'sign-in', provider, answer, request }, async (answered) => {
+      const { linked, account, former } = await this.owners.find(answered.person);
+      if (!linked || former !== null) return this.registration.begin(answered, former, request);
+      const { userId } = linked;
+      if (!account) throw new ProviderRefused().withReason('unknown_user', userId);
+      const first = { user: account.user, userId, digest: account.passwordHash };
+      return this.begin(first, linked, answered, { request, remember });
+    });
   }
 
   private async begin(
     first: session.FirstFactor,
-    { provider, person }: Answered,
-    how: Omit<session.SignInEnding, 'methods'>,
+    linked: StoredIdentity,
+    answered: Answered,
+    how: Pick<session.SignInEnding, 'request' | 'remember'>,
   ): Promise<session.LoginAnswer> {
+    const { provider, person } = answered;
     const hasTwoFactors = provesTwoFactors(person, this.clients.find(provider)!);
     const signIn = hasTwoFactors ? await this.signIn.admitTwoFactors(first) : await this.signIn.admit(first);
     const methods = hasTwoFactors ? ['fed', 'mfa'] : ['fed'];
-    const answer = await this.signIn.complete(signIn, { methods, ...how });
+    const { id } = linked;
+    const [answer] = await Promise.all([
+      this.signIn.complete(signIn, { methods, origin: originOf(id, answered), ...how }),
+      person.email !== null && person.email !== linked.email && this.store.restate(id, person.email),
+    ]);
     if (!answer) throw new ProviderRefused();
     return answer;
   }

@@ -125,13 +125,7 @@ export class IdentityStore {
     ]);
   }
 
-  /** Whether an identity exists. Waits for a transaction that is removing it. */
-  async exists(id: string): Promise<boolean> {
-    const statement = `SELECT 1 FROM ${this.table()} WHERE id = $1 AND guard = ANY($2) FOR KEY SHARE`;
-    return (await this.database.query(statement, [id, this.guards])).length > 0;
-  }
-
-  /** Records a sign-in. False if the identity does not exist any more. */
+  /** Records a sign-in. False if the identity does not exist any more. Waits for a transaction that is removing it. */
   async touch(id: string): Promise<boolean> {
     const touched = await this.database.query(
       `UPDATE ${this.table()} SET last_used_at = clock_timestamp() + $3::interval
@@ -156,8 +150,12 @@ export class IdentityStore {
     return (await sql<StoredIdentity>(statement, [id, this.guards, userId]))[0] ?? null;
   }
 
-  /** Deletes the identity of a person at an account, in the caller's transaction. Without an account it deletes nothing. */
+  /**
+   * Deletes the identity of a person at an account, in the caller's transaction. Without an account it deletes nothing, with the same
+   * statement. Only where registrations conceal accounts can an identity be free.
+   */
   async release(sql: pg.Sql, { issuer, subject }: ProviderSubject, userId: string | null): Promise<void> {
+    if (!this.realm.options.facts.concealsAccounts) return;
     const statement = `DELETE FROM ${this.table()} WHERE guard = ANY($1) AND issuer = $2 AND subject = $3 AND user_id = $4`;
     await sql(statement, [this.guards, issuer, subject, userId ?? '']);
   }

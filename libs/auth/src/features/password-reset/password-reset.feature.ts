@@ -43,7 +43,7 @@ export const passwordReset = defineFeature('passwordReset', {
   },
   configErrors: brokerErrors,
   writesUsers: () => 'UPDATE',
-  waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 19, longest: 4 } },
+  waits: { 'reset of the password': { row: '`POST /reset-password`', inARow: 22, longest: 4 } },
   page: 'passwords.md',
   capabilities: { passwordReset: PasswordResetFlow },
   defaultGuardControllers: [PasswordResetController],

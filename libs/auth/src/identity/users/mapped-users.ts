@@ -128,12 +128,8 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return found?.user ?? null;
   }
 
-  /** The library also asks for an id without a user, and the time must not show it: there is a statement for each text. */
   async passwordHashOf(id: string): Promise<string | null> {
-    const form = await this.form();
-    const asked = hasForm(id, form) ? id : ANY_ID[form];
-    const row = await this.rowOf(asked, [this.names.id, this.names.passwordHash]);
-    if (asked !== id) return null;
+    const row = await this.rowOf(id, [this.names.id, this.names.passwordHash]);
     return (row?.[this.names.passwordHash] as string | null | undefined) ?? null;
   }
 
@@ -351,10 +347,14 @@ export abstract class MappedUsers<User extends object> extends UserProvider<User
     return deletedAt ? { [deletedAt]: null } : {};
   }
 
-  /** The row with an id; null also for a text that is no id, and for another spelling of one. */
+  /**
+   * The row with an id; null also for a text that is no id, and for another spelling of one. The library also asks for an id without a
+   * user, and the time must not show it: there is a statement for each text.
+   */
   private async rowOf(id: string, fields: readonly string[]): Promise<Row | null> {
-    const where = await this.byId(id);
-    const rows = where && (await orNone(this.table.rows({ ...where, ...this.living }, fields)));
+    const form = await this.form();
+    const where = await this.byId(hasForm(id, form) ? id : ANY_ID[form]);
+    const rows = await orNone(this.table.rows({ ...where, ...this.living }, fields));
     return rows?.find((row) => String(row[this.names.id]) === id) ?? null;
   }
 

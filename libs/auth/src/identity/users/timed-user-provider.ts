@@ -49,6 +49,17 @@ const ASKED = [
 /** The texts for which a provider without `findByEmails` is asked: the canonical form, and the one in lower case as it was typed. */
 const textsOf = (address: string): string[] => [...new Set([canonicalEmail(address), foldedIdentifier(address)])];
 
+/**
+ * For `catch`: null where nothing was asked for. A provider of the host may be unable to read an empty id, and the answer must not show
+ * that there is no account.
+ */
+const nullWithout =
+  (asked: unknown) =>
+  (error: unknown): null => {
+    if (asked !== null || isUnavailable(error)) throw error;
+    return null;
+  };
+
 /** The calls that only read an object in memory. */
 const READ = ['idOf', 'publicIdOf', 'identifierOf', 'emailOf', 'isEmailVerified', 'offers'] as const;
 
@@ -159,11 +170,14 @@ export class TimedUserProvider extends (Object as unknown as new () => Calls) im
 
   /** The password hash of an account. The same look-up without one: the time must not show whether there is an account. */
   passwordHashOfMailed(account: MailedAccount | null): Promise<string | null> {
-    return this.passwordHashOf(account?.userId ?? '').catch((error: unknown) => {
-      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
-      if (account || isUnavailable(error)) throw error;
-      return null;
-    });
+    return this.passwordHashOf(account?.userId ?? '').catch(nullWithout(account));
+  }
+
+  /** A user with the password hash. The same look-ups without an id: the time must not show whether there is one. */
+  async credentialsOf(id: string | null): Promise<StoredCredentials | null> {
+    const asked = [this.findById(id ?? ''), this.passwordHashOf(id ?? '')] as const;
+    const [user, passwordHash] = (await Promise.all(asked).catch(nullWithout(id))) ?? [null, null];
+    return user && { user, passwordHash };
   }
 
   /**

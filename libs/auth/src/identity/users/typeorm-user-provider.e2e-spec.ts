@@ -164,8 +164,9 @@ describe('the users of a TypeORM entity', () => {
   it.each<[string, EntityClass]>([
     ['by a statement', ByUuid],
     ['by a query', Eager],
-  ])('have no empty id, whose hash is read %s without an error of PostgreSQL', async (_, entity) => {
+  ])('have no empty id, whose user and hash are read %s without an error of PostgreSQL', async (_, entity) => {
     const failed = jest.spyOn(source.logger, 'logQueryError');
+    expect(await usersOf(entity).findById('')).toBeNull();
     expect(await usersOf(entity).passwordHashOf('')).toBeNull();
     expect(failed).not.toHaveBeenCalled();
   });

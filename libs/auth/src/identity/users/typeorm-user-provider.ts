@@ -12,6 +12,7 @@ import {
   existsById,
   existsLocked,
   locksRows,
+  noValue,
   rowReader,
   userJoinReader,
 } from './user-rows';
@@ -376,7 +377,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   private byId(id: string): FindOptionsWhere<User> {
-    return { [this.id.propertyName]: id } as FindOptionsWhere<User>;
+    return { [this.id.propertyName]: id === '' ? noValue() : id } as FindOptionsWhere<User>;
   }
 
   private requireColumn(property: string): void {

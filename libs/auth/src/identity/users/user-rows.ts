@@ -115,7 +115,8 @@ function rowsById(
   const ended = once(() => `${id}::text AS ${KEY}, ${list(endedAmong(database, '$2'), ENDED)}`);
   const withSessions = once(() => `SELECT ${selected}, ${ended()} ${where}`);
   const withPins = once(() => `SELECT ${selected}, ${ended()}, ${list(pinnedAmong(database, '$2'), PINNED)} ${where}`);
-  return (ids, familyIds, asksPin) => {
+  return (asked, familyIds, asksPin) => {
+    const ids = asked.map((one) => one || null);
     if (!familyIds.length) return database.queryHost<Row>(text, [ids]);
     return database.queryHost<Row>(asksPin ? withPins() : withSessions(), [ids, familyIds]);
   };
@@ -267,6 +268,9 @@ const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   !source.subscribers.some((subscriber) => subscriber.afterLoad) &&
   !metadata.columns.some((column) => column.isVirtualProperty || column.query || SPATIAL.has(String(column.type)));
 
+/** An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one. */
+export const noValue = () => Raw((alias) => `${alias} = :none`, { none: null });
+
 /** Where no user is found, an entity is built from it and discarded, so that the look-up has the same steps. */
 const NO_ROW: Row = {};
 
@@ -326,9 +330,7 @@ export class CredentialRows<User extends ObjectLiteral> {
   }
 
   private async byRepository(column: ColumnMetadata, values: readonly string[]): Promise<StoredCredentials<User>[]> {
-    // An empty text names no user. As null it has any type, so the query fails for no type of ids, and is the same one.
-    const none = Raw((alias) => `${alias} = :none`, { none: null });
-    const where = values[0] === '' ? [{ [column.propertyName]: none }] : storedAs(column, values);
+    const where = values[0] === '' ? [{ [column.propertyName]: noValue() }] : storedAs(column, values);
     const users = await this.database.withManager(
       (manager) =>
         this.selection(manager, where as FindOptionsWhere<User>[])

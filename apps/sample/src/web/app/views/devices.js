@@ -1,9 +1,9 @@
 import { account } from '../auth.js';
-import { badge, card, cards } from '../cards.js';
+import { badge, item, items } from '../items.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { ago, h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { t } from '../language.js';
 import { part } from '../router.js';
@@ -49,17 +49,17 @@ async function known(again) {
         await again();
         say(t`The device is forgotten.`);
       };
-      return card(
+      return item(
         'h3',
         [name, current && badge(t`This device`, 'good')],
         [
           [t`Last sign-in`, ago(last_seen_at)],
-          [t`First sign-in`, time(first_seen_at)],
+          [t`First sign-in`, ago(first_seen_at)],
         ],
-        button(t`Forget`, forget, { 'aria-label': t`Forget ${name}` }),
+        button(t`Forget`, forget, { class: 'small', 'aria-label': t`Forget ${name}` }),
       );
     });
-  return [rows.length ? cards(rows) : none(t`No known devices yet.`)];
+  return [rows.length ? items(rows) : none(t`No known devices yet.`)];
 }
 
 async function trusted(again) {
@@ -70,14 +70,14 @@ async function trusted(again) {
       await again();
       say(t`This device is no longer trusted.`);
     };
-    return card(
+    return item(
       'h3',
       name,
       [
-        [t`Trusted`, time(created_at)],
+        [t`Trusted`, ago(created_at)],
         [t`Ends`, ago(expires_at)],
       ],
-      button(t`Stop trusting`, end, { 'aria-label': t`Stop trusting ${name}` }),
+      button(t`Stop trusting`, end, { class: 'small', 'aria-label': t`Stop trusting ${name}` }),
     );
   });
   const endAll = async () => {
@@ -87,7 +87,7 @@ async function trusted(again) {
   };
   return [
     rows.length
-      ? cards(rows)
+      ? items(rows)
       : none(t`No trusted devices. You can trust one when you sign in with your second factor.`),
     rows.length > 1 && h('p', {}, button(t`Stop trusting all`, endAll)),
   ];

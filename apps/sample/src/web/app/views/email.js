@@ -30,10 +30,14 @@ export async function email() {
       { class: 'card', 'aria-labelledby': 'change-heading' },
       h('h2', { id: 'change-heading' }, t`Change your email`),
       h('p', {}, nodes`Now: ${h('strong', {}, current)}`),
-      h('p', { class: 'note' }, t`The change takes effect when you open the link at the new address.`),
-      // The server sends no such link to an address that nobody has confirmed.
-      email_verified !== false &&
-        h('p', { class: 'note' }, t`The old address then gets a link that undoes it, for ${config.undoDays} days.`),
+      h(
+        'p',
+        { class: 'note' },
+        t`The change takes effect when you open the link at the new address.`,
+        // The server sends no such link to an address that nobody has confirmed.
+        email_verified !== false &&
+          h('span', {}, ` ${t`The old address then gets a link that undoes it, for ${config.undoDays} days.`}`),
+      ),
       change,
       result,
     ),

@@ -11,7 +11,7 @@ import {
   unlink,
 } from '../auth-identities.js';
 import { auth } from '../auth.js';
-import { card, cards } from '../cards.js';
+import { item, items } from '../items.js';
 import { config } from '../config.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';
@@ -30,9 +30,7 @@ const popup = true;
 
 /** The buttons of the sign-in. The page goes to the provider. @param choice returns further fields */
 export const continueWith = (choice) =>
-  config.providers.map(({ name, label }) =>
-    button(t`Continue with ${label}`, () => signInWith(auth, name, choice()), { class: 'wide' }),
-  );
+  config.providers.map(({ name, label }) => button(t`Continue with ${label}`, () => signInWith(auth, name, choice())));
 
 /** The providers that the signed-in user has linked. */
 const linked = async (isWanted = () => true) => [
@@ -87,9 +85,9 @@ const failed = (error, again) => [
   h('p', { role: 'alert' }, textOf(error)),
   h(
     'p',
-    { class: 'row pair' },
-    again && button(t`Try again`, again),
+    { class: 'row' },
     h('a', { class: 'button primary', href: auth.session ? '#/' : '#/sign-in' }, t`Continue`),
+    again && button(t`Try again`, again),
   ),
 ];
 
@@ -125,7 +123,7 @@ export async function identities() {
       say(text);
     };
     const rows = (await linkedIdentities(auth)).map((one) => row(one, done));
-    return [rows.length ? cards(rows) : h('p', { class: 'empty' }, t`No linked accounts yet.`), linking(done)];
+    return [rows.length ? items(rows) : h('p', { class: 'empty' }, t`No linked accounts yet.`), linking(done)];
   });
   return [h('p', { class: 'muted' }, t`Sign in with an account that you have elsewhere.`), list];
 }
@@ -157,7 +155,7 @@ function row({ id, provider, email, linked_at, last_used_at }, done) {
     await unlink(auth, id);
     await done(t`The account is unlinked.`);
   };
-  return card(
+  return item(
     'h2',
     label,
     [
@@ -165,6 +163,6 @@ function row({ id, provider, email, linked_at, last_used_at }, done) {
       [t`Linked`, ago(linked_at)],
       [t`Last used`, last_used_at ? ago(last_used_at) : t`never`],
     ],
-    button(t`Unlink`, remove, { class: 'danger', 'aria-label': t`Unlink ${email ?? label}` }),
+    button(t`Unlink`, remove, { class: 'small danger', 'aria-label': t`Unlink ${email ?? label}` }),
   );
 }

@@ -44,7 +44,7 @@ const linkView = (path, { text, label, keep, send, title, done, again, danger, m
 
 const useless = (text, again) => [
   h('p', {}, text),
-  h('p', { class: 'row pair' }, way(['#/', t`Continue`], again ? '' : 'primary'), again && way(again, 'primary')),
+  h('p', { class: 'row' }, again && way(again, 'primary'), way(['#/', t`Continue`], again ? '' : 'primary')),
 ];
 
 const newPassword = ['#/forgot-password', t`Reset your password`];

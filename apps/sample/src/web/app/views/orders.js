@@ -1,7 +1,7 @@
 import { auth, send } from '../auth.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { t } from '../language.js';
+import { nodes, t } from '../language.js';
 import { part } from '../router.js';
 import { route, stronger } from './stronger-orders.js';
 
@@ -83,7 +83,11 @@ export async function orders() {
       { class: 'card', 'aria-labelledby': 'yours-heading' },
       h('h2', { id: 'yours-heading' }, t`Your orders`),
       route('POST /orders', "@Abilities('orders.write')"),
-      h('p', { class: 'muted' }, t`Your token may do this: it has the scope ${auth.session.claims.scope}.`),
+      h(
+        'p',
+        { class: 'muted' },
+        nodes`Your token may do this: it has the scope ${h('code', {}, auth.session.claims.scope)}.`,
+      ),
       list,
     ),
     stronger(() => redraw()),

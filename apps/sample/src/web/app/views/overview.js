@@ -1,5 +1,5 @@
 import { account, auth, hasPasskeys, methodsOf, place } from '../auth.js';
-import { badge } from '../cards.js';
+import { badge } from '../items.js';
 import { config } from '../config.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';

@@ -1,5 +1,5 @@
 import { account } from '../auth.js';
-import { card, cards } from '../cards.js';
+import { item, items } from '../items.js';
 import { ask } from '../dialog.js';
 import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -18,7 +18,7 @@ export async function passkeys() {
     };
     const rows = listed.map((passkey) => row(passkey, done));
     return [
-      rows.length ? cards(rows) : h('p', { class: 'empty' }, t`No passkeys yet.`),
+      rows.length ? items(rows) : h('p', { class: 'empty' }, t`No passkeys yet.`),
       h(
         'section',
         { class: 'card', 'aria-labelledby': 'add-heading' },
@@ -55,11 +55,11 @@ function row({ id, name, last_used_at }, done) {
     await account.deletePasskey(id);
     await done(t`The passkey is deleted.`);
   };
-  return card(
+  return item(
     'h2',
     title,
     [[t`Last used`, last_used_at ? ago(last_used_at * 1000) : t`never`]],
-    button(t`Rename`, rename, { 'aria-label': t`Rename ${title}` }),
-    button(t`Delete`, remove, { class: 'danger', 'aria-label': t`Delete ${title}` }),
+    button(t`Rename`, rename, { class: 'small', 'aria-label': t`Rename ${title}` }),
+    button(t`Delete`, remove, { class: 'small danger', 'aria-label': t`Delete ${title}` }),
   );
 }

@@ -35,10 +35,10 @@ const again = (text, email) => [
   email && h('p', { class: 'muted' }, nodes`We can send a new link to ${h('strong', {}, email)}.`),
   h(
     'p',
-    { class: 'row pair' },
-    h('a', { class: 'button', href: '#/sign-in' }, t`Back to sign in`),
+    { class: 'row' },
     email
       ? button(t`Send a new link`, () => sendResetLink(email), { class: 'primary' })
       : h('a', { class: 'button primary', href: '#/forgot-password' }, t`Get a new link`),
+    h('a', { class: 'button', href: '#/sign-in' }, t`Back to sign in`),
   ),
 ];

@@ -50,9 +50,8 @@ export function secondStep(challenge, first = 'password', { restart = show, canT
     if (first === 'password') await createPasskeyQuietly();
   };
   const byPasskey = () => {
-    const weight = methods[0] === 'passkey' ? 'wide primary' : 'wide';
     return button(t`Use a passkey`, () => answer(auth.answerChallengeWithPasskey(challenge, choice())), {
-      class: weight,
+      class: methods[0] === 'passkey' ? 'primary' : '',
     });
   };
   const by = (asked, isFirst) =>

@@ -1,9 +1,9 @@
 import { auth } from '../auth.js';
-import { badge, card, cards } from '../cards.js';
+import { badge, item, items } from '../items.js';
 import { config } from '../config.js';
 import { deviceOf } from '../device-name.js';
 import { ask } from '../dialog.js';
-import { ago, h, time } from '../dom.js';
+import { ago, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { part } from '../router.js';
@@ -23,13 +23,13 @@ export async function sessions() {
       say(t`All other sessions have ended.`);
     };
     return [
-      cards(all.map((session) => row(session, again))),
       h(
         'p',
         { class: 'row' },
         all.length > 1 && button(t`Sign out others`, others),
         config.features.logoutAll && button(t`Sign out everywhere`, everywhere, { class: 'danger' }),
       ),
+      items(all.map((session) => row(session, again))),
     ];
   });
   return [
@@ -50,17 +50,18 @@ function row({ id, label, user_agent, ip, created_at, last_used_at, expires_at, 
     await again();
     say(t`The session has ended.`);
   };
-  return card(
+  return item(
     'h2',
     [name, current && badge(t`This device`, 'good')],
     [
       [t`Last used`, ago(last_used_at)],
-      [t`Signed in`, time(created_at)],
+      [t`Signed in`, ago(created_at)],
       // The idle time counts from the last use.
       [t`Ends`, ...(config.hasIdleTimeout ? nodes`${ago(expires_at)} if it is not used` : [ago(expires_at)])],
       ip && [t`Address`, ip],
     ],
     button(t`Sign out`, end, {
+      class: 'small',
       'aria-label': current ? t`Sign out of this session` : t`Sign out of ${name}`,
     }),
   );

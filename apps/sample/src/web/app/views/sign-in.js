@@ -45,11 +45,11 @@ export async function signIn(left) {
         'section',
         { class: 'card', 'aria-label': t`Demo` },
         h('p', {}, nodes`Try the page as ${h('strong', {}, demo.email)}, without an account of your own.`),
-        button(t`Use the demo account`, useDemo, { class: 'wide primary' }),
+        button(t`Use the demo account`, useDemo, { class: 'primary' }),
       ),
     demo && h('p', { class: 'or muted' }, t`or with an account of your own`),
     entry,
-    hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice()), { class: 'wide' }),
+    hasPasskeys && button(t`Sign in with a passkey`, () => auth.loginWithPasskey(choice())),
     ...(continueWith?.(choice) ?? []),
     h(
       'ul',

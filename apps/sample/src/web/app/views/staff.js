@@ -39,7 +39,7 @@ function signedOut(again) {
     await again();
   };
   return [
-    demo && button(t`Use the demo user: ${demo.handle}`, () => enter(demo), { class: 'wide primary' }),
+    demo && button(t`Use the demo user: ${demo.handle}`, () => enter(demo), { class: 'primary' }),
     demo && h('p', { class: 'or muted' }, t`or with another user name`),
     form([HANDLE, PASSWORD], { label: t`Sign in`, work: enter, isWhole: true, isSecond: !!demo }),
   ];

@@ -6,20 +6,13 @@ import { canReplay, life, onLife } from '../life.js';
 const SECOND = 1000;
 /** The drawing shows the last minutes, at least 20 seconds, and at most a minute of the grace time that is ahead. */
 const [SHORTEST, LONGEST, AHEAD] = [20 * SECOND, 240 * SECOND, 60 * SECOND];
-/** The drawing in percent of its width: its left edge, and the width of its time. */
-const [LEFT, WIDTH] = [2, 96];
-/** The least distance of two marks, and of the last mark from now, in pixels. */
-const [BESIDE, BEFORE] = [15, 9];
-/** The width that a number needs in its bar, in pixels: its edges, and each digit. */
+/** From this width on, the lanes have their labels beside them, otherwise above them. All sizes are in pixels. */
+const WIDE = 520;
+const [LABELS, EDGE, THICK, THIN] = [160, 10, 16, 8];
+/** The width of the number of a token: its edges, and each digit. */
 const [EDGES, DIGIT] = [10, 8];
-/** The width of the time at the left edge, and of half a text below now, in pixels. */
-const [FIRST_TIME, HALF_TIME, HALF_NOW] = [90, 45, 18];
-/** The line of now, in parts between the texts. */
-const NOW = [
-  [22, 45],
-  [66, 87],
-  [108, 146],
-];
+/** The width of a time, and of half the text below now, in the language that needs most. */
+const [TIME, HALF_NOW] = [90, 36];
 
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
@@ -37,82 +30,121 @@ const SHAPES = {
 const mark = (kind, place) =>
   svg('svg', { class: `mark ${kind}`, ...place }, svg('path', { d: SHAPES[kind], 'fill-rule': 'evenodd' }));
 
-/** An event in the list, which says all that the drawing shows. */
-const item = ({ at, kind, title, text }) =>
+/** An event in the list, which says all that the drawing shows. @param times how often it happened in a row */
+const item = ({ at, kind, title, text }, times) =>
   h(
     'li',
     {},
     mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
-    h('p', {}, h('strong', {}, title), ' ', clockTime(at), h('span', {}, text)),
+    h(
+      'p',
+      {},
+      h('strong', {}, title),
+      times > 1 && h('span', { class: 'badge' }, `× ${times}`),
+      clockTime(at),
+      h('span', { class: 'text' }, text),
+    ),
   );
 
 /**
- * The session and what happened to it, its access token, and its refresh tokens, each with its grace time.
+ * Where a time is in the drawing. All lanes have this scale. Between two points it is linear, and each distance has the
+ * width that it needs at least, so that marks and numbers have a place also where much happens in a moment.
  *
- * @param width the width of the drawing in pixels
+ * @param points `{ at, least }`, in order; `least` is the width before the point
+ */
+function scaleOf(points, left, width) {
+  const whole = points.at(-1).at - points[0].at;
+  const free = width - points.reduce((sum, { least }) => sum + least, 0);
+  let x = left;
+  const places = points.map(({ at, least }, i) => (x += least + (i && (free * (at - points[i - 1].at)) / whole)));
+  const placeOf = (at) => {
+    const i = points.findLastIndex((point) => point.at <= at);
+    if (i < 0) return left;
+    if (i === points.length - 1) return left + width;
+    return places[i] + ((places[i + 1] - places[i]) * (at - points[i].at)) / (points[i + 1].at - points[i].at);
+  };
+  return { places, placeOf };
+}
+
+/**
+ * The session and what happened to it, its access token, its refresh tokens, and the grace time of the last one that was
+ * replaced.
+ *
+ * @param width the width of the drawing
  */
 function drawing({ events, issued, expiresAt, ended }, width) {
   const now = ended ?? Date.now();
   const grace = canReplay ? config.graceSeconds * SECOND : 0;
   const last = issued.at(-1);
-  const graceEnd = issued.length > 1 && !ended ? Math.min(last + grace, now + AHEAD) : now;
-  const first = Math.max(events[0].at, now - LONGEST);
-  const end = Math.max(first + SHORTEST, graceEnd, now + (now - first) / 6);
-  const shown = events.filter(({ at }) => at >= first);
-  // The drawing begins so early that all marks have a place before now.
-  const pixels = (width * WIDTH) / 100;
-  const needed = Math.min(BEFORE + BESIDE * (shown.length - 1), pixels / 2);
-  const start = Math.min(first, now - ((end - now) * needed) / (pixels - needed));
+  const graceEnd = issued.length > 1 ? last + grace : 0;
 
-  const x = (at) => LEFT + (WIDTH * (Math.min(Math.max(at, start), end) - start)) / (end - start);
-  const bar = (kind, from, to, y, height) =>
+  const isWide = width >= WIDE;
+  const left = isWide ? LABELS : EDGE;
+  const right = width - EDGE;
+  const step = EDGES + DIGIT * String(issued.length).length;
+  const most = Math.floor(((right - left) * 0.6) / step);
+  const first = Math.max((events.at(-most) ?? events[0]).at, now - LONGEST);
+  const end = Math.max(
+    now + (now - first) / 6,
+    ended ? now + SECOND : Math.max(first + SHORTEST, Math.min(graceEnd, now + AHEAD)),
+  );
+  const shown = events.filter(({ at }) => at >= first);
+  const { places, placeOf: x } = scaleOf(
+    [
+      { at: first, least: 0 },
+      ...shown.map(({ at }, i) => ({ at, least: i === 0 && at === first ? 0 : step })),
+      { at: now, least: ended ? 0 : step },
+      { at: end, least: 0 },
+    ],
+    left,
+    right - left,
+  );
+
+  const lanes = [t`Session`, t`Access token`, t`Refresh tokens`, grace && t`Grace time`].filter(Boolean);
+  const middle = (i) => (isWide ? 28 + 34 * i : 39 + 46 * i);
+  const bottom = middle(lanes.length - 1) + 30;
+  const text = (at, y, content, props) => svg('text', { x: at, y, ...props }, content);
+  const bar = (kind, from, to, lane, height = THIN) =>
     x(to) > x(from) &&
     svg('rect', {
       class: kind,
-      x: `${x(from)}%`,
-      y,
-      width: `${x(to) - x(from)}%`,
+      x: x(from),
+      y: middle(lane) - height / 2,
+      width: x(to) - x(from),
       height,
-      rx: Math.min(height / 2, 4),
+      rx: 4,
     });
-  const text = (y, content, props) => svg('text', { x: `${LEFT}%`, y, ...props }, content);
+  /** The bar of a refresh token, with its number if that has a place. */
+  const token = (kind, from, to, lane, number) => [
+    bar(kind, from, to, lane, THICK),
+    x(to) - x(from) > step - 1 && text(x(from) + EDGES / 2, middle(lane) + 4.5, String(number), { class: 'number' }),
+  ];
+  const nowText = ended ? x(now) - TIME : x(now) - HALF_NOW;
+  /** Between the labels that are above the lanes. */
+  const linesOfNow = isWide ? [[12, bottom - 16]] : lanes.map((_, i) => [middle(i) - 12, middle(i) + 14]);
 
-  const percent = (distance) => (distance * 100) / width;
-  // A mark that has no place at its time is drawn beside it: before now, and not before the left edge.
-  const latest = x(now) - percent(BEFORE);
-  const beside = Math.min(percent(BESIDE), (latest - LEFT) / Math.max(shown.length - 1, 1));
-  let next = latest + beside;
-  const places = shown.map(({ at }) => x(at));
-  for (const i of [...places.keys()].toReversed()) {
-    next = places[i] = Math.max(Math.min(places[i], next - beside), LEFT + beside * i);
-  }
-  const marks = shown.map(({ kind }, i) => mark(kind, { x: `${places[i]}%`, y: 31, overflow: 'visible' }));
-  const isPlaced = (half) => (x(now) * width) / 100 > FIRST_TIME + half;
-  const tokens = issued.map((from, i) => {
-    const to = issued[i + 1];
-    return [
-      bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
-      // Grace times that overlap are below each other.
-      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 3) * 5, 4),
-      x(to ?? now) - x(from) > percent(EDGES + DIGIT * String(i + 1).length) &&
-        text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: EDGES / 2 }),
-    ];
-  });
   return svg(
     'svg',
-    { class: 'life', 'aria-hidden': 'true' },
-    NOW.map(([y1, y2]) => svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1, y2 })),
-    text(16, t`Session`),
-    bar(ended ? 'past' : 'session', start, now, 27, 8),
-    text(60, ended ? t`Access token: refused after the end` : t`Access token`),
-    bar(ended ? 'past' : 'token', last, now, 70, 8),
-    bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
-    text(102, grace ? t`Refresh tokens, and the grace time` : t`Refresh tokens`),
-    tokens.flat(),
-    text(159, clock.format(first)),
-    isPlaced(ended ? HALF_TIME : HALF_NOW) &&
-      text(159, ended ? clock.format(now) : t`now`, { x: `${x(now)}%`, 'text-anchor': 'middle' }),
-    marks,
+    { class: 'life', height: bottom + 12, 'aria-hidden': 'true' },
+    lanes.flatMap((label, i) => [
+      svg('line', { class: 'track', x1: left, x2: right, y1: middle(i), y2: middle(i) }),
+      isWide ? text(EDGE + 2, middle(i) + 4.5, label) : text(EDGE, middle(i) - 17, label),
+    ]),
+    linesOfNow.map(([y1, y2]) => svg('line', { class: 'now', x1: x(now), x2: x(now), y1, y2 })),
+    bar(ended ? 'past' : 'session', first, now, 0),
+    bar(ended ? 'past' : 'token', last, now, 1),
+    bar(ended ? 'lost' : 'ahead', now, expiresAt, 1),
+    issued.flatMap((from, i) =>
+      token(i + 1 < issued.length || ended ? 'past' : 'token', from, issued[i + 1] ?? now, 2, i + 1),
+    ),
+    // A token before the last one has none any more.
+    grace && graceEnd && token('grace', last, Math.min(graceEnd, now), 3, issued.length - 1),
+    grace && !ended && bar('grace-ahead', now, graceEnd, 3, THICK),
+    nowText > left + TIME && text(left, bottom, clock.format(first)),
+    ended
+      ? text(x(now), bottom, clock.format(now), { 'text-anchor': 'end' })
+      : text(Math.max(x(now), HALF_NOW), bottom, t`now`, { 'text-anchor': 'middle' }),
+    shown.map(({ kind }, i) => mark(kind, { x: places[i + 1], y: middle(0), overflow: 'visible' })),
   );
 }
 
@@ -123,34 +155,45 @@ const legend = (ended) =>
   h(
     'ul',
     { class: 'legend', 'aria-label': t`Legend` },
-    !ended && swatch('session', t`session`),
     !ended && swatch('token', t`valid token`),
     !ended && swatch('ahead', t`still to come`),
     swatch('past', t`replaced or ended`),
-    canReplay && swatch('grace', t`grace time: the old token still works`),
+    ended && swatch('lost', t`not expired, but refused`),
   );
 
 /** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
 export function timeline(left) {
   const picture = h('div', { class: 'picture' });
   const list = h('ol', { class: 'events', reversed: true });
-  const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || 600));
-  let shown = null;
+  const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || Math.min(innerWidth - 74, 600)));
+  let shown = [];
+  let count = 0;
+  let times = 0;
   const tell = () => {
     const { events } = life();
     // Another session has begun, in another tab.
     if (events !== shown) list.replaceChildren();
+    if (events !== shown) count = 0;
     shown = events;
-    // The newest is the first. Items that are there stay: screen readers read only what is added.
-    for (const event of events.slice(list.childElementCount)) list.prepend(item(event));
+    // The newest is the first, and one item has what happened again. Others stay: screen readers read only what is added.
+    for (; count < events.length; count++) {
+      const [event, before] = [events[count], events[count - 1]];
+      times = before?.kind === event.kind && before.text === event.text ? times + 1 : 1;
+      if (times > 1) list.firstChild.remove();
+      list.prepend(item(event, times));
+    }
     draw();
   };
   tell();
   onLife(tell, { signal: left });
-  // The width is known when the browser has placed the drawing.
-  requestAnimationFrame(draw);
+  // The width is known when the browser has placed the drawing. In the next frame: the drawing changes what is observed.
+  const resizing = new ResizeObserver(() => requestAnimationFrame(draw));
+  resizing.observe(picture);
   const ticking = setInterval(() => life().ended || draw(), SECOND);
-  left.addEventListener('abort', () => clearInterval(ticking));
+  left.addEventListener('abort', () => {
+    clearInterval(ticking);
+    resizing.disconnect();
+  });
   return [
     picture,
     legend(life().ended),

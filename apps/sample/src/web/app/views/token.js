@@ -1,6 +1,6 @@
 import { auth, place } from '../auth.js';
 import { config } from '../config.js';
-import { h, time } from '../dom.js';
+import { h, newId, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { nodes, t } from '../language.js';
 import { canReplay, graceLeft, onLife, replay } from '../life.js';
@@ -45,24 +45,48 @@ const claim = ([name, value]) =>
 
 const headerOf = (token) => JSON.parse(atob(token.split('.')[0].replaceAll('-', '+').replaceAll('_', '/')));
 
-/** A button for something that is not always possible. When it is not, a press says why. */
-function offer(label, whyNot, work) {
-  const element = button(label, () => {
-    const why = whyNot();
-    return why ? say(why, 'plain') : work();
-  });
-  return { element, update: () => element.setAttribute('aria-disabled', String(!!whyNot())) };
+const captioned = (element, caption) => h('div', {}, element, caption);
+
+/**
+ * A button for what is not always possible, and below it when it is. When it is not, a press says why.
+ *
+ * @param stateOf gets how long the old token is still accepted, and returns `{ caption, why }`; `why` only if it is not possible
+ */
+function offer(label, stateOf, work) {
+  const caption = h('p', { class: 'note', id: newId('when') });
+  const state = () => stateOf(graceLeft());
+  const act = () => (state().why ? say(state().why, 'plain') : work());
+  const element = button(label, act, { 'aria-describedby': caption.id });
+  const update = () => {
+    element.setAttribute('aria-disabled', String(!!state().why));
+    caption.textContent = state().caption;
+  };
+  return { shown: captioned(element, caption), update };
 }
 
 const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
 const FIRST = t`Renew first: that makes the refresh token an old one.`;
+const NOT_YET = { caption: t`Renew first`, why: FIRST };
+
+const inGraceTime = (left) => {
+  if (left === null) return NOT_YET;
+  if (left > 0) return { caption: t`${seconds(left)} left` };
+  return {
+    caption: t`The grace time is over`,
+    why: t`The grace time is over. Renew, then replay within ${config.graceSeconds} s.`,
+  };
+};
+const afterGraceTime = (left) => {
+  if (left === null) return NOT_YET;
+  if (left > 0) return { caption: t`Possible in ${seconds(left)}`, why: t`Wait until the grace time is over.` };
+  return { caption: t`Ends the session` };
+};
 
 /** What the old refresh token is good for now. */
 function advice() {
   const left = graceLeft();
   if (left === null) return FIRST;
-  if (left > 0)
-    return t`The old refresh token is still accepted for ${seconds(left)}: a client may have lost the answer.`;
+  if (left > 0) return t`The old refresh token is still accepted: a client may have lost the answer.`;
   return t`The old refresh token is no longer accepted. Whoever sends it now ends the session.`;
 }
 
@@ -73,28 +97,19 @@ export function sessionCard(left) {
   const claims = h('dl', { class: 'claims' });
   const [header, payload] = [h('pre', { id: 'token-header' }), h('pre', { id: 'token-payload' })];
 
-  const inTime = offer(
-    t`Replay the old token`,
-    () =>
-      graceLeft()
-        ? null
-        : graceLeft() === null
-          ? FIRST
-          : t`The grace time is over. Renew, then replay within ${config.graceSeconds} s.`,
-    replay,
-  );
-  const tooLate = offer(
-    t`Replay after the grace time`,
-    () => (graceLeft() === null ? FIRST : graceLeft() && t`Wait until the grace time is over.`),
-    replay,
-  );
+  const offers = canReplay
+    ? [
+        offer(t`Replay the old token`, inGraceTime, replay),
+        offer(t`Replay after the grace time`, afterGraceTime, replay),
+      ]
+    : [];
 
   function count() {
     if (!auth.session) return;
     const rest = Math.max(0, Math.round((auth.session.expiresAt - Date.now()) / 1000));
     remaining.textContent = t`${`${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`} left`;
     hint.textContent = NO_REPLAY ?? advice();
-    for (const { update } of [inTime, tooLate]) update();
+    for (const { update } of offers) update();
   }
   function draw() {
     if (!auth.session) return;
@@ -111,17 +126,15 @@ export function sessionCard(left) {
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'life-heading' },
+    h('h2', { id: 'life-heading' }, t`The life of your session`),
     h(
       'div',
-      { class: 'spread' },
-      h('h2', { id: 'life-heading' }, t`The life of your session`),
-      h('span', { class: 'muted' }, nodes`Access token: ${remaining}`),
-    ),
-    h(
-      'div',
-      { class: 'row' },
-      button(t`Renew now`, () => auth.renew(), { class: 'primary' }),
-      canReplay && [inTime.element, tooLate.element],
+      { class: 'actions' },
+      captioned(
+        button(t`Renew now`, () => auth.renew(), { class: 'primary' }),
+        h('p', { class: 'note' }, nodes`Access token: ${remaining}`),
+      ),
+      offers.map(({ shown }) => shown),
     ),
     hint,
     timeline(left),

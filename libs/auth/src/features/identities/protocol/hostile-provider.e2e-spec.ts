@@ -42,7 +42,7 @@ describe('a provider that is away, slow or hostile', () => {
     [
       'is elsewhere',
       'redirects',
-      () => host.answer('discovery', (_, response) => response.writeHead(302, { Location: '/jwks' }).end()),
+      () => host.answer('discovery', (_, response) => response.writeHead(302, { Location: '/me' }).end()),
     ],
   ])('answers 503 when its discovery document %s, and works when it is right again', async (_, cause, make) => {
     make();
@@ -53,25 +53,21 @@ describe('a provider that is away, slow or hostile', () => {
     expect(await t.signIn()).toMatchObject({ subject: 'ada' });
   });
 
-  it.each<[string, number, (jwks: unknown) => unknown]>([
-    ['huge', 503, () => HUGE],
-    ['a text', 422, () => 'keys'],
-    ['without keys', 422, () => ({})],
-    ['with entries that are no keys', 422, () => ({ keys: [null, 1, {}] })],
-    [
-      'with ten thousand keys',
-      503,
-      () => ({ keys: Array.from({ length: 10_000 }, () => ({ kty: 'EC', crv: 'P-256' })) }),
-    ],
-  ])('signs no person in with a key set that is %s', async (_, status, make) => {
+  it.each<[string, (jwks: unknown) => unknown]>([
+    ['huge', () => HUGE],
+    ['a text', () => 'keys'],
+    ['without keys', () => ({})],
+    ['with entries that are no keys', () => ({ keys: [null, 1, {}] })],
+    ['with ten thousand keys', () => ({ keys: Array.from({ length: 10_000 }, () => ({ kty: 'EC', crv: 'P-256' })) })],
+  ])('signs no person in with a key set that is %s', async (_, make) => {
     host.answer('jwks', (__, response) => json(response, make({})));
-    await expect(t.signIn()).rejects.toMatchObject({ failure: { status } });
+    await expect(t.signIn()).rejects.toMatchObject(unavailable(false));
   });
 
   it.each<[Endpoint, boolean]>([
     ['discovery', false],
     ['token', true],
-    ['jwks', true],
+    ['jwks', false],
     ['userinfo', true],
   ])('answers 503 when its %s endpoint fails, and says whether the code was sent', async (endpoint, codeSent) => {
     const { parameters, checks } = await t.answered();
@@ -83,7 +79,7 @@ describe('a provider that is away, slow or hostile', () => {
   it.each<[Endpoint, boolean]>([
     ['discovery', false],
     ['token', true],
-    ['jwks', true],
+    ['jwks', false],
     ['userinfo', true],
   ])('answers 503 when its %s endpoint does not answer in time', async (endpoint, codeSent) => {
     const { parameters, checks } = await t.answered();
@@ -108,9 +104,9 @@ describe('a provider that is away, slow or hostile', () => {
 
   it('does not get the code at another address by a redirect', async () => {
     const { parameters, checks } = await t.answered();
-    host.answer('token', (_, response) => response.writeHead(307, { Location: '/jwks' }).end());
+    host.answer('token', (_, response) => response.writeHead(307, { Location: '/me' }).end());
     await expect(t.exchange(parameters, checks)).rejects.toMatchObject(unavailable(true));
-    expect(host.requests).not.toContain('jwks');
+    expect(host.requests).not.toContain('userinfo');
   });
 
   it('is asked once for its discovery document by attempts at the same time', async () => {

@@ -140,6 +140,7 @@ export class ProviderClients {
     const { settings } = step;
     const { client } = this.library();
     const configuration = await step.configuration();
+    if (!settings.api) await step.readKeys(configuration);
     const received = new URL(checks.redirectUri);
     received.search = String(parameters);
     const tokens = await client.authorizationCodeGrant(configuration, received, {

@@ -144,6 +144,15 @@ export class ProviderStep {
     this.keepFrom(() => client.getJwksCache(configuration) as KeyCache | undefined);
   }
 
+  /** Reads the keys if they are not known, so that a code is not sent in vain while they cannot be read. */
+  async readKeys(configuration: Configuration): Promise<void> {
+    const { keys } = this.parts.memory;
+    if (keys && this.ageOf(keys) < KEYS_MS) return;
+    await this.keySet(configuration).reload();
+    this.keep();
+    this.shareKeys(configuration);
+  }
+
   /** The keys of the provider for `jose`. */
   keySet(configuration: Configuration): ReturnType<Jose['createRemoteJWKSet']> {
     const { memory, settings, library } = this.parts;

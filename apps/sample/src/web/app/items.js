@@ -1,18 +1,18 @@
 import { h } from './dom.js';
 
-/** A list of cards of one size. */
-export const cards = (rows) => h('ul', { class: 'cards' }, rows);
+/** A list of things that can be ended or deleted. */
+export const items = (rows) => h('ul', { class: 'items' }, rows);
 
 /**
- * A card of a list: its name, what is known about it, and what can be done with it.
+ * A row of a list: its name, what is known about it, and what can be done with it.
  *
  * @param heading the element of the name
  * @param facts `[what, ...value]`; those that are false are left out
  */
-export const card = (heading, name, facts, ...actions) =>
+export const item = (heading, name, facts, ...actions) =>
   h(
     'li',
-    { class: 'card' },
+    {},
     h(heading, {}, name),
     h(
       'dl',
