@@ -20,7 +20,8 @@ import { flowOptions } from '../support/flows/account-flows';
 import { KeyedOrders, createKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { TestApp } from '../support/hosts/app';
-import { member, membersForFile } from '../support/hosts/members';
+import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
+import { Mailbox, member } from '../support/hosts/members';
 import { ADA, VerifiablePerson } from '../support/hosts/user-entities';
 import { RoundTrips } from '../support/stores/round-trips';
 import { routesOf } from '../support/views/routes';
@@ -243,14 +244,16 @@ describe('an access key', () => {
 });
 
 describe('the routes of the library', () => {
-  const { t, mailbox } = membersForFile({}, () => ({
-    controllers: [KeyedOrders],
-    options: {
-      ...flowOptions(mailbox, true),
-      features: { ...flowOptions(mailbox, true).features, accessKeys: true },
-      hooks: { abilities: () => ['*'] },
-    },
-  }));
+  let provider: IdentityProviderHost;
+  const t = TestApp.forFile(async () => {
+    provider = await IdentityProviderHost.start();
+    const { features, ...options } = flowOptions(new Mailbox(), provider, true);
+    return {
+      controllers: [KeyedOrders],
+      options: { ...options, features: { ...features, accessKeys: true }, hooks: { abilities: () => ['*'] } },
+    };
+  });
+  afterAll(() => provider.stop());
 
   it('accept no access key, and read no store for one', async () => {
     await member(t, ADA, { emailVerifiedAt: new Date(0) });

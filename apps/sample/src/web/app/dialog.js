@@ -7,9 +7,10 @@ import { t } from './language.js';
  * Shows a modal dialog, whose last button changes nothing. The browser keeps the focus inside and restores it afterwards.
  *
  * @param build `(close) => nodes`; `close(result)` closes the dialog
+ * @param leave the text of the last button
  * @returns the result; null if the user cancels or is signed out
  */
-export function openDialog(title, build) {
+export function openDialog(title, build, leave = t`Cancel`) {
   return new Promise((resolve) => {
     const id = newId('dialog');
     let result = null;
@@ -21,7 +22,7 @@ export function openDialog(title, build) {
     dialog.append(h('h2', { id }, title), ...build(close));
     // Nothing is destroyed by a key that was pressed too often.
     const autofocus = dialog.querySelector('.danger') !== null;
-    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, t`Cancel`));
+    dialog.append(h('button', { type: 'button', class: 'quiet wide', autofocus, onclick: () => close() }, leave));
     dialog.addEventListener('close', () => {
       moveMessages();
       dialog.remove();

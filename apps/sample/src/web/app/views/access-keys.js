@@ -1,12 +1,12 @@
 /** The access keys of the user, for scripts. */
 import './access-keys-texts.js';
 import { account } from '../auth.js';
-import { badge, card, cards } from '../cards.js';
 import { config } from '../config.js';
-import { ask, cancel, openDialog } from '../dialog.js';
+import { ask, openDialog } from '../dialog.js';
 import { ago, duration, h, newId, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
+import { badge, item, items } from '../items.js';
 import { t } from '../language.js';
 import { part } from '../router.js';
 
@@ -37,7 +37,7 @@ export async function accessKeys() {
     };
     const rows = keys.map((key) => row(key, again));
     return [
-      rows.length ? cards(rows) : h('p', { class: 'empty' }, t`No access keys yet.`),
+      rows.length ? items(rows) : h('p', { class: 'empty' }, t`No access keys yet.`),
       h('p', { class: 'row' }, button(t`New access key`, create, { class: 'primary' })),
       h(
         'section',
@@ -70,7 +70,7 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
       { class: 'names' },
       names.map((name) => h('code', {}, name)),
     );
-  return card(
+  return item(
     'h2',
     [h('span', { class: 'label' }, label), mark].filter(Boolean),
     [
@@ -80,7 +80,7 @@ function row({ id, label, abilities, networks, created_at, expires_at, last_used
       [t`Expires`, expires_at ? ago(expires_at) : t`never`],
       [t`Last used`, last_used_at ? ago(last_used_at) : t`never`],
     ],
-    button(t`Revoke`, revoke, { class: 'danger', 'aria-label': t`Revoke ${label}` }),
+    button(t`Revoke`, revoke, { class: 'danger small', 'aria-label': t`Revoke ${label}` }),
   );
 }
 
@@ -127,7 +127,7 @@ async function newKey() {
       const wanted = { label, abilities, expires_in_days: Number(expires_in_days) };
       close(await account.accessKeys.create({ ...wanted, ...(from.length && { networks: from }) }));
     };
-    const creation = form([LABEL, NETWORKS], { label: t`Create key`, work }, cancel(close));
+    const creation = form([LABEL, NETWORKS], { label: t`Create key`, work });
     const lives = LIVES.map((days, i) => [days, duration(days * DAY), i === Math.min(1, LIVES.length - 1)]);
     const abilities = Object.entries(ABILITIES).map(([name, text], i) => [name, text, i === 0, name]);
     creation
@@ -145,20 +145,19 @@ async function newKey() {
 
 /** Shows a key. It is nowhere afterwards. */
 const shown = ({ access_key: key, label }) =>
-  openDialog(t`Your key for “${label}”`, (close) => {
-    const copy = async () => {
-      await navigator.clipboard.writeText(key);
-      say(t`Copied.`);
-    };
-    return [
-      h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
-      h('code', { class: 'whole' }, key),
-      h(
-        'p',
-        { class: 'row pair' },
-        button(t`Done`, () => close(true)),
+  openDialog(
+    t`Your key for “${label}”`,
+    () => {
+      const copy = async () => {
+        await navigator.clipboard.writeText(key);
+        say(t`Copied.`);
+      };
+      return [
+        h('p', {}, t`Copy it now and keep it in a safe place: it is not shown again.`),
+        h('code', { class: 'whole' }, key),
         // The first choice: without a copy, the key is lost.
         button(t`Copy key`, copy, { class: 'primary', autofocus: true }),
-      ),
-    ];
-  });
+      ];
+    },
+    t`Done`,
+  );
