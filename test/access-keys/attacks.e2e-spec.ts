@@ -14,10 +14,9 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { newAccessKey } from '../../libs/auth/src/features/access-keys/access-key.format';
 import { requestWith } from '../support/clients/raw-headers';
 import { flowOptions } from '../support/flows/account-flows';
-import { KeyedOrders, createKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
+import { KeyedOrders, createKey, forgedKey, keyOwner, postKey, serviceKey } from '../support/flows/access-keys';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/flows/step-up';
 import { TestApp } from '../support/hosts/app';
 import { IdentityProviderHost } from '../support/identity-provider/identity-provider';
@@ -128,7 +127,7 @@ describe('an access key', () => {
       ['', ['Authorization', `Bearer ${typo(key)}`]],
       ['', ['Authorization', `Bearer ${key}a`]],
       ['', ['Authorization', `Bearer ${key.slice(0, -1)}`]],
-      ['', ['Authorization', `Bearer ${newAccessKey('shop').text}`]],
+      ['', ['Authorization', `Bearer ${forgedKey(undefined, 'shop')}`]],
       ['', ['Authorization', `Bearer svc_${'a'.repeat(9000)}`]],
       ['', ['Authorization', `Bearer svc_${'\u00e9'.repeat(40)}`]],
       ['', ['Authorization', `Bearer ${key}\u00a0`]],
@@ -162,7 +161,7 @@ describe('an access key', () => {
       [wrong.id, renewed.id],
     );
     const texts = {
-      unknown: newAccessKey('svc').text,
+      unknown: forgedKey(),
       wrong: wrong.access_key,
       revoked: revoked.access_key,
       expired: expired.access_key,

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { KeyRevoked } from '@svc/auth/access-keys';
-import { newAccessKey } from '../../libs/auth/src/features/access-keys/access-key.format';
-import { KeyedOrders, createKey, keyOwner, serviceKey } from '../support/flows/access-keys';
+import { KeyedOrders, createKey, forgedKey, keyOwner, serviceKey } from '../support/flows/access-keys';
 import { TestApp } from '../support/hosts/app';
 import { ADA } from '../support/hosts/user-entities';
 import { RoundTrips } from '../support/stores/round-trips';
@@ -47,7 +46,7 @@ describe('POST /access-keys/leaked', () => {
     const owner = await keyOwner(t);
     const [mine, ours, spared] = [await createKey(t, owner), await serviceKey(t), await createKey(t, owner)];
     const known = await report(listOf(mine.access_key, ours.access_key));
-    const unknown = await report(listOf(newAccessKey('svc').text, 'nonsense', 7, null));
+    const unknown = await report(listOf(forgedKey(), 'nonsense', 7, null));
     expect([known.status, known.body, known.text]).toEqual([unknown.status, unknown.body, unknown.text]);
     expect(known.status).toBeLessThan(300);
     await t.get('/orders', mine.access_key).expect(401);
@@ -63,7 +62,7 @@ describe('POST /access-keys/leaked', () => {
 
   it('ends no key by its id without its secret, and none of another guard', async () => {
     const key = await serviceKey(t);
-    const other = newAccessKey('svc').text;
+    const other = forgedKey();
     const forged = `svc_${key.access_key.split('_')[1]}_${other.split('_')[2]}`;
     const elsewhere = await t.auth.accessKeys.guard('admin').create({ service: 'ci' }, { label: 'x' });
     const sent = await report(listOf(forged, elsewhere.access_key, key.access_key.toUpperCase()));

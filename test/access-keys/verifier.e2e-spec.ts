@@ -3,9 +3,9 @@ import { AuthModule } from '@svc/auth';
 import { AcceptsKeys, type AccessKeysOptions } from '@svc/auth/access-keys';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
-import { newAccessKey } from '../../libs/auth/src/features/access-keys/access-key.format';
 import { startHost } from '../support/hosts/adapter';
 import { SECRET } from '../support/hosts/host.module';
+import { forgedKey } from '../support/flows/access-keys';
 import { TestApp } from '../support/hosts/app';
 import { SubjectProvider } from '../support/hosts/verifying-service';
 import { sharedRedisUrl } from '../support/stores/shared-redis';
@@ -23,7 +23,7 @@ class Reports {
 const SERVICE = { keyId: '0f9e0a52-1111-4222-8333-444455556666', userId: null, service: 'ci', abilities: [] };
 
 describeWithRedis('the verifier of a service that only verifies', () => {
-  const TEXT = newAccessKey('svc').text;
+  const TEXT = forgedKey();
 
   async function during(
     accessKeys: AccessKeysOptions,
@@ -71,7 +71,7 @@ describeWithRedis('the verifier of a service that only verifies', () => {
     const verifier = jest.fn(async () => SERVICE);
     await during({ verifier }, async (statusOf) => {
       expect(await statusOf(TEXT.slice(0, -1) + (TEXT.endsWith('0') ? '1' : '0'))).toBe(401);
-      expect(await statusOf(newAccessKey('shop').text)).toBe(401);
+      expect(await statusOf(forgedKey(undefined, 'shop'))).toBe(401);
     });
     expect(verifier).not.toHaveBeenCalled();
   });

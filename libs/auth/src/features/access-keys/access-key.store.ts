@@ -168,8 +168,7 @@ export class AccessKeyStore {
    */
   async revokePage(after: string, userId?: string, since?: Date): Promise<{ ended: EndedKey[]; next: string | null }> {
     const page = await this.database.query<EndedKey & { isEnded: boolean }>(
-      `WITH page AS MATERIALIZED (
-         SELECT id FROM ${this.table()} WHERE guard = $1 ${userId === undefined ? '' : 'AND user_id = $5'} AND revoked_at IS NULL
+      `WITH page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE guard = $1 ${userId === undefined ? '' : 'AND user_id = $5'} AND revoked_at IS NULL
             AND ($3::timestamptz IS NULL OR created_at >= $3) AND id > $4::uuid ORDER BY id LIMIT ${PAGE}),
        ended AS (
          UPDATE ${this.table()} SET revoked_at = clock_timestamp() + $2::interval

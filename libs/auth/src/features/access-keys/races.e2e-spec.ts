@@ -1,12 +1,18 @@
 import type { Response } from 'supertest';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { AccessKeyStore } from '../../libs/auth/src/features/access-keys/access-key.store';
-import { TestApp } from '../support/hosts/app';
-import { ADA, PASSWORD } from '../support/hosts/user-entities';
-import { failStatements } from '../support/faults/failing-statements';
-import { KeyedOrders, type KeyOwnerSession, createKey, keyOwner, postKey } from '../support/flows/access-keys';
-import { PausePoint } from '../support/faults/pause-point';
-import { eventually } from '../support/runtime/eventually';
+import { AccessKeyStore } from './access-key.store';
+import { TestApp } from '../../../../../test/support/hosts/app';
+import { ADA, PASSWORD } from '../../../../../test/support/hosts/user-entities';
+import { failStatements } from '../../../../../test/support/faults/failing-statements';
+import {
+  KeyedOrders,
+  type KeyOwnerSession,
+  createKey,
+  keyOwner,
+  postKey,
+} from '../../../../../test/support/flows/access-keys';
+import { PausePoint } from '../../../../../test/support/faults/pause-point';
+import { eventually } from '../../../../../test/support/runtime/eventually';
 
 const NEW = 'another horse entirely';
 
