@@ -3,6 +3,7 @@ import { declaredSegments } from './declared-routes.testkit';
 describe('the segments with routes below them', () => {
   it('are those of all routes of the library', () => {
     expect(declaredSegments()).toEqual([
+      'access-keys',
       'account',
       'confirm-identity',
       'devices',
