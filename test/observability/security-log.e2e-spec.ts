@@ -463,7 +463,10 @@ describe('the security log records that', () => {
     await use(short.access_key);
     await own.auth.accessKeys.revokeAny(id);
     await use(text);
-    await own.http.post('/auth/access-keys/leaked').send([{ token: text }]).expect(401);
+    await own.http
+      .post('/auth/access-keys/leaked')
+      .send([{ token: text }])
+      .expect(401);
     await own.stop();
   });
 

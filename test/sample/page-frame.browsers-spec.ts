@@ -169,7 +169,8 @@ describeWithBrowser('around the views of the sample', () => {
 
   it('draws the life of the session above its buttons on a phone, and below them on a desktop', async () => {
     await signsIn();
-    const distance = async () => (await boxOf(tab.button('Renew now'))).y - (await boxOf(tab.page.locator('.picture'))).y;
+    const distance = async () =>
+      (await boxOf(tab.button('Renew now'))).y - (await boxOf(tab.page.locator('.picture'))).y;
     expect(await distance()).toBeLessThan(0);
     await tab.page.setViewportSize(PHONE);
     expect(await distance()).toBeGreaterThan(0);

@@ -61,7 +61,9 @@ describe('the table of server calls', () => {
     rows.filter(([, , call]) => !call!.startsWith('–')).map(([, route, call, injectable]) => [route, call, injectable]),
   )('gives %s a call that exists: %s of %s', (_, call, injectable) => {
     const [, property, method] = /^`auth\.(\w+)(?:\.(\w+))?\(/.exec(call!)!;
-    const type = ({ ...library, ...accessKeys, ...identities } as Record<string, unknown>)[injectable!.replaceAll('`', '')] as {
+    const type = ({ ...library, ...accessKeys, ...identities } as Record<string, unknown>)[
+      injectable!.replaceAll('`', '')
+    ] as {
       prototype: object;
     };
     expect(type.prototype).toHaveProperty(method ?? property!, expect.any(Function));
