@@ -19,8 +19,10 @@ const DEPENDS_ON_ADAPTER = /support\/(?:hosts\/adapter|clients\/raw-headers)'|Ht
  */
 const ON_EXPRESS = [
   'test/sample/',
+  'test/access-keys/verif',
   'test/config/surroundings',
   'test/migrations/schemas',
+  'test/recipes/configuration',
   'test/users/cold-store',
   'test/users/combinations',
   'test/users/pool',

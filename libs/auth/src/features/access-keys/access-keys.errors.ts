@@ -17,13 +17,13 @@ export class BadScannerSignature extends errors.AuthException {
 
 /** The reasons of the refusals, for the manifest: see `Reasons`. */
 export const ACCESS_KEY_REASONS = {
-  invalid_key: 'the text is no access key with the prefix of the guard, or it has a typo',
-  unknown_key: 'no access key of the guard has the id, or its row was deleted',
+  invalid_key: 'the text is no access key of this prefix',
+  unknown_key: 'the guard has no such access key',
   wrong_key: 'the secret of the access key is wrong',
-  revoked_key: 'the access key was revoked, also by an end of all access to the account',
+  revoked_key: 'the access key was revoked',
   expired_key: 'the access key has expired',
-  key_owner: 'the owner of the access key does not exist any more, or may not sign in',
-  key_network: 'the access key is not accepted from the network of the client',
-  too_many_keys: 'the user has as many access keys as allowed',
-  bad_scanner_signature: 'the signature of a report about leaked secrets is not valid',
+  key_owner: 'the owner of the access key may not sign in',
+  key_network: 'the access key is not accepted from this network',
+  too_many_keys: 'the user has `accessKeys.maxPerUser` keys',
+  bad_scanner_signature: 'the signature of the secret scanner is wrong',
 };
