@@ -1,40 +1,37 @@
 import { event } from '../../kit';
 
-/** Whose key it is: a user, or a service, whose `userId` is null. */
-abstract class OfKey {
+/**
+ * An access key was created. A good reason to mail the account's owner.
+ *
+ * @publicApi
+ */
+export class KeyCreated {
   constructor(
     readonly guard: string,
+    /** Null for a key of a service. */
     readonly userId: string | null,
+    /** The name of the service; null for a key of a user. */
     readonly service: string | null,
     readonly keyId: string,
   ) {}
 }
 
 /**
- * An access key was created. A good reason to mail the account's owner.
- *
- * @publicApi
- */
-export class KeyCreated extends OfKey {}
-
-/** Why an access key ended: its owner or code of the host revoked it, it was found in public, or the access to the account ended. */
-export type KeyEndReason = 'revoked' | 'leaked' | 'account';
-
-/**
  * An access key was revoked. Not emitted for a key that expires, and when the account is deleted.
  *
  * @publicApi
  */
-export class KeyRevoked extends OfKey {
+export class KeyRevoked {
   constructor(
-    guard: string,
-    userId: string | null,
-    service: string | null,
-    keyId: string,
-    readonly reason: KeyEndReason,
-  ) {
-    super(guard, userId, service, keyId);
-  }
+    readonly guard: string,
+    /** Null for a key of a service. */
+    readonly userId: string | null,
+    /** The name of the service; null for a key of a user. */
+    readonly service: string | null,
+    readonly keyId: string,
+    /** `revoked` by its owner or by code of the host, `leaked`: found in public, `account`: the access to the account ended. */
+    readonly reason: 'revoked' | 'leaked' | 'account',
+  ) {}
 }
 
 /**
@@ -43,17 +40,17 @@ export class KeyRevoked extends OfKey {
  *
  * @publicApi
  */
-export class KeyUsedFromNewNetwork extends OfKey {
+export class KeyUsedFromNewNetwork {
   constructor(
-    guard: string,
-    userId: string | null,
-    service: string | null,
-    keyId: string,
+    readonly guard: string,
+    /** Null for a key of a service. */
+    readonly userId: string | null,
+    /** The name of the service; null for a key of a user. */
+    readonly service: string | null,
+    readonly keyId: string,
     /** The /24 of an IPv4 address, the /48 of an IPv6 address. */
     readonly network: string,
-  ) {
-    super(guard, userId, service, keyId);
-  }
+  ) {}
 }
 
 declare module '../../foundation/platform/catalogue' {
@@ -68,7 +65,7 @@ declare module '../../foundation/platform/catalogue' {
   }
 }
 
-const details = ({ guard, userId, keyId }: OfKey) => ({
+const details = ({ guard, userId, keyId }: KeyCreated) => ({
   guard,
   ...(userId !== null && { user_id: userId }),
   key_id: keyId,

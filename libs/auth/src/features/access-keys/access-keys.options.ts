@@ -1,9 +1,6 @@
 import { option } from '../../kit';
 import type { VerifiedKey } from './key-authenticator';
 
-/** The public keys of a service that scans for leaked secrets, in PEM, by the identifiers that it sends. */
-export type ScannerKeys = Readonly<Record<string, string>>;
-
 /** Access keys of users and services. Needs `features.accessKeys`. */
 export interface AccessKeysOptions {
   /**
@@ -48,12 +45,12 @@ export interface AccessKeysOptions {
   verifierCacheSeconds?: number;
 
   /**
-   * The public keys of a service that scans for leaked secrets, such as GitHub: see docs/access-keys.md. Needs
-   * `features.accessKeyScanning`. A function is called for each report, and can fetch them.
+   * The public keys of a service that scans for leaked secrets, such as GitHub, in PEM, by the identifiers that it sends: see
+   * docs/access-keys.md. Needs `features.accessKeyScanning`. A function is called for each report, and can fetch them.
    *
    * @default none
    */
-  scannerKeys?: ScannerKeys | (() => Promise<ScannerKeys>);
+  scannerKeys?: Readonly<Record<string, string>> | (() => Promise<Readonly<Record<string, string>>>);
 }
 
 declare module '../../foundation/config/auth-options' {

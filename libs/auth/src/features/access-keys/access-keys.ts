@@ -12,7 +12,7 @@ import {
   wordsOf,
 } from './access-key.store';
 import { TooManyKeys } from './access-keys.errors';
-import { KeyCreated, type KeyEndReason, KeyRevoked } from './access-keys.events';
+import { KeyCreated, KeyRevoked } from './access-keys.events';
 import { accessKeysText } from './access-keys.texts';
 import { mayGrant } from './key-abilities';
 import { KeySecrets } from './key-authenticator';
@@ -98,7 +98,7 @@ export class AccessKeys {
   }
 
   /** Revokes a key of an owner. An id that is unknown has no effect. @throws StoreUnavailable */
-  async revoke(id: string, owner?: KeyOwner, reason: KeyEndReason = 'revoked'): Promise<boolean> {
+  async revoke(id: string, owner?: KeyOwner, reason: KeyRevoked['reason'] = 'revoked'): Promise<boolean> {
     const ended = pg.isUuid(id) ? await this.store.revoke(id.toLowerCase(), owner) : null;
     if (ended) await this.announce([ended], reason);
     return ended !== null;
@@ -129,7 +129,7 @@ export class AccessKeys {
   }
 
   /** The row decides on the primary. The denial is for a server of PostgreSQL that is lost before the row was copied. */
-  private async announce(ended: readonly EndedKey[], reason: KeyEndReason): Promise<void> {
+  private async announce(ended: readonly EndedKey[], reason: KeyRevoked['reason']): Promise<void> {
     await deadline.bestEffort('denying revoked access keys', () => this.denylist.deny(ended.map(({ id }) => id)));
     for (const { userId, service, id } of ended)
       this.events.emit(new KeyRevoked(this.realm.guard, userId, service, id, reason));

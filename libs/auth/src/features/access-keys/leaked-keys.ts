@@ -4,9 +4,10 @@ import { Realm, deadline, errors, http } from '../../kit';
 import { parseAccessKey } from './access-key.format';
 import { AccessKeyStore } from './access-key.store';
 import { AccessKeys } from './access-keys';
-import type { ScannerKeys } from './access-keys.options';
 import { BadScannerSignature } from './access-keys.errors';
 import { KeySecrets } from './key-authenticator';
+
+type ScannerKeys = Readonly<Record<string, string>>;
 
 /** A request with its bytes: the option `rawBody` of Nest. */
 interface RawRequest {
