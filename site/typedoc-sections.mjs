@@ -25,12 +25,25 @@ function sections() {
 
 const filesOf = (reflection) => (reflection.sources ?? []).map(({ fullFileName }) => fullFileName);
 
+/** The section of a constructor with one heading. */
+const ofConstructor = (section) =>
+  section
+    .replace(/^## Constructors\n\n### Constructor\n/, '## Constructor\n')
+    .replace(/^#### Returns\n\n.*\n\n?/m, '')
+    .replaceAll(/^####/gm, '###');
+
 export function load(app) {
   app.renderer.on(PageEvent.END, (page) => {
     if (page.url === 'index.md') page.contents = page.contents.replaceAll(/^\| \[/gm, `$&${SCOPE}`);
     // The file of a page is the one of its members, and the links would be a tenth of the reference.
     const [beginning, ...members] = page.contents.split(/(?<=^Defined in: .*\n)/m);
     page.contents = beginning + members.join('').replaceAll(/^Defined in: .*\n\n?/gm, '');
+    // The signature of a constructor names its class, and a caller does not ask what a member overrides.
+    page.contents = page.contents
+      .split(/^(?=## )/m)
+      .map((part) => (part.startsWith('## Constructors') ? ofConstructor(part) : part))
+      .join('')
+      .replaceAll(/^#### Overrides\n\n.*\n\n?/gm, '');
   });
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     const named = sections();
