@@ -6,7 +6,7 @@ import ts from 'typescript';
 const APP = join(__dirname, '../../apps/sample/src/web/app');
 const BUILT = /^auth-(client|account|identities)\.js$/;
 
-/** What the first visit does not need has files of its own. */
+/** What the first visit does not need is in separate files. */
 const PARTS = [
   { folder: 'languages', has: (file: string) => !/identities|access-keys/.test(file) },
   { folder: 'languages/access-keys', has: (file: string) => /access-keys/.test(file) },

@@ -25,8 +25,8 @@ export type KeyRefusal = 'unknown_key' | 'wrong_key' | 'revoked_key' | 'expired_
 /**
  * Decides whether a request may pass with a key. Pure. All answers but `accepted` are the same 401.
  *
- * An unknown state of the denylist needs no answer of its own: the row is read on the primary, and an end is committed before it
- * is answered. A denial refuses what a node of the database that was promoted too early has forgotten.
+ * An unknown state of the denylist refuses no request: the row is read on the primary, and an end is committed before it is
+ * answered. A denial refuses what a node of the database that was promoted too early has forgotten.
  */
 export function keyVerdict({ key, isDenied, owner, isInNetwork, guard }: PresentedKey): 'accepted' | KeyRefusal {
   // The secret comes first: without it, nothing about the key is found out, not even in the log of another guard.

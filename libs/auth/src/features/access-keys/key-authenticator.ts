@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Realm, crypto, deadline, errors, http, identity, settings } from '../../kit';
 import { parseAccessKey } from './access-key.format';
-import { type PresentedKey, keyVerdict } from './access-key.policy';
+import { type KeyRefusal, type PresentedKey, keyVerdict } from './access-key.policy';
 import { AccessKeyStore, type KeyRow, wordsOf } from './access-key.store';
 import { effectiveAbilities } from './key-abilities';
 import { KeyUses } from './key-uses';
@@ -114,15 +114,15 @@ export class KeyAuthenticator {
     // The end was committed on a server of PostgreSQL that was lost since.
     if (isDenied && facts.key?.isSecret && !facts.key.isRevoked)
       void deadline.bestEffort('finishing the end of an access key', () => this.store.revoke(id));
-    if (!found || verdict !== 'accepted') throw refused(verdict, facts.key?.isSecret ? found?.row.svc_user : null);
+    if (verdict !== 'accepted') throw refused(verdict, facts.key?.isSecret ? found?.row.svc_user : null);
     // Code of the host is asked only about a key whose secret is right.
-    const { svc_user: userId, svc_service: service, svc_scope: scope } = found.row;
-    const user = await found.user();
+    const { svc_user: userId, svc_service: service, svc_scope: scope } = found!.row;
+    const user = await found!.user();
     const owner = userId === null ? 'allowed' : await this.ownerOf(userId, user);
     const whole = keyVerdict({ ...facts, owner });
     if (whole !== 'accepted') throw refused(whole, userId);
     const granted = userId === null ? null : await this.abilitiesOf(userId, id);
-    this.uses.note(id, ip, this.secrets.macOf(id, secret));
+    this.uses.note(id, ip, () => this.secrets.macOf(id, secret));
     return { key: { keyId: id, userId, service, abilities: effectiveAbilities(wordsOf(scope), granted) }, user };
   }
 
@@ -203,8 +203,5 @@ function isVerifiedKey(answer: unknown): answer is VerifiedKey {
 /** Number of answers of the issuer that are kept. */
 const ANSWERS = 10_000;
 
-const refused = (
-  reason: Exclude<ReturnType<typeof keyVerdict>, 'accepted'> | 'invalid_key' | 'accepted',
-  userId?: string | null,
-): errors.AuthException =>
-  new errors.Unauthenticated(true).withReason(reason === 'accepted' ? 'unknown_key' : reason, userId);
+const refused = (reason: KeyRefusal | 'invalid_key', userId?: string | null): errors.AuthException =>
+  new errors.Unauthenticated(true).withReason(reason, userId);

@@ -8,8 +8,8 @@ function addressOf(ip: unknown): ipaddr.IPv4 | ipaddr.IPv6 | null {
 }
 
 /**
- * A network in its usual form, such as `192.0.2.0/24`; an address is a network of its own. Null for another text, also for an address
- * with a zone. Pure.
+ * A network in its usual form, such as `192.0.2.0/24`; an address is a network with one address. Null for another text, also for
+ * an address with a zone. Pure.
  */
 export function networkOf(text: unknown): string | null {
   if (typeof text !== 'string') return null;

@@ -26,9 +26,12 @@ export class KeyUses implements OnModuleDestroy {
     private readonly realm: Realm,
   ) {}
 
-  note(id: string, ip: unknown, mac: string): void {
+  /** @param macOf computes the HMAC under the current root, once for what is recorded */
+  note(id: string, ip: unknown, macOf: () => string): void {
     const place = placeOf(ip);
-    this.waiting.set(`${id} ${place}`, { id, place, mac, at: new Date(this.clock.now()) });
+    const name = `${id} ${place}`;
+    const mac = this.waiting.get(name)?.mac ?? macOf();
+    this.waiting.set(name, { id, place, mac, at: new Date(this.clock.now()) });
     if (this.waiting.size >= AT_ONCE) void this.flush();
     else this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }

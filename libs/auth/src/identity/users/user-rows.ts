@@ -41,16 +41,12 @@ export function rowReader(
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
   return batchPerTick<FoundCaller | null, CallerKey>(async (keys) => {
-    // Two requests of one user get separate rows: a change to one entity must not affect the other.
-    const rounds = byOccurrence(keys.map(({ id }) => id));
     const familyIds = keys.flatMap(({ familyId }) => familyId ?? []);
     const asksPin = keys.some((key) => key.asksPin);
-    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds, asksPin))));
-    const seen = new Map<string, number>();
-    return keys.map(({ id, familyId }) => {
-      const occurrence = seen.get(id) ?? 0;
-      seen.set(id, occurrence + 1);
-      const row = found[occurrence]!.get(id);
+    const ids = keys.map(({ id }) => id);
+    const found = await separateRows(ids, KEY, (round) => rows(round, familyIds, asksPin));
+    return keys.map(({ familyId }, i) => {
+      const row = found[i];
       if (!row) return null;
       const isIn = (column: string): boolean =>
         familyId !== null &&
@@ -78,7 +74,26 @@ export interface FoundCaller {
   readonly pinned?: boolean;
 }
 
-const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
+/**
+ * Reads a row for each id. Two requests of one id get separate rows: a change to one entity must not affect the other.
+ *
+ * @param key the column with the id
+ */
+async function separateRows(
+  ids: readonly string[],
+  key: string,
+  read: (round: string[]) => Promise<Row[]>,
+): Promise<(Row | undefined)[]> {
+  const byKey = async (round: string[]): Promise<Map<string, Row>> =>
+    new Map((await read(round)).map((row) => [String(row[key]), row]));
+  const found = await Promise.all(byOccurrence(ids).map(byKey));
+  const seen = new Map<string, number>();
+  return ids.map((id) => {
+    const occurrence = seen.get(id) ?? 0;
+    seen.set(id, occurrence + 1);
+    return found[occurrence]!.get(id);
+  });
+}
 
 /** Groups ids: the distinct ids first, then the ids that occur a second time, and so on. Mostly there is one group. */
 function byOccurrence(ids: readonly string[]): string[][] {
@@ -225,17 +240,8 @@ export function userJoinReader<R extends object>(
      WHERE r.id = ANY($1)`,
   );
   return batchPerTick<RowWithUser<R> | null>(async (ids) => {
-    const rounds = byOccurrence(ids);
-    const read = async (round: string[]): Promise<Map<string, Row>> =>
-      new Map(
-        (await database.queryHost<Row>(statement(), [round, parameter()])).map((row) => [String(row.svc_row), row]),
-      );
-    const found = await Promise.all(rounds.map(read));
-    const seen = new Map<string, number>();
-    return ids.map((one) => {
-      const occurrence = seen.get(one) ?? 0;
-      seen.set(one, occurrence + 1);
-      const row = found[occurrence]!.get(one);
+    const read = (round: string[]): Promise<Row[]> => database.queryHost(statement(), [round, parameter()]);
+    return (await separateRows(ids, 'svc_row', read)).map((row) => {
       if (!row) return null;
       // PostgreSQL reads "07" as 7, which is the id of another text.
       const user = () => (row[KEY] && row[KEY] === row.svc_user ? hydrate(source, metadata, own, row) : null);
