@@ -14,8 +14,8 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
 const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, files: number]>> = {
   'mailed code': [/e-?mail-?_?code|login\/code|signInCode/i, /^features\/email-code\//, 3],
   'known devices': [/known-?_?device|SignInReport/i, /^features\/known-devices\//, 3],
-  // The page of the change of the username is that of the change of the email. Access keys stay when sessions end for its reason.
-  'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 4],
+  // The page of the change of the username is that of the change of the email.
+  'change of email': [/email-?_?change(?!\.md)|HeldEmail/i, /^features\/email-change\//, 3],
   'change of the username': [/username-?_?change/i, /^features\/username-change\//, 3],
   // The list of features and the type of the options. Its public names have an entry of their own.
   identities: [

@@ -1,3 +1,4 @@
+import { FEATURES } from '../../features';
 import { type PresentedKey, endsKeys, keyVerdict } from './access-key.policy';
 
 const KEY = { guard: 'api', isSecret: true, isRevoked: false, isExpired: false };
@@ -49,10 +50,10 @@ describe('a request with an access key', () => {
 
 describe('the end of sessions', () => {
   it.each(['others', 'password_change', 'email_change', 'erased'])('keeps the keys: %s', (reason) =>
-    expect(endsKeys(reason)).toBe(false),
+    expect(endsKeys(reason, FEATURES)).toBe(false),
   );
 
   it.each(['revoked', 'password_reset', 'email_undo', 'reported', 'of the future'])('ends the keys: %s', (reason) =>
-    expect(endsKeys(reason)).toBe(true),
+    expect(endsKeys(reason, FEATURES)).toBe(true),
   );
 });

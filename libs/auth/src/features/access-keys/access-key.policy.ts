@@ -39,10 +39,9 @@ export function keyVerdict({ key, isDenied, owner, isInNetwork, guard }: Present
 }
 
 /**
- * The reasons of an end of sessions that ends no keys: the user keeps the account, and has not asked for more. An erasure deletes the
- * keys with the account.
+ * Whether the keys of a user end together with the sessions. Pure. A reason that no feature has excepted ends them.
+ *
+ * @param features those that state `keepsCredentials`
  */
-const KEEPING: ReadonlySet<string> = new Set(['others', 'password_change', 'email_change', 'erased']);
-
-/** Whether the keys of a user end together with the sessions. Pure. An unknown reason ends them. */
-export const endsKeys = (reason: string): boolean => !KEEPING.has(reason);
+export const endsKeys = (reason: string, features: readonly { keepsCredentials?: readonly string[] }[]): boolean =>
+  !features.some(({ keepsCredentials = [] }) => keepsCredentials.includes(reason));

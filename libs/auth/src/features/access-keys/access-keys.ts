@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { Realm, deadline, errors, event, http, identity, input, pg, session } from '../../kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { Realm, deadline, errors, event, http, identity, input, manifest, pg, session } from '../../kit';
 import { newAccessKey } from './access-key.format';
 import { endsKeys } from './access-key.policy';
 import {
@@ -67,6 +67,7 @@ export class AccessKeys {
     private readonly denylist: identity.Denylist,
     private readonly events: event.AuthEvents,
     private readonly realm: Realm,
+    @Inject(manifest.MANIFESTS) private readonly manifests: readonly manifest.Feature[],
   ) {}
 
   /**
@@ -106,7 +107,7 @@ export class AccessKeys {
 
   /** The hook `endCredentials`. */
   async endWithSessions(reason: string, userId?: string): Promise<void> {
-    if (endsKeys(reason)) await this.endAll(userId);
+    if (endsKeys(reason, this.manifests)) await this.endAll(userId);
   }
 
   /** Ends the keys of a user or, without one, of the guard. Can be repeated. */

@@ -28,6 +28,8 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
 /** Export and deletion of an account by its owner. */
 export const account = defineFeature('account', {
   flags: ['accountDeletion'],
+  // They are deleted with the account.
+  keepsCredentials: ['erased'],
   reasons,
   languages: () => (require('./account.languages') as typeof import('./account.languages')).accountLanguages,
   userErrors,

@@ -5,6 +5,7 @@ import { PasswordChanged, PasswordChange } from './change-password';
 /** Change of the password by its user. */
 export const changePassword = defineFeature('changePassword', {
   flags: ['changePassword'],
+  keepsCredentials: ['password_change'],
   options: { features: { changePassword: option.feature({ default: true, env: 'FEATURE_CHANGE_PASSWORD' }) } },
   informs: { passwordChanged: [event.informOn(PasswordChanged, ({ user }, users) => users.idOf(user))] },
   writesUsers: () => 'UPDATE',

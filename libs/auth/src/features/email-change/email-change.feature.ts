@@ -40,6 +40,7 @@ function userErrors(users: identity.UserProvider, guard: settings.GuardConfig): 
 /** Change of the email, confirmed at the new address, undone from the former one. */
 export const emailChange = defineFeature('emailChange', {
   flags: ['emailChange'],
+  keepsCredentials: ['email_change'],
   facts: { changesEmails: 'features.emailChange' },
   reasons,
   languages: () =>

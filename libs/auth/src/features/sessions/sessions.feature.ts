@@ -35,6 +35,7 @@ declare module '../../foundation/platform/catalogue' {
 
 /** Start, refresh, list and end of sessions. */
 export const sessions = defineFeature('sessions', {
+  keepsCredentials: ['others'],
   reasons,
   languages: () => (require('./sessions.languages') as typeof import('./sessions.languages')).sessionLanguages,
   options: SESSIONS_OPTIONS,

@@ -42,6 +42,10 @@ export interface BegunSignIns {
 }
 
 declare module '../../foundation/realm/feature' {
+  interface Feature {
+    /** The reasons of the feature for an end of sessions after which other credentials of the user stay. Without it they end, too. */
+    readonly keepsCredentials?: readonly SessionEndReason[];
+  }
   interface HookPoints {
     /**
      * Runs before all sessions of a user or of the guard end: ends challenges, mailed codes and the trust in devices, so that a
