@@ -32,11 +32,12 @@ export {
 } from '../features/login/password-replacement';
 export { ChangePasswordRequest } from '../features/login/password-change';
 export { SignInWays } from '../features/login/sign-in-ways';
-export { Accounts, type TakenAccount } from '../features/sessions/accounts';
+export { Accounts, type NamedCredential, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
 export { SessionErasure } from '../features/sessions/session-erasure';
+export { SessionList } from '../features/sessions/session-list';
 export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';

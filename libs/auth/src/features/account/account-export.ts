@@ -19,17 +19,10 @@ export class AccountExport {
   ) {}
 
   async export({ user, userId }: identity.Caller): Promise<ExportedAccount> {
-    const services = this.realms.get(this.realm.guard);
-    const content: Record<string, unknown> = {};
-    for (const { export: parts = {} } of data.dataOf(this.features))
-      for (const [part, read] of Object.entries(parts)) {
-        const found: unknown = await read(services, userId);
-        if (found !== undefined) content[part] = found;
-      }
     return {
       generated_at: new Date(this.clock.now()).toISOString(),
       account: { id: this.users.publicIdOf(user), identifier: this.users.identifierOf(user) },
-      ...(content as unknown as data.ExportedData),
+      ...(await data.exportOf(this.features, this.realms.get(this.realm.guard), userId)),
     };
   }
 }

@@ -77,12 +77,28 @@ export class AccountIdentities {
       await this.sessions.requireAlive(caller, sql);
       return this.store.remove(sql, userId, id);
     });
+    await this.endOf(caller, id, removed);
+    if (!removed) throw new IdentityNotFound();
+  }
+
+  /** The hook `removeCredential`. */
+  async removeNamed({ userId, kind, id }: session.NamedCredential): Promise<boolean> {
+    if (kind !== 'identities' || !pg.isUuid(id)) return false;
+    const removed = await this.accounts.exclusive(userId, (sql) => this.store.remove(sql, userId, id));
+    await this.endOf({ userId, familyId: null }, id, removed);
+    return removed !== null;
+  }
+
+  private async endOf(
+    caller: Pick<identity.Caller, 'userId' | 'familyId'>,
+    id: string,
+    removed: StoredIdentity | null,
+  ): Promise<void> {
     if (removed) this.emitUnlinked(removed);
     // Also if an earlier request has removed it, and could not end them.
-    for (const tokens of this.accounts.services(identity.PurposeTokens)) await tokens.endChallenges(userId);
+    for (const tokens of this.accounts.services(identity.PurposeTokens)) await tokens.endChallenges(caller.userId);
     for (const sessions of this.accounts.services(session.Sessions))
       await sessions.endOfOrigin(caller, { id: id.toLowerCase() }, 'identity_removed');
-    if (!removed) throw new IdentityNotFound();
   }
 
   /** The hook `takeover`: removes all identities of the user, or those linked since a time. Returns whether there were any. */

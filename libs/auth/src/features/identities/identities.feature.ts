@@ -77,6 +77,7 @@ export const identities = defineFeature('identities', {
     signInWays: async (services, userId) => (sql) => services.get(AccountIdentities).waysOf(sql, userId),
     confirmsWith: (services, userId) => services.get(IdentityConfirmation).methodsOf(userId),
     takeover: (services, taken) => services.get(AccountIdentities).removeAll(taken),
+    removeCredential: (services, named) => services.get(AccountIdentities).removeNamed(named),
   },
   data: {
     entities: [{ entity: Identity, migration: CreateSvcIdentities1764600000000 }],

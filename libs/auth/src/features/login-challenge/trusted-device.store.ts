@@ -124,11 +124,11 @@ export class TrustedDeviceStore {
     }));
   }
 
-  /** Deletes one device of the user. Any other id has no effect. */
-  async remove(userId: string, id: string): Promise<void> {
-    if (!isUuid(id)) return;
-    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND id = $3`;
-    await this.database.query(statement, [this.realm.guard, userId, id]);
+  /** Deletes one device of the user. Any other id has no effect. Resolves to whether there was one. */
+  async remove(userId: string, id: string): Promise<boolean> {
+    if (!isUuid(id)) return false;
+    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND id = $3 RETURNING 1`;
+    return (await this.database.query(statement, [this.realm.guard, userId, id])).length > 0;
   }
 
   /**

@@ -42,8 +42,8 @@ export class TrustedDevicesController {
     gates: [RequireIfPinned('svc.account')],
     unlimited: 'it removes a row that a sign-in has added',
   })
-  forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
-    return this.store.remove(userId, id);
+  async forget(@CurrentCaller() { userId }: Caller, @Param('svcDevice') id: string): Promise<void> {
+    await this.store.remove(userId, id);
   }
 }
 

@@ -33,6 +33,8 @@ export const trustedDevices = defineFeature('trustedDevices', {
   on: {
     // After the end of the challenges: a challenge that is completed meanwhile forgets its device itself.
     endAll: endTrust,
+    removeCredential: async (services, { userId, kind, id }) =>
+      kind === 'trusted_devices' && services.get(TrustedDeviceStore).remove(userId, id),
   },
   data: {
     entities: [{ entity: TrustedDevice, migration: CreateSvcTrustedDevices1764400000000 }],

@@ -170,6 +170,15 @@ export class PasskeyManagement {
     });
   }
 
+  /** The hook `removeCredential`. */
+  async removeNamed({ userId, kind, id }: session.NamedCredential): Promise<boolean> {
+    if (kind !== 'passkeys' || !isCredentialId(id)) return false;
+    const isRemoved = await this.store.remove(userId, id);
+    if (isRemoved) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+    await this.sessions.endOfCredential({ userId, familyId: null }, id, 'passkey_removed');
+    return isRemoved;
+  }
+
   /** The hook `takeover`: removes all passkeys of the user, or those added since a time. Returns whether there were any. */
   async removeAll({ userId, since }: session.TakenAccount): Promise<boolean> {
     const ids = await this.accounts.exclusive(userId, async (sql) => [

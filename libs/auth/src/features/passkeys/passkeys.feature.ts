@@ -108,6 +108,7 @@ export const passkeys = defineFeature('passkeys', {
     signInWays: async (services, userId) => async (sql) =>
       (await services.get(PasskeyStore).lockedIds(sql, userId)).map(passkeyWay),
     takeover: (services, taken) => services.get(PasskeyManagement).removeAll(taken),
+    removeCredential: (services, named) => services.get(PasskeyManagement).removeNamed(named),
   },
   data: {
     entities: [{ entity: Passkey, migration: CreateSvcPasskeys1764000000000 }],

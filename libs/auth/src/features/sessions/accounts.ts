@@ -16,6 +16,15 @@ export interface TakenAccount {
   readonly since?: Date;
 }
 
+/** A credential of a user. */
+export interface NamedCredential {
+  readonly userId: string;
+  /** The part of the export of an account that contains it. */
+  readonly kind: string;
+  /** Its id there; empty for a kind of which a user has one. */
+  readonly id: string;
+}
+
 declare module '../../foundation/realm/feature' {
   interface HookPoints {
     /**
@@ -25,6 +34,11 @@ declare module '../../foundation/realm/feature' {
      * runs again
      */
     readonly takeover?: (services: GuardServices, taken: TakenAccount) => Promise<boolean>;
+    /**
+     * Removes a credential of a user for somebody who may, without the conditions under which the user can: also the last one, and one
+     * that is required. Resolves to whether there was one; false for a kind of another feature.
+     */
+    readonly removeCredential?: (services: GuardServices, credential: NamedCredential) => Promise<boolean>;
   }
 }
 
@@ -119,6 +133,14 @@ export class Accounts {
       if (!mayHaveSignedIn || !endSessions) return;
       await endSessions();
     }
+  }
+
+  /** Removes a credential at every guard. Resolves to whether there was one. */
+  async removeCredential(credential: NamedCredential): Promise<boolean> {
+    let isRemoved = false;
+    for (const [remove, services] of this.hooks('removeCredential'))
+      isRemoved = (await remove(services, credential)) || isRemoved;
+    return isRemoved;
   }
 
   /**

@@ -109,7 +109,7 @@ export class NewSessions {
     };
     const accessToken = await this.store
       .insert(session)
-      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }))
+      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ttl: life.ttl, ...granted }))
       .catch(async (error: unknown) => {
         // The statement may have been committed without an answer.
         await this.undo(familyId);
@@ -121,7 +121,7 @@ export class NewSessions {
     const { ttl, remembered } = life;
     const idle = idleTimeoutOf(this.realm.options.sessions.idleTimeout, life.idleTimeout);
     const refreshExpiresIn = Math.min(ttl, idle ?? ttl);
-    const expiresIn = this.accessTokens.ttl;
+    const expiresIn = Math.min(ttl, this.accessTokens.ttl);
     return { ...added, userId, accessToken, refreshToken, expiresIn, refreshExpiresIn, remembered };
   }
 

@@ -224,8 +224,8 @@ export class RefreshRotation {
 
   /** Whether the statement of the session has told everything: that the user exists, and may sign in. */
   private asksNobody({ hasUser, scope }: FoundSession): boolean {
-    const { canSignIn, tokenClaims } = this.realm.options.hooks;
-    return hasUser === true && scope === null && !canSignIn && !tokenClaims && !this.realm.abilitiesInUse;
+    const isPlain = hasUser === true && scope === null && !this.realm.abilitiesInUse;
+    return isPlain && !this.realm.options.hooks.tokenClaims && !this.standings.mayRefuse;
   }
 
   private async additions(session: FoundSession): Promise<Additions> {

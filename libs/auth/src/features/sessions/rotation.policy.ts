@@ -150,6 +150,11 @@ export interface SessionLifeRequest {
    * @default true
    */
   remember?: boolean;
+  /**
+   * For a session without a refresh, whose refresh token is not passed on: seconds from 1 to `accessTtl` for which its access token
+   * lives. The session ends with it. Replaces the other options of this interface.
+   */
+  accessOnly?: number;
 }
 
 /** The life of a new session. */
@@ -171,8 +176,12 @@ type LifeOptions = Pick<GuardConfig, 'accessTtl' | 'refreshTtl' | 'sessions'>;
  * @returns a text that describes the problem, if a value is refused
  */
 export function sessionLife(asked: SessionLifeRequest, options: LifeOptions): SessionLife | string {
-  const { ttl, idleTimeout, remember } = asked;
+  const { ttl, idleTimeout, remember, accessOnly } = asked;
   const { accessTtl, refreshTtl, sessions } = options;
+  if (accessOnly !== undefined)
+    return isWithin(accessOnly, 1, accessTtl)
+      ? { ttl: accessOnly, idleTimeout: null, remembered: false }
+      : notWithin('accessOnly', 1, accessTtl, '1 to accessTtl');
   if (remember !== undefined && typeof remember !== 'boolean')
     return 'remember of a session must be a boolean. Convert the text of a form first.';
   // An access token lives for accessTtl whatever its session does, so a session cannot be shorter.

@@ -6,7 +6,7 @@ import { EnrolmentFlow, OwnTwoFactor, RecoveryCodesController, TwoFactorControll
 import { COLUMNS, SecondFactorRows } from './second-factor.store';
 import { CodeFields, SecondFactors, TwoFactorCodes, exportedFactor } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
-import { TwoFactor, removeFactor } from './two-factor';
+import { TwoFactor, removeFactor, removeNamedFactor } from './two-factor';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled, TWO_FACTOR_EVENTS } from './two-factor.events';
 import { TWO_FACTOR_OPTIONS } from './two-factor.options';
 
@@ -67,6 +67,7 @@ export const twoFactor = defineFeature('twoFactor', {
   on: {
     endAll: identity.endChallenges,
     takeover: removeFactor,
+    removeCredential: removeNamedFactor,
     hasUnusableFactor: (services) => services.get(SecondFactors).hasUnusable,
   },
   userColumns: {

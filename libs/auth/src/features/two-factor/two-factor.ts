@@ -291,3 +291,14 @@ export async function removeFactor(
   await services.get(TwoFactor).disable(userId);
   return false;
 }
+
+/** The hook `removeCredential`. */
+export async function removeNamedFactor(
+  services: data.GuardServices,
+  { userId, kind }: session.NamedCredential,
+): Promise<boolean> {
+  const twoFactor = services.get(TwoFactor);
+  if (kind !== 'two_factor' || !(await twoFactor.isEnabled(userId))) return false;
+  await twoFactor.disable(userId);
+  return true;
+}

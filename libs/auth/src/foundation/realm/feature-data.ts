@@ -135,6 +135,21 @@ function timeOf({ entities: [first], addedAt = 0 }: FeatureData): number {
   return Number(time);
 }
 
+/** The parts of the export of an account at one guard, of all features. */
+export async function exportOf(
+  features: readonly { readonly data?: FeatureData }[],
+  services: GuardServices,
+  userId: string,
+): Promise<ExportedData> {
+  const content: Record<string, unknown> = {};
+  for (const { export: parts = {} } of dataOf(features))
+    for (const [part, read] of Object.entries(parts)) {
+      const found: unknown = await read(services, userId);
+      if (found !== undefined) content[part] = found;
+    }
+  return content as unknown as ExportedData;
+}
+
 /** The stages of the pruning. */
 export const pruneStages = (features: readonly { readonly data?: FeatureData }[]): [keyof Pruned, PruneStage][] =>
   dataOf(features).flatMap(({ prune = {} }) => Object.entries(prune) as [keyof Pruned, PruneStage][]);

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
+import type { GuardServices } from '../../foundation/realm/feature-data';
+import { Realm, RealmScope } from '../../foundation/realm/realm';
+import { once } from '../../foundation/platform/sweep';
 import { longestLife } from '../denylist/denylist';
 import { TimedUserProvider } from '../users/timed-user-provider';
 import {
@@ -30,6 +32,8 @@ export interface Mintable {
   /** Space-delimited abilities; undefined where abilities are unused. */
   scope: string | undefined;
   pinned: boolean;
+  /** Seconds for which the token lives; by default `accessTtl`, which is the longest life. */
+  ttl?: number;
 }
 
 /** Mints and verifies the realm's access tokens (RFC 9068). */
@@ -56,7 +60,7 @@ export class AccessTokens {
     return this.realm.options.accessTtl;
   }
 
-  mint({ userId, familyId, amr, authTime, custom, scope, pinned }: Mintable): string {
+  mint({ userId, familyId, amr, authTime, custom, scope, pinned, ttl = this.ttl }: Mintable): string {
     const now = this.clock.seconds();
     const standard = {
       iss: this.realm.options.issuer,
@@ -66,7 +70,7 @@ export class AccessTokens {
       jti: randomUUID(),
       iat: now,
       nbf: now,
-      exp: now + this.ttl,
+      exp: now + Math.min(ttl, this.ttl),
       auth_time: authTime,
       ...(amr.length && { amr: [...amr] }),
     };
@@ -144,10 +148,17 @@ export class TokenClaims {
   }
 }
 
-/** Whether a user may have sessions: `missing` if the user does not exist, `refused` by `hooks.canSignIn`. */
+/** Whether a user may have sessions: `missing` if the user does not exist, `refused` by `hooks.canSignIn` or by a feature. */
 export type AccountStanding = 'good' | 'missing' | 'refused';
 
-/** `hooks.canSignIn` refuses the user: 401. Only a client that has proven the user's identity gets this answer. */
+declare module '../../foundation/realm/feature' {
+  interface HookPoints {
+    /** The check whether the feature refuses sessions of a user; null where it refuses nobody. Is asked once for a guard. */
+    readonly refusesSessions?: (services: GuardServices) => ((userId: string) => Promise<boolean>) | null;
+  }
+}
+
+/** `hooks.canSignIn` or a feature refuses the user: 401. Only a client that has proven the user's identity gets this answer. */
 export class SignInRefused extends AuthException {
   constructor() {
     super('sign_in_refused', { status: 401, text: { key: 'auth.sign_in_refused' } });
@@ -162,10 +173,19 @@ export class SignInRefused extends AuthException {
 /** Reads whether a user may have sessions. Every session is started and refreshed only after this check. */
 @Injectable()
 export class AccountStandings {
+  private readonly refusals = once(() =>
+    this.scope.hooks('refusesSessions').flatMap((check) => check(this.scope) ?? []),
+  );
+
   constructor(
     private readonly users: TimedUserProvider,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
   ) {}
+
+  /** Whether a user who exists may be refused. */
+  get mayRefuse(): boolean {
+    return this.scope.realm.options.hooks.canSignIn !== undefined || this.refusals().length > 0;
+  }
 
   /**
    * @param exists true if it is known that the user exists
@@ -173,7 +193,13 @@ export class AccountStandings {
    * every error of the hook
    */
   async of(userId: string, exists = false): Promise<AccountStanding> {
-    const { guard, options } = this.realm;
+    const refusing = this.refusals().map((refuses) => refuses(userId));
+    const [own, ...refused] = await Promise.all([this.ofHost(userId, exists), ...refusing]);
+    return own === 'good' && refused.includes(true) ? 'refused' : own;
+  }
+
+  private async ofHost(userId: string, exists: boolean): Promise<AccountStanding> {
+    const { guard, options } = this.scope.realm;
     const { canSignIn } = options.hooks;
     if (!canSignIn && exists) return 'good';
     const user = await this.users.findById(userId);
@@ -184,9 +210,9 @@ export class AccountStandings {
     return allowed ? 'good' : 'refused';
   }
 
-  /** Whether the hook refuses the user. Before a session starts: nothing has been stored or consumed yet. */
+  /** Whether the user is refused. Before a session starts: nothing has been stored or consumed yet. */
   async isRefused(userId: string): Promise<boolean> {
-    return this.realm.options.hooks.canSignIn !== undefined && (await this.of(userId)) === 'refused';
+    return this.mayRefuse && (await this.of(userId)) === 'refused';
   }
 
   /** @throws SignInRefused */
