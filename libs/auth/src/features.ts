@@ -4,6 +4,7 @@ import { emailChange } from './features/email-change/email-change.feature';
 import { mail } from './features/mail/mail.feature';
 import { passwordReset } from './features/password-reset/password-reset.feature';
 import { password } from './identity/password/password.feature';
+import { operatedAccounts, operators } from './features/operators/operators.feature';
 import { acceptsKeys, accessKeyScanning, accessKeys } from './features/access-keys/access-keys.feature';
 import { account } from './features/account/account.feature';
 import { notices } from './features/notices/notices.feature';
@@ -31,6 +32,7 @@ import { tokens } from './identity/tokens/tokens.feature';
 
 // What features add to the types of texts and mails, which the declarations of the package keep
 export type {} from './features/access-keys/access-keys.texts';
+export type {} from './features/operators/operators.texts';
 export type {} from './features/account/account.texts';
 export type {} from './features/email-change/email-change.texts';
 export type {} from './features/email-code/email-code.texts';
@@ -82,6 +84,8 @@ export const FEATURES: readonly Feature[] = withFlags([
   identities,
   acceptsKeys,
   accessKeys,
+  operatedAccounts,
+  operators,
   accessKeyScanning,
   account,
   notices,

@@ -1,10 +1,10 @@
 /** Routes with their gates, arguments, answers, refusals, cookies and server calls. */
 export { fieldText, responseText } from '../foundation/platform/http-text';
-export { type AnswerStep, prefixOf, publishAt } from '../foundation/realm/route';
+export { type AnswerStep, type Refusal, prefixOf, publishAt } from '../foundation/realm/route';
 export type { EnrolmentChallenge, LoginChallenge, SecondFactorMethod } from '../foundation/ports/presenter';
 export { AuthenticationGate, CurrentCaller, CurrentUser } from '../request/gates/authenticated';
 export { libraryRoutes, pathOf } from '../request/gates/library-routes';
-export { RouteGuard, requires } from '../request/gates/route-guard';
+export { RouteGuard, requestOf, requires } from '../request/gates/route-guard';
 export { type Gate, Gates } from '../request/gates/route-plan';
 export { isForeign, refusalOf } from '../request/gates/transport-errors';
 export { type ClientInfo, clip } from '../request/http/client-info';
@@ -17,6 +17,7 @@ export { type CallSource, Flow } from '../request/http/server-call';
 export { partsOf, textsOf, withoutUnreadable } from '../request/http/validation-pipe';
 export { Route, attemptRefusals, listed, lockRefusal, signInRefusal, tokenPair } from '../request/routes/route';
 export { AbilityResolver } from '../request/abilities/granted-scope';
+export { Abilities } from '../request/abilities/abilities';
 export { scopeOf } from '../request/abilities/requirement';
 export { TooManyFailures } from '../request/throttling/throttling.errors';
 export { enrolmentRefusals } from '../features/login-challenge/login-enrolments';

@@ -41,6 +41,7 @@ export { SessionList } from '../features/sessions/session-list';
 export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
+export { SessionNotFound } from '../features/sessions/sessions.errors';
 export { Sessions } from '../features/sessions/sessions';
 export {
   type AdmittedSignIn,

@@ -7,7 +7,7 @@ type Given = Readonly<Partial<Record<string, string>>>;
 
 /** `svc:key create|list|revoke` */
 export const KEY_COMMAND: manifest.ConsoleCommand = {
-  argument: { name: 'action', description: 'create, list or revoke' },
+  arguments: [{ name: 'action', description: 'create, list or revoke' }],
   description: 'create, list and revoke the access keys of a service',
   options: {
     '--service <name>': 'the service, for create and list',
@@ -17,7 +17,7 @@ export const KEY_COMMAND: manifest.ConsoleCommand = {
     '--networks <list>': 'networks from which it is accepted, with commas (create)',
     '--id <id>': 'the key (revoke)',
   },
-  async run(services, action, given): Promise<Answer> {
+  async run(services, [action = ''], given): Promise<Answer> {
     const actions: Readonly<Record<string, () => Promise<Answer>>> = {
       create: () => create(services.get(AccessKeys), given),
       list: async () =>

@@ -6,9 +6,9 @@ import { VerificationMails } from './verification-mails';
  * goes to the stored address only, so the operator does not need to authenticate the user.
  */
 export const VERIFICATION_LINK_COMMAND: manifest.ConsoleCommand = {
-  argument: { name: 'identifier', description: 'what the account signs in with' },
+  arguments: [{ name: 'identifier', description: 'what the account signs in with' }],
   description: 'mail an account another link to verify its email address',
-  async run(services, identifier) {
+  async run(services, [identifier = '']) {
     const [users, mails] = [services.get(identity.TimedUserProvider), services.get(VerificationMails)];
     const found = await users.findByIdentifier(identifier.trim());
     if (!found) return { refused: `No account signs in as "${identifier}".` };

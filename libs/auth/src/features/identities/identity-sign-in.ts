@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Realm, type RealmScope, input, session } from '../../kit';
+import { Realm, type RealmScope, input, pg, session } from '../../kit';
 import { type Answered, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityOwners } from './identity-owners';
 import { IdentityRegistration, type RegistrationRequired } from './identity-registration';
@@ -63,6 +63,8 @@ export class IdentitySignIn {
 
 /** The hook `originCurrent`: whether an identity is still linked, and its provider has not signed it out. Records the sign-in. */
 export async function isLinked(services: RealmScope, origin: session.SignInOrigin): Promise<boolean> {
+  // The session of another feature.
+  if (!pg.isUuid(origin.id)) return true;
   const checked = [services.get(IdentityStore).touch(origin.id), services.get(ProviderLogouts).isLive(origin)];
   return !(await Promise.all(checked)).includes(false);
 }

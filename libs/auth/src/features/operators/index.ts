@@ -1,10 +1,17 @@
 /**
- * Operators: see and help users, act as a user, the history of accounts. For code that runs in Nest.
+ * Operators: see and help the accounts of users, suspend them, and act as them. For code that runs in Nest.
  *
  * ```ts
- * import { Operators } from '@svc/auth/operators';
+ * import { Actor, RefuseActor } from '@svc/auth/operators';
  * ```
  *
  * @module @svc/auth/operators
  */
-export {};
+export { Actor, type ActingOperator, type ActingToken, RefuseActor } from './acting';
+export type { FoundUser, OperatedAccount, ShownLock } from './operator-view';
+export { type ActionReason, OperatorFlow } from './operators.controller';
+export { ActorRefused, NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
+export { OperatorActed, type OperatorAction } from './operators.events';
+export type { OperatorsOptions } from './operators.options';
+export { OPERATOR_ABILITIES } from './operators.policy';
+export { type ShownSuspension, Suspension } from './suspension';

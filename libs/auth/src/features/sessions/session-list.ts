@@ -3,6 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
+import type { SessionEndReason } from './sessions.events';
 import { SessionNotFound } from './sessions.errors';
 import { Session } from './session.entity';
 import { endOf, epoch } from './session.sql';
@@ -91,9 +92,9 @@ export class SessionList {
   }
 
   /** Ends a session of the user. @throws SessionNotFound for every other id */
-  async end(userId: string, id: string): Promise<void> {
+  async end(userId: string, id: string, reason: SessionEndReason = 'revoked'): Promise<void> {
     if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new SessionNotFound();
-    await this.sessions.end(id, 'revoked');
+    await this.sessions.end(id, reason);
   }
 
   /** Also true for an ended session, so ending a session twice is not an error. */

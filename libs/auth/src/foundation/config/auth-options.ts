@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
+import type { OperatorsOptions } from '../../features/operators/operators.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
 import type { EmailCodeOptions } from '../../features/email-code/email-code.options';
 import type { EmailVerificationOptions } from '../../features/email-verification/email-verification.options';
@@ -374,6 +375,15 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_ACCESS_KEY_SCANNING
    */
   accessKeyScanning?: boolean;
+
+  /**
+   * The routes of operators, below `/operators`: at a guard of the operators, for the users of another guard. They need
+   * `hooks.abilities` there.
+   *
+   * @default false
+   * @env SVC_FEATURE_OPERATORS
+   */
+  operators?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -611,6 +621,9 @@ export interface AuthValues {
 
   /** Access keys. */
   accessKeys?: AccessKeysOptions;
+
+  /** Operators. */
+  operators?: OperatorsOptions;
 
   /** Registration. */
   registration?: RegistrationOptions;

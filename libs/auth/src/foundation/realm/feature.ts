@@ -12,17 +12,19 @@ import type { UserSource } from './user-source';
  */
 export interface HookPoints {}
 
-/** A command of the console with one argument and options, which works with the services of the default guard. */
+/** A command of the console with arguments and options, which works with the services of the default guard. */
 export interface ConsoleCommand {
   readonly description: string;
-  readonly argument: Readonly<Record<'name' | 'description', string>>;
+  readonly arguments: readonly Readonly<Record<'name' | 'description', string>>[];
   /** What each option does, by its flags with a value: `--days <number>`. */
   readonly options?: Readonly<Record<string, string>>;
+  /** What a person at a terminal is asked before the command runs; null for no question. */
+  question?(given: readonly string[], options: Readonly<Partial<Record<string, string>>>): string | null;
   /** Resolves to the line that the command prints, or to the reason why it did nothing. */
   run(
     services: GuardServices,
-    argument: string,
-    given: Readonly<Partial<Record<string, string>>>,
+    given: readonly string[],
+    options: Readonly<Partial<Record<string, string>>>,
   ): Promise<{ readonly done: string } | { readonly refused: string }>;
 }
 

@@ -21,12 +21,14 @@ const COMMANDS: Readonly<Record<string, CommandDeclaration>> = {
   doctor: {
     description:
       'check the options, the keys and the stores of an application\nexits with 0 if all is well, 1 for warnings, 2 for errors',
-    argument: {
-      name: 'file',
-      description:
-        'the compiled root module, or a file that exports the options of AuthModule\n' +
-        '(dist/app.module.js, if it exists; otherwise the environment only)',
-    },
+    arguments: [
+      {
+        name: 'file',
+        description:
+          'the compiled root module, or a file that exports the options of AuthModule\n' +
+          '(dist/app.module.js, if it exists; otherwise the environment only)',
+      },
+    ],
     options: {
       '--export <name>': 'the export of the file (AppModule, the default export, or the only module)',
       '--url <url>': 'also compare the key set that the running application publishes',
@@ -56,21 +58,26 @@ function line(indent: number, name: string, text: string): string {
   return `${' '.repeat(indent)}${head}${text.replaceAll('\n', `\n${start}`)}\n`;
 }
 
-const helpOn = (name: string, { description, argument, options = {} }: Omit<CommandDeclaration, 'run'>): string =>
+const helpOn = (
+  name: string,
+  { description, arguments: expected = [], options = {} }: Omit<CommandDeclaration, 'run'>,
+): string =>
   [
     line(2, name, description),
-    ...(argument ? [line(4, argument.name, argument.description)] : []),
+    ...expected.map((one) => line(4, one.name, one.description)),
     ...Object.entries(options).map(([flags, text]) => line(4, flags, text)),
   ].join('');
 
-const usage = (name: string): string => (COMMANDS[name]?.argument ? `${name} [file]` : name);
+const usage = (name: string): string => (COMMANDS[name]?.arguments ? `${name} [file]` : name);
 
 /** The commands of `AuthConsoleModule`, without those that are also commands of `npx svc-auth`. */
 const ON_DATA = `
 Commands on the data of your application, which start it:
 
 ${Object.entries(DATA_COMMANDS)
-  .map(([name, command]) => helpOn(`svc:${name}${command.argument ? ` <${command.argument.name}>` : ''}`, command))
+  .map(([name, command]) =>
+    helpOn(['svc:' + name, ...(command.arguments ?? []).map((one) => `<${one.name}>`)].join(' '), command),
+  )
   .join('')}
   They are part of the package nest-commander, and need a file of your own, src/console.ts:
 
@@ -126,14 +133,14 @@ export async function runCli(args: readonly string[]): Promise<void> {
   await endProcess();
 }
 
-function givenTo({ options = {}, argument }: CommandDeclaration, args: string[]): Given {
+function givenTo({ options = {}, arguments: [expected] = [] }: CommandDeclaration, args: string[]): Given {
   const flags = Object.keys(options).map(
     (text) => /^(?:-(?<short>\w), )?--(?<name>[\w-]+)(?<value>.*)$/.exec(text)!.groups!,
   );
   const known: ParseArgsConfig['options'] = Object.fromEntries(
     flags.map(({ short, name, value }) => [name, { type: value ? 'string' : 'boolean', ...(short && { short }) }]),
   );
-  const { values, positionals } = parseArgs({ args, options: known, allowPositionals: argument !== undefined });
+  const { values, positionals } = parseArgs({ args, options: known, allowPositionals: expected !== undefined });
   if (positionals.length > 1) throw new CommandRefused(`One file is expected, and not: ${positionals.join(' ')}`);
-  return { ...(values as Given), ...(argument && { [argument.name]: positionals[0] }) };
+  return { ...(values as Given), ...(expected && { [expected.name]: positionals[0] }) };
 }

@@ -9,21 +9,21 @@ import { endProcess, ignoreClosedPipes, printFailure, reported } from './command
 
 /** Makes the class with which nest-commander runs a command. */
 function nestCommand(name: string, declaration: CommandDeclaration<[Application]>): Type<CommandRunner> {
-  const { description, argument, options = {} } = declaration;
-  const ofArgument = argument && {
-    arguments: `<${argument.name}>`,
-    argsDescription: { [argument.name]: argument.description },
+  const { description, arguments: expected = [], options = {} } = declaration;
+  const ofArguments = expected.length > 0 && {
+    arguments: expected.map((one) => `<${one.name}>`).join(' '),
+    argsDescription: Object.fromEntries(expected.map((one) => [one.name, one.description])),
   };
 
-  @Command({ name: `svc:${name}`, description, ...ofArgument })
+  @Command({ name: `svc:${name}`, description, ...ofArguments })
   class DeclaredCommand extends CommandRunner {
     constructor(private readonly application: Application) {
       super();
     }
 
-    run([first]: string[], given: Given = {}): Promise<void> {
-      const all = argument ? { ...given, [argument.name]: first } : given;
-      return reported(async () => void (await declaration.run(all, this.application)));
+    run(passed: string[], given: Given = {}): Promise<void> {
+      const named = Object.fromEntries(expected.map(({ name: argument }, index) => [argument, passed[index]]));
+      return reported(async () => void (await declaration.run({ ...given, ...named }, this.application)));
     }
   }
   // nest-commander finds the options of a command by the name of its class.

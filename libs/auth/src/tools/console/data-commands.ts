@@ -9,7 +9,7 @@ import { migrateAuth, tablesAsSql } from '../migrations/migrate';
 import { Pruning, PruningFailed } from '../retention/pruning';
 import type { Application } from './application';
 import { type CommandDeclaration, print } from './command';
-import { CommandRefused } from './command-error';
+import { CommandRefused, confirm } from './command-error';
 
 type DataCommand = CommandDeclaration<[Application]>;
 
@@ -70,7 +70,7 @@ function lineOf(cleared: Released): string {
 /** Releases an account that was locked after failed attempts. Exits with 1 if nothing was locked. */
 const release: DataCommand = {
   description: 'release a locked account',
-  argument: { name: 'subject', description: 'the login identifier; for other purposes the id of the user' },
+  arguments: [{ name: 'subject', description: 'the login identifier; for other purposes the id of the user' }],
   options: {
     '--purpose <name>': `${LOCK_PURPOSES.join(', ')} (default: login)`,
     '--guard <name>': 'the guard of the account (default: the default guard)',
@@ -93,15 +93,18 @@ const release: DataCommand = {
 };
 
 /** The command of a feature, at the default guard. */
-const ofFeature = (feature: Feature, { description, argument, options, run }: ConsoleCommand): DataCommand => ({
-  description,
-  argument,
-  options,
+const ofFeature = (feature: Feature, command: ConsoleCommand): DataCommand => ({
+  ...command,
   run: async (given, application) => {
+    const passed = command.arguments.map(({ name }) => String(given[name] ?? ''));
+    const options = given as Partial<Record<string, string>>;
+    const question = command.question?.(passed, options);
+    if (question && !(await confirm(question)))
+      throw new CommandRefused('Nothing was changed. Without a terminal, use --yes.');
     const result = await application.use(async (app) => {
       const scope = app.get(Realms, { strict: false }).default;
       if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
-      return run(scope, String(given[argument.name] ?? ''), given as Partial<Record<string, string>>);
+      return command.run(scope, passed, options);
     });
     if ('refused' in result) throw new CommandRefused(result.refused);
     print(`${result.done}\n`);

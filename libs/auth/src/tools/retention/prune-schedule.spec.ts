@@ -17,6 +17,7 @@ const NONE: Pruned = {
   knownDevices: 0,
   trustedDevices: 0,
   emailDeliveries: 0,
+  suspensions: 0,
 };
 
 /** Without `ScheduleModule` in the host. */

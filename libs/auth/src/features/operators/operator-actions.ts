@@ -1,0 +1,206 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  Clock,
+  Realm,
+  Realms,
+  SecurityStore,
+  crypto,
+  deadline,
+  errors,
+  event,
+  http,
+  identity,
+  locking,
+  session,
+  settings,
+} from '../../kit';
+import { keysOf } from './operator-view';
+import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
+import { type OperatorAction, OperatorActed } from './operators.events';
+import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
+import { Suspensions, usersOf } from './suspension';
+
+/** Who acts on which account, and why. */
+export interface OperatorAct {
+  readonly userId: string;
+  readonly reason: string;
+  /** The operator; null for the console and for code of the host. */
+  readonly operator: Pick<identity.Caller, 'guard' | 'userId' | 'familyId'> | null;
+}
+
+/** Releases the locks and the limits of one account. */
+@Injectable()
+export class AccountRelease {
+  constructor(
+    private readonly lockout: locking.AccountLockout,
+    private readonly locks: locking.LoginLocks,
+    private readonly limits: locking.FailureLimits,
+    private readonly store: SecurityStore,
+  ) {}
+
+  /** @param email of the account, whose mailed codes have a counter as well; null without one */
+  async release(userId: string, email: string | null): Promise<void> {
+    const keys = await keysOf(this.locks, userId);
+    await this.lockout.release([...keys, ...(email === null ? [] : [locking.mailLock(email)])]);
+    // Those of the account. A client that has failed too often waits for the rest of its minute.
+    const ofLogin = keys
+      .filter(({ purpose }) => purpose === 'login')
+      .flatMap((key) => this.limits.ofLogin(key, { ip: undefined }));
+    for (const limit of [...ofLogin, ...this.limits.ofTwoFactor(userId)]) await this.store.settle([limit], 'succeeded');
+  }
+}
+
+/** Makes the password of an account unusable, so that its owner has to choose a new one. */
+@Injectable()
+export class PasswordRequirement {
+  constructor(
+    private readonly users: identity.TimedUserProvider,
+    private readonly hasher: identity.PasswordHasher,
+    private readonly passwords: session.PasswordReplacement,
+    private readonly accounts: session.Accounts,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * Replaces the password by a random one that nobody knows, ends the sessions, and mails the owner a link to choose a new one.
+   *
+   * @throws NotApplicable for a user without a password or without a link; StoreUnavailable
+   */
+  async require(userId: string): Promise<void> {
+    const account = await this.users.mailedUser(userId);
+    const replacing = await this.users.passwordHashOf(userId);
+    if (!account || replacing === null || !this.realm.options.facts.mailsPasswordLinks)
+      throw new NotApplicable('auth.no_password');
+    const digest = await this.hasher.hash(crypto.newSecret());
+    const isReplaced = await this.passwords.replace({
+      userId,
+      digest,
+      replacing,
+      endSessions: (moment) => this.accounts.endAll(userId, 'operator', moment),
+      undo: () => this.users.savePasswordHash(userId, replacing, digest),
+    });
+    // The user has just changed the password: the operator decides again.
+    if (!isReplaced) throw new NotApplicable('auth.no_password');
+    await this.passwords.forgetFormer({ userId, digest });
+    await this.passwords.mailLink(account.email);
+  }
+}
+
+/** What operators, the console and code of the host do to accounts of one guard. Each action needs a reason. */
+@Injectable()
+export class OperatorActions {
+  constructor(
+    private readonly accounts: session.Accounts,
+    private readonly sessions: session.SessionList,
+    private readonly suspensions: Suspensions,
+    private readonly releases: AccountRelease,
+    private readonly requirement: PasswordRequirement,
+    private readonly users: identity.TimedUserProvider,
+    private readonly events: event.AuthEvents,
+    private readonly realm: Realm,
+    private readonly realms: Realms,
+    private readonly clock: Clock,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
+  ) {}
+
+  /** Ends one session of this guard, or all sessions of the account at every guard. @throws SessionNotFound */
+  async endSessions(act: OperatorAct, sessionId: string | null): Promise<void> {
+    await this.requireTarget(act);
+    if (sessionId === null) await this.accounts.endAll(act.userId, 'operator');
+    else await this.sessions.end(act.userId, sessionId, 'operator');
+    this.announce('end_sessions', act);
+  }
+
+  /** Releases the locks and the limits of the account. */
+  async release(act: OperatorAct): Promise<void> {
+    const user = await this.requireTarget(act);
+    await this.releases.release(act.userId, this.users.emailOf(user));
+    this.announce('release', act);
+  }
+
+  /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
+  async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
+    await this.requireTarget(act);
+    const isRemoved = await this.accounts.removeCredential({ userId: act.userId, kind, id });
+    if (!isRemoved) throw new NotApplicable('auth.nothing_to_remove');
+    this.announce('remove_credential', act);
+  }
+
+  /** See {@link PasswordRequirement.require}. */
+  async requirePassword(act: OperatorAct): Promise<void> {
+    await this.requireTarget(act);
+    await this.requirement.require(act.userId);
+    this.announce('require_password', act);
+  }
+
+  /**
+   * Suspends a user: no session starts or is refreshed, and those that exist end. Access keys are refused while it lasts. Can be
+   * repeated, to change the reason or the end.
+   *
+   * @param until ISO 8601; null for a suspension without an end
+   * @throws ValidationFailed for another text
+   */
+  async suspend(act: OperatorAct, until: string | null): Promise<void> {
+    const endsAt = endOfSuspension(until, this.clock.now());
+    if (endsAt === undefined)
+      throw new errors.ValidationFailed({ until: [{ key: 'validation.invalid', params: { field: 'until' } }] });
+    await this.requireTarget(act);
+    const { userId, reason } = act;
+    await this.accounts.exclusive(userId, (sql) => this.suspensions.add(sql, userId, reason, endsAt));
+    // Committed: a session that starts from now on is refused, and the others end here, also if the client goes away.
+    await deadline.repeatWhileUnavailable(() => this.accounts.endAll(userId, 'suspended'), ENDS);
+    this.announce('suspend', act);
+  }
+
+  /** @throws NotApplicable for a user who is not suspended */
+  async restore(act: OperatorAct): Promise<void> {
+    await this.requireTarget(act);
+    const isRestored = await this.accounts.exclusive(act.userId, (sql) => this.suspensions.remove(sql, act.userId));
+    if (!isRestored) throw new NotApplicable('auth.not_suspended');
+    this.announce('restore', act);
+  }
+
+  /**
+   * The user of an action, if the action may concern it.
+   *
+   * @throws UserNotFound, OperatorProtected; AuthConfigError where no guard has operators for the users of this one
+   */
+  async requireTarget({ userId, operator }: OperatorAct): Promise<object> {
+    if (!this.suspensions.operatorGuards().length)
+      throw new errors.AuthConfigError(
+        `No guard has features.operators for the users of the guard "${this.realm.guard}".`,
+      );
+    const user = await this.users.findById(userId);
+    const verdict = targetVerdict({
+      exists: user !== null,
+      isFromHost: operator === null,
+      isSelf: operator?.userId === userId && this.realm.source.names.includes(operator.guard),
+      isOperator: operator !== null && (await this.isOperator(userId)),
+    });
+    if (verdict === 'unknown') throw new UserNotFound();
+    if (verdict === 'operator') throw new OperatorProtected();
+    return user!;
+  }
+
+  announce(action: OperatorAction, { userId, reason, operator }: OperatorAct): void {
+    const by = operator && { guard: operator.guard, userId: operator.userId };
+    this.events.emit(new OperatorActed(this.realm.guard, userId, action, by, reason));
+  }
+
+  /** Whether the user has the abilities of an operator, at a guard of operators with the same users. */
+  private async isOperator(userId: string): Promise<boolean> {
+    for (const guard of this.config.guards.filter(({ features }) => features.operators)) {
+      if (!this.realm.source.names.includes(guard.guard)) continue;
+      const { scope } = await this.realms.get(guard.guard).get(http.AbilityResolver).resolve(null, userId, '');
+      if (isOperator((scope ?? '').split(' '))) return true;
+    }
+    return false;
+  }
+}
+
+/** How often the end of the sessions of a suspended user is tried again. */
+const ENDS = 3;
+
+/** The services of the guard whose users the operators of a guard help. */
+export const operatedBy = (realms: Realms, realm: Realm, config: settings.AuthConfig) =>
+  realms.get(usersOf(realm.options, config));

@@ -1,0 +1,321 @@
+import { Controller, Inject, Param } from '@nestjs/common';
+import { Realm, Realms, http, type identity, input, schema, session, settings } from '../../kit';
+import { Acting, type ActingToken } from './acting';
+import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
+import { type FoundUser, type OperatedAccount, OperatorView, type ShownLock } from './operator-view';
+import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
+import { OPERATOR_ABILITIES } from './operators.policy';
+import type { ShownSuspension } from './suspension';
+
+/** Body of `POST /operators/find`. */
+export class FindUserRequest {
+  /** An identifier, or an email. */
+  @input.RequiredText()
+  identifier!: string;
+}
+
+/** The body of an action. */
+export class ActionRequest {
+  /** Why, for the history of the account. */
+  @input.RequiredText()
+  reason!: string;
+}
+
+/** Body of `POST /operators/users/:id/end-sessions`. */
+export class EndSessionsRequest extends ActionRequest {
+  /** The id of one session; without it, all sessions end. */
+  @input.OptionalText()
+  session: string | null = null;
+}
+
+/** Body of `POST /operators/users/:id/remove-credential`. */
+export class RemoveCredentialRequest extends ActionRequest {
+  /** A member of `credentials` in the answer of `GET /operators/users/:id`. */
+  @input.RequiredText()
+  kind!: string;
+
+  /** Its id there; omitted for `two_factor`. */
+  @input.OptionalText()
+  credential: string | null = null;
+}
+
+/** Body of `POST /operators/users/:id/suspend`. */
+export class SuspendRequest extends ActionRequest {
+  /** When the suspension ends, ISO 8601 with a time zone; without it, when an operator restores the user. */
+  @input.OptionalText()
+  until: string | null = null;
+}
+
+/** Body of `POST /operators/users/:id/act`. */
+export class ActRequest extends ActionRequest {
+  @input.OptionalList()
+  abilities: unknown[] | null = null;
+
+  @input.OptionalNumber()
+  seconds: number | null = null;
+}
+
+const USER: schema.Schema = schema.namedSchema(
+  'AuthOperatedUser',
+  schema.record<FoundUser>({
+    id: schema.of(schema.TEXT, 'A number where the user has one.'),
+    identifier: schema.orNull(schema.TEXT),
+    email: schema.orNull(schema.TEXT),
+    email_verified: schema.orNull(schema.FLAG),
+  }),
+);
+
+/** The schema of a suspension. */
+export const SUSPENSION = schema.record<ShownSuspension>({
+  reason: schema.TEXT,
+  suspended_at: schema.TIME,
+  ends_at: schema.orNull(schema.TIME),
+});
+
+const ACCOUNT = schema.record<OperatedAccount>({
+  user: USER,
+  suspension: schema.orNull(SUSPENSION),
+  locks: schema.listOf(
+    schema.record<ShownLock>({
+      purpose: schema.TEXT,
+      seconds: schema.of(schema.orNull(schema.INTEGER), 'Null for a lock that ends only when it is released.'),
+    }),
+  ),
+  sessions: schema.listOf(schema.OBJECT),
+  credentials: schema.of(schema.OBJECT, 'The parts of the export of the account, by name.'),
+});
+
+const ACTING = schema.record<ActingToken>({
+  access_token: schema.TEXT,
+  token_type: schema.oneOf('Bearer'),
+  expires_in: schema.INTEGER,
+});
+
+const parameters = { svcUser: schema.of(schema.TEXT, 'The id of a user.') };
+
+const reads = { gates: [http.Abilities(OPERATOR_ABILITIES.read)], limiter: 'svc-operators', quiet: true };
+
+/** An action: it needs its ability and a confirmation of the operator. */
+const action = (ability: keyof typeof OPERATOR_ABILITIES, ...refusals: http.Refusal[]) => ({
+  parameters,
+  gates: [http.Abilities(OPERATOR_ABILITIES[ability]), http.RequireConfirmation()],
+  limiter: 'svc-operators',
+  refusals: [UserNotFound, OperatorProtected, ...refusals],
+});
+
+/** The routes of operators, at their own guard. They concern users of the guard that `operators.users` names. */
+@Controller('operators')
+export class OperatorsController {
+  constructor(
+    private readonly realm: Realm,
+    private readonly realms: Realms,
+    @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
+  ) {}
+
+  @http.Route('POST', 'find', 'operator_find', {
+    summary: 'Finds users by an identifier or an email',
+    ...reads,
+    status: 200,
+    answer: http.listed(USER),
+  })
+  find(@http.RequestBody() { identifier }: FindUserRequest): Promise<FoundUser[]> {
+    return this.users.get(OperatorView).find(identifier);
+  }
+
+  @http.Route('GET', 'users/:svcUser', 'operator_show', {
+    summary: 'Shows the account of a user',
+    ...reads,
+    parameters,
+    answer: ACCOUNT,
+    refusals: [UserNotFound],
+  })
+  show(@Param('svcUser') id: string): Promise<OperatedAccount> {
+    return this.users.get(OperatorView).show(id);
+  }
+
+  @http.Route('POST', 'users/:svcUser/end-sessions', 'operator_end_sessions', {
+    summary: 'Ends one session or all sessions of a user',
+    ...action('sessions', session.SessionNotFound),
+  })
+  endSessions(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: EndSessionsRequest,
+  ): Promise<void> {
+    return this.actions.endSessions(actOf(operator, id, body), body.session);
+  }
+
+  @http.Route('POST', 'users/:svcUser/release', 'operator_release', {
+    summary: 'Releases the locks and the limits of a user',
+    ...action('locks'),
+  })
+  release(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: ActionRequest,
+  ): Promise<void> {
+    return this.actions.release(actOf(operator, id, body));
+  }
+
+  @http.Route('POST', 'users/:svcUser/remove-credential', 'operator_remove_credential', {
+    summary: 'Removes a factor, a passkey, an identity, a trusted device or an access key of a user',
+    note: 'Also a required one, and the last one. Answers 409 if the user does not have it.',
+    ...action('credentials', () => new NotApplicable('auth.nothing_to_remove')),
+  })
+  removeCredential(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: RemoveCredentialRequest,
+  ): Promise<void> {
+    return this.actions.removeCredential(actOf(operator, id, body), body.kind, body.credential ?? '');
+  }
+
+  @http.Route('POST', 'users/:svcUser/require-password', 'operator_require_password', {
+    summary: 'Makes the password of a user unusable, and mails a link to choose a new one',
+    note: 'All sessions of the user end. Answers 409 for a user without a password or without a proved way to get the mail.',
+    ...action('passwords', () => new NotApplicable('auth.no_password')),
+  })
+  requirePassword(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: ActionRequest,
+  ): Promise<void> {
+    return this.actions.requirePassword(actOf(operator, id, body));
+  }
+
+  @http.Route('POST', 'users/:svcUser/suspend', 'operator_suspend', {
+    summary: 'Suspends a user, and ends all sessions',
+    ...action('suspensions'),
+  })
+  suspend(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: SuspendRequest,
+  ): Promise<void> {
+    return this.actions.suspend(actOf(operator, id, body), body.until);
+  }
+
+  @http.Route('POST', 'users/:svcUser/restore', 'operator_restore', {
+    summary: 'Ends the suspension of a user',
+    ...action('suspensions', () => new NotApplicable('auth.not_suspended')),
+  })
+  restore(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: ActionRequest,
+  ): Promise<void> {
+    return this.actions.restore(actOf(operator, id, body));
+  }
+
+  @http.Route('POST', 'users/:svcUser/act', 'operator_act', {
+    summary: 'Gives an access token with which the operator acts as a user',
+    note: 'The token has the claim `act`, and no refresh token. It cannot step up, and ends with the session of the operator.',
+    ...action('act', () => new NotApplicable('auth.cannot_act')),
+    answer: ACTING,
+    headers: { 'Cache-Control': 'no-store' },
+  })
+  act(
+    @http.CurrentCaller() operator: identity.Caller,
+    @Param('svcUser') id: string,
+    @http.RequestBody() body: ActRequest,
+  ): Promise<ActingToken> {
+    const abilities = (body.abilities ?? []).map(String);
+    return this.users.get(Acting).start(actOf(operator, id, body), { abilities, seconds: body.seconds });
+  }
+
+  private get users() {
+    return operatedBy(this.realms, this.realm, this.config);
+  }
+
+  private get actions(): OperatorActions {
+    return this.users.get(OperatorActions);
+  }
+}
+
+const actOf = (operator: identity.Caller, userId: string, { reason }: ActionRequest) =>
+  ({ operator, userId, reason }) satisfies OperatorAct;
+
+declare module '../../request/http/server-call' {
+  interface Capabilities {
+    /** What operators do to the accounts of users: `auth.guard('admin').operators`. */
+    readonly operators: OperatorFlow;
+  }
+}
+
+/** Why an operator acts. */
+export interface ActionReason {
+  readonly reason: string;
+}
+
+/**
+ * What operators do, as server calls of their routes: each needs the caller of the operator with the ability, and a confirmation.
+ * At the guard of the operators.
+ *
+ * @publicApi
+ */
+export class OperatorFlow extends http.Flow {
+  /** As `POST /operators/find`. @throws Unauthenticated, InsufficientScope, ValidationFailed */
+  find(identifier: string, source: http.CallSource): Promise<FoundUser[]> {
+    return this.call(OperatorsController, 'find', source, { identifier });
+  }
+
+  /** As `GET /operators/users/:id`. @throws Unauthenticated, InsufficientScope, UserNotFound */
+  show(userId: string, source: http.CallSource): Promise<OperatedAccount> {
+    return this.call(OperatorsController, 'show', source, { svcUser: userId });
+  }
+
+  /**
+   * As `POST /operators/users/:id/end-sessions`: ends all sessions, or one.
+   *
+   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, ValidationFailed, UserNotFound, OperatorProtected, SessionNotFound
+   */
+  endSessions(
+    userId: string,
+    given: ActionReason & { readonly session?: string },
+    source: http.CallSource,
+  ): Promise<void> {
+    return this.call(OperatorsController, 'endSessions', source, { svcUser: userId, ...given });
+  }
+
+  /** As `POST /operators/users/:id/release`. @throws as {@link endSessions} */
+  release(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
+    return this.call(OperatorsController, 'release', source, { svcUser: userId, ...given });
+  }
+
+  /** As `POST /operators/users/:id/remove-credential`. @throws as {@link endSessions}; NotApplicable */
+  removeCredential(
+    userId: string,
+    given: ActionReason & { readonly kind: string; readonly credential?: string },
+    source: http.CallSource,
+  ): Promise<void> {
+    return this.call(OperatorsController, 'removeCredential', source, { svcUser: userId, ...given });
+  }
+
+  /** As `POST /operators/users/:id/require-password`. @throws as {@link endSessions}; NotApplicable */
+  requirePassword(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
+    return this.call(OperatorsController, 'requirePassword', source, { svcUser: userId, ...given });
+  }
+
+  /** As `POST /operators/users/:id/suspend`. @param given.until ISO 8601 @throws as {@link endSessions} */
+  suspend(userId: string, given: ActionReason & { readonly until?: string }, source: http.CallSource): Promise<void> {
+    return this.call(OperatorsController, 'suspend', source, { svcUser: userId, ...given });
+  }
+
+  /** As `POST /operators/users/:id/restore`. @throws as {@link endSessions}; NotApplicable */
+  restore(userId: string, given: ActionReason, source: http.CallSource): Promise<void> {
+    return this.call(OperatorsController, 'restore', source, { svcUser: userId, ...given });
+  }
+
+  /**
+   * As `POST /operators/users/:id/act`: an access token with which the operator acts as the user.
+   *
+   * @throws as {@link endSessions}; NotApplicable for a user who may not sign in
+   */
+  actAs(
+    userId: string,
+    given: ActionReason & { readonly abilities?: readonly string[]; readonly seconds?: number },
+    source: http.CallSource,
+  ): Promise<ActingToken> {
+    return this.call(OperatorsController, 'act', source, { svcUser: userId, ...given });
+  }
+}

@@ -1,0 +1,91 @@
+import { data, defineFeature, event, limiter, mailing, type settings } from '../../kit';
+import { Acting, ActorGate, isActing } from './acting';
+import { AccountRelease, OperatorActions, PasswordRequirement } from './operator-actions';
+import { OperatorView } from './operator-view';
+import { USER_COMMAND } from './operators.command';
+import { OperatorFlow, OperatorsController, SUSPENSION } from './operators.controller';
+import { OPERATOR_REASONS } from './operators.errors';
+import { OPERATOR_EVENTS, OperatorActed, type OperatorAction } from './operators.events';
+import { OPERATORS_OPTIONS, operatorsRate } from './operators.options';
+import { isOfferable } from './operators.policy';
+import { CreateSvcSuspensions1764800000000, Suspension, Suspensions, usersOf } from './suspension';
+
+declare module '../../foundation/platform/catalogue' {
+  interface Reasons extends Readonly<typeof OPERATOR_REASONS> {}
+}
+
+function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig): string[] {
+  const { features, hooks, operators, nameOf } = guard;
+  if (!features.operators) return [];
+  const users = usersOf(guard, config);
+  const wrong = operators.abilities.filter((name) => !isOfferable(name));
+  return [
+    ...(users === guard.guard
+      ? [
+          `${nameOf('features.operators')} is on at the guard "${users}", whose users it would help. Turn it on at a guard of the operators: guards: { admin: { features: { operators: true } } }.`,
+        ]
+      : []),
+    ...(config.guards.some((other) => other.guard === users)
+      ? []
+      : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),
+    ...(features.abilities || hooks.abilities
+      ? []
+      : [
+          `${nameOf('features.operators')} needs abilities at this guard: each action needs its own. Set ${nameOf('hooks.abilities')}.`,
+        ]),
+    ...wrong.map(
+      (name) =>
+        `${nameOf('operators.abilities')} contains "${name}". Use names without wildcards, which do not begin with "svc.".`,
+    ),
+  ];
+}
+
+const informOf = (action: OperatorAction): event.ChangeSource =>
+  event.informOn(OperatorActed, (acted) => (acted.action === action ? acted.userId : null));
+
+/** What operators do to the accounts of users, at a guard of their own. */
+export const operators = defineFeature('operators', {
+  flags: ['operators'],
+  options: OPERATORS_OPTIONS,
+  configErrors: (config) => config.guards.flatMap((guard) => optionErrors(guard, config)),
+  limits: { 'svc-operators': limiter.perClientAndUser(operatorsRate) },
+  capabilities: { operators: OperatorFlow },
+  controllers: [OperatorsController],
+});
+
+/** What each guard has for the operators of another one: suspensions, and sessions in which an operator acts as a user. */
+export const operatedAccounts = defineFeature('operatedAccounts', {
+  keepsCredentials: ['suspended'],
+  reasons: OPERATOR_REASONS,
+  languages: () => (require('./operators.languages') as typeof import('./operators.languages')).operatorsLanguages,
+  mails: {
+    accountSuspended: mailing.CHANGE_MAIL,
+    supportEndedSessions: mailing.CHANGE_MAIL,
+    supportSignedIn: mailing.CHANGE_MAIL,
+  },
+  informs: {
+    accountSuspended: [informOf('suspend')],
+    supportEndedSessions: [informOf('end_sessions')],
+    supportSignedIn: [informOf('act')],
+  },
+  events: OPERATOR_EVENTS,
+  exportedIfUsed: { suspension: SUSPENSION },
+  commands: { user: USER_COMMAND },
+  providers: [OperatorView, OperatorActions, AccountRelease, PasswordRequirement, Acting, ActorGate],
+  on: {
+    refusesSessions: (services) => services.get(Suspensions).check,
+    originCurrent: isActing,
+  },
+  data: {
+    entities: [{ entity: Suspension, migration: CreateSvcSuspensions1764800000000 }],
+    stores: [Suspensions],
+    export: {
+      suspension: async (services, userId) => {
+        const suspensions = services.get(Suspensions);
+        return suspensions.operatorGuards().length ? ((await suspensions.find(userId)) ?? undefined) : undefined;
+      },
+    },
+    erase: [data.rowsOfUser(Suspension)],
+    prune: { suspensions: { title: 'suspensions', run: (services) => services.get(Suspensions).prune() } },
+  },
+});

@@ -1,0 +1,71 @@
+import { identity } from '../../kit';
+
+/** The ability that each action of an operator needs, in the access token of the guard of the operators. */
+export const OPERATOR_ABILITIES = {
+  read: 'svc.operators.read',
+  sessions: 'svc.operators.sessions',
+  locks: 'svc.operators.locks',
+  credentials: 'svc.operators.credentials',
+  passwords: 'svc.operators.passwords',
+  suspensions: 'svc.operators.suspensions',
+  act: 'svc.operators.act',
+} as const;
+
+/** Whether abilities make their owner an operator. Pure. */
+export const isOperator = (abilities: readonly string[]): boolean =>
+  Object.values(OPERATOR_ABILITIES).some((name) => new identity.Grant(abilities).covers(name));
+
+/** What is known of the user whom an action concerns. */
+export interface ActionTarget {
+  readonly exists: boolean;
+  /** Whether the action comes from the console or from code of the host, and not from an operator. */
+  readonly isFromHost: boolean;
+  /** Whether the user is the operator of the action. */
+  readonly isSelf: boolean;
+  /** Whether the user has an ability of an operator. */
+  readonly isOperator: boolean;
+}
+
+/**
+ * Whether an action may concern a user. Pure. No operator changes an account with the power of an operator, also not the own one:
+ * one stolen account would take over or end the others. The console does.
+ */
+export function targetVerdict({
+  exists,
+  isFromHost,
+  isSelf,
+  isOperator: isOperators,
+}: ActionTarget): 'allowed' | 'unknown' | 'operator' {
+  if (!exists) return 'unknown';
+  return !isFromHost && (isSelf || isOperators) ? 'operator' : 'allowed';
+}
+
+/** What an operator asks for and may get, to act as a user. */
+export interface AskedAbilities {
+  readonly asked: readonly string[];
+  /** The option `operators.abilities`. */
+  readonly offered: readonly string[];
+  /** The abilities that a new token of the user would have; null where tokens of the users have none. */
+  readonly ofUser: readonly string[] | null;
+}
+
+/** Whether a token with which an operator acts as a user may have abilities: those that the host offers and the user has. Pure. */
+export const mayAct = ({ asked, offered, ofUser }: AskedAbilities): boolean =>
+  asked.every((name) => offered.includes(name) && (ofUser === null || new identity.Grant(ofUser).covers(name)));
+
+/** Whether the option `operators.abilities` may contain a name: no wildcard, and nothing with which an account is changed. Pure. */
+export const isOfferable = (name: string): boolean => !name.endsWith('*') && name !== 'svc' && !name.startsWith('svc.');
+
+/** The longest suspension with an end, in milliseconds: ten years. */
+const LONGEST_MS = 10 * 365 * 86_400_000;
+
+/**
+ * The end of a suspension from the text of a request: null for none, undefined for a text that is no time from now to ten years. Pure.
+ *
+ * @param now unix milliseconds
+ */
+export function endOfSuspension(text: string | null, now: number): Date | null | undefined {
+  if (text === null) return null;
+  const at = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : NaN;
+  return at > now && at <= now + LONGEST_MS ? new Date(at) : undefined;
+}
