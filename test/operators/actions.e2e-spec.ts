@@ -1,0 +1,272 @@
+import { AccountReleased, SessionEnded, TwoFactorDisabled } from '@svc/auth';
+import { OPERATOR_ABILITIES, OperatorActed } from '@svc/auth/operators';
+import {
+  type SignedInOperator,
+  act,
+  granted,
+  operatorOptions,
+  operatorSession,
+  resetGranted,
+} from '../support/flows/operators';
+import { CONFIRMATION_HEADER } from '../support/flows/step-up';
+import { enrol } from '../support/flows/two-factor';
+import { Mailbox, RESET_URL, linkIn, member, membersForFile } from '../support/hosts/members';
+import { ADA, Member, PASSWORD } from '../support/hosts/user-entities';
+
+const ROOT = 'root@example.com';
+const OPERATORS = '/admin/auth/operators';
+
+/** Each action with a body that is right, and the ability that it needs. */
+const ACTIONS: [action: string, ability: keyof typeof OPERATOR_ABILITIES, body: object][] = [
+  ['end-sessions', 'sessions', {}],
+  ['release', 'locks', {}],
+  ['remove-credential', 'credentials', { kind: 'two_factor' }],
+  ['require-password', 'passwords', {}],
+  ['suspend', 'suspensions', {}],
+  ['restore', 'suspensions', {}],
+  ['act', 'act', {}],
+];
+
+describe('the actions of an operator', () => {
+  const mailbox = new Mailbox();
+  const { t } = membersForFile(
+    operatorOptions({
+      mail: { mailer: mailbox, notices: true },
+      lockout: { maxAttempts: 3 },
+      confirm: { ttl: 120 },
+      features: { twoFactor: true, lockout: true },
+    }),
+  );
+  let user: string;
+  let operator: SignedInOperator;
+
+  beforeEach(async () => {
+    mailbox.clear();
+    resetGranted();
+    user = await member(t, ADA, { emailVerifiedAt: new Date(0) });
+    await t.person(ROOT, 'admin');
+    operator = await operatorSession(t);
+  });
+
+  const subjects = async (): Promise<string[]> => {
+    await t.calm();
+    return mailbox.mails.filter(({ to }) => to === ADA).map(({ subject }) => subject);
+  };
+
+  it('show an account without a secret, found by its identifier in another spelling or by its id', async () => {
+    await enrol(t, ADA);
+    const found = await t.call('post', `${OPERATORS}/find`, operator.token).send({ identifier: 'ADA@Example.com' });
+    expect(found.body.data).toEqual([{ id: user, identifier: ADA, email: ADA, email_verified: true }]);
+    const none = await t.call('post', `${OPERATORS}/find`, operator.token).send({ identifier: 'bob@example.com' });
+    expect([none.status, none.body]).toEqual([200, { data: [] }]);
+    const { body, text } = await t.get(`${OPERATORS}/users/${user}`, operator.token).expect(200);
+    expect(body).toMatchObject({ user: { id: user }, suspension: null, locks: [], sessions: [{ current: false }] });
+    expect(body.credentials.two_factor).toMatchObject({ enabled: true });
+    const { passwordHash, twoFactorSecret } = await t.database.getRepository(Member).findOneOrFail({
+      where: { id: user },
+      select: { passwordHash: true, twoFactorSecret: true },
+    });
+    for (const secret of [passwordHash, twoFactorSecret]) expect(text).not.toContain(secret);
+  });
+
+  it('end one session or all of them, and tell the user', async () => {
+    const [first, second, third] = [await t.session(), await t.session(), await t.session()];
+    const ended = t.recorded(SessionEnded);
+    const { body } = await t.get(`${OPERATORS}/users/${user}`, operator.token);
+    const [{ id: latest }] = body.sessions;
+    await act(t, operator, user, 'end-sessions', { session: latest }).expect(204);
+    await t.get('/private', third.access_token).expect(401);
+    await t.get('/private', first.access_token).expect(200);
+    await act(t, operator, user, 'end-sessions').expect(204);
+    for (const { access_token: token } of [first, second]) await t.get('/private', token).expect(401);
+    await t.refresh(first.refresh_token).expect(401);
+    expect(ended.map(({ reason }) => reason)).toEqual(['operator', 'operator', 'operator']);
+    expect(await subjects()).toContainEqual(expect.stringMatching(/signed out/));
+    await t.session();
+  });
+
+  it('release a locked account', async () => {
+    for (let i = 0; i < 3; i++) await t.login(ADA, 'wrong').expect(422);
+    await t.login(ADA).expect(423);
+    const { body } = await t.get(`${OPERATORS}/users/${user}`, operator.token);
+    expect(body.locks).toEqual([{ purpose: 'login', seconds: null }]);
+    const released = t.recorded(AccountReleased);
+    await act(t, operator, user, 'release').expect(204);
+    expect(released).toHaveLength(1);
+    await t.session();
+  });
+
+  it('remove a second factor that the user has lost', async () => {
+    await enrol(t, ADA);
+    expect((await t.login(ADA)).body).toMatchObject({ two_factor: true });
+    const disabled = t.recorded(TwoFactorDisabled);
+    await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(204);
+    expect(disabled).toHaveLength(1);
+    expect((await t.login(ADA)).body).toHaveProperty('access_token');
+    expect(await subjects()).toContainEqual(expect.stringMatching(/factor/));
+    await act(t, operator, user, 'remove-credential', { kind: 'two_factor' }).expect(409);
+    for (const kind of ['passkeys', 'identities', 'sessions', '__proto__', 'x'.repeat(200)])
+      await act(t, operator, user, 'remove-credential', { kind, credential: 'x' }).expect(409);
+  });
+
+  it('require a new password, which the owner of the mailbox chooses', async () => {
+    const session = await t.session();
+    await act(t, operator, user, 'require-password').expect(204);
+    await t.get('/private', session.access_token).expect(401);
+    await t.login(ADA).expect(422);
+    const link = linkIn(await mailbox.after(0, ({ text }) => text.includes(RESET_URL)));
+    const password = 'another horse entirely';
+    const reset = { email: ADA, token: link.searchParams.get('token'), password, password_confirmation: password };
+    await t.http.post('/auth/reset-password').send(reset).expect(200);
+    await t.login(ADA, password).expect(200);
+  });
+
+  it('suspend a user until an operator restores it', async () => {
+    const session = await t.session();
+    await act(t, operator, user, 'suspend').expect(204);
+    await t.get('/private', session.access_token).expect(401);
+    await t.refresh(session.refresh_token).expect(401);
+    const { body } = await t.login(ADA).expect(401);
+    expect(body.message).toMatch(/sign in/);
+    await t.login(ADA, 'wrong').expect(422);
+    await expect(t.auth.startSession(user)).rejects.toThrow();
+    expect(await subjects()).toContainEqual(expect.stringMatching(/suspended/));
+    const shown = await t.get(`${OPERATORS}/users/${user}`, operator.token);
+    expect(shown.body.suspension).toMatchObject({ reason: 'ticket 7', ends_at: null });
+    await act(t, operator, user, 'act').expect(409);
+    await act(t, operator, user, 'restore').expect(204);
+    await act(t, operator, user, 'restore').expect(409);
+    await t.session();
+    await t.refresh(session.refresh_token).expect(401);
+  });
+
+  it('suspend a user for a time', async () => {
+    const until = new Date(t.clock.now() + 3600_000).toISOString();
+    await act(t, operator, user, 'suspend', { until }).expect(204);
+    t.clock.advance(3500);
+    await t.login(ADA).expect(401);
+    t.clock.advance(101);
+    await t.session();
+    operator = await operatorSession(t);
+    for (const wrong of ['tomorrow', '2020-01-01T00:00:00Z', '2999-01-01T00:00:00Z', '2027-01-31', 7, {}, []])
+      await act(t, operator, user, 'suspend', { until: wrong }).expect(422);
+    await t.session();
+  });
+
+  describe.each(ACTIONS)('%s', (action, ability, body) => {
+    const name = OPERATOR_ABILITIES[ability];
+    const others = Object.values(OPERATOR_ABILITIES).filter((other) => other !== name);
+
+    it('needs its own ability, a confirmation of this session and a reason', async () => {
+      const acted = t.recorded(OperatorActed);
+      const path = `${OPERATORS}/users/${user}/${action}`;
+      await t.http.post(path).send(body).expect(401);
+      await t
+        .call('post', path, operator.token)
+        .send({ reason: 'x', ...body })
+        .expect(423);
+      const { access_token: ofUser } = await t.session();
+      await act(t, { token: ofUser, proof: operator.proof }, user, action, body).expect(401);
+      for (const reason of ['', '   ', null, 7, ['x'], 'x'.repeat(256)])
+        await act(t, operator, user, action, { ...body, reason }).expect(422);
+      await act(
+        t,
+        await operatorSession(t).then((other) => ({ ...other, proof: operator.proof })),
+        user,
+        action,
+        body,
+      ).expect(423);
+      t.clock.advance(200);
+      await act(t, operator, user, action, body).expect(423);
+      granted.admin = others;
+      const without = await operatorSession(t);
+      await act(t, without, user, action, body).expect(403);
+      granted.admin = [];
+      await act(t, await operatorSession(t), user, action, body).expect(403);
+      expect(acted).toEqual([]);
+      await t.get('/private', ofUser).expect(200);
+    });
+
+    it('does not find a user that does not exist', async () => {
+      for (const id of ['0b3c7c1e-6f0e-4a58-9c8e-000000000000', '7', 'nobody', '%00', "'--", '__proto__'])
+        expect([404, 400]).toContain((await act(t, operator, id, action, body)).status);
+    });
+
+    it('works for a user in every state, and says so when it has no effect', async () => {
+      const members = t.database.getRepository(Member);
+      const states: ((email: string, id: string) => Promise<unknown>)[] = [
+        async () => undefined,
+        (email) => t.session(email),
+        async (email) => {
+          for (let i = 0; i < 3; i++) await t.login(email, 'wrong');
+        },
+        (_, id) => members.update(id, { emailVerifiedAt: null }),
+        (email) => enrol(t, email),
+        (_, id) => members.update(id, { passwordHash: null as never }),
+        (_, id) => act(t, operator, id, 'suspend').expect(204),
+      ];
+      for (const [i, reach] of states.entries()) {
+        const email = `state${i}@example.com`;
+        const id = await member(t, email, { emailVerifiedAt: new Date(0) });
+        await reach(email, id);
+        const first = await act(t, operator, id, action, body);
+        expect([200, 204, 409]).toContain(first.status);
+        await t.get(`${OPERATORS}/users/${id}`, operator.token).expect(200);
+      }
+    });
+
+    it('is announced with the operator, and without the reason in the log', async () => {
+      if (action === 'restore') await act(t, operator, user, 'suspend').expect(204);
+      if (action === 'remove-credential') await enrol(t, ADA);
+      const acted = t.recorded(OperatorActed);
+      const { status } = await act(t, operator, user, action, body);
+      expect([200, 204]).toContain(status);
+      const by = { guard: 'admin', userId: '1' };
+      expect(acted).toEqual([
+        { guard: 'api', userId: user, action: action.replaceAll('-', '_'), operator: by, reason: 'ticket 7' },
+      ]);
+    });
+  });
+
+  it('answer a proof of another guard with 423', async () => {
+    const { access_token: token } = await t.session();
+    const proof = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
+    await act(t, { ...operator, proof: proof.body.confirmation_token }, user, 'suspend').expect(423);
+    await t
+      .call('post', `${OPERATORS}/users/${user}/suspend`, token)
+      .set(CONFIRMATION_HEADER, proof.body.confirmation_token)
+      .send({ reason: 'x' })
+      .expect(401);
+  });
+});
+
+describe('operators among the users whom they help', () => {
+  const { t } = membersForFile(operatorOptions({}, { users: { entity: Member } }));
+  let self: string;
+  let colleague: string;
+  let user: string;
+  let operator: SignedInOperator;
+
+  beforeEach(async () => {
+    resetGranted();
+    granted.admin = [];
+    [self, colleague, user] = [await member(t, ROOT), await member(t, 'eve@example.com'), await member(t, ADA)];
+    granted[`admin:${self}`] = ['svc.operators.*'];
+    granted[`admin:${colleague}`] = [OPERATOR_ABILITIES.read];
+    operator = await operatorSession(t, ROOT);
+  });
+
+  it.each(ACTIONS)('cannot %s another operator or themselves', async (action, _, body) => {
+    for (const id of [self, colleague]) await act(t, operator, id, action, body).expect(403);
+    await t.get(`${OPERATORS}/users/${colleague}`, operator.token).expect(200);
+  });
+
+  it('suspend a user at every guard with these users', async () => {
+    granted[`admin:${user}`] = [];
+    const staff = await t.session(ADA, 'admin');
+    await act(t, operator, user, 'suspend').expect(204);
+    await t.get('/staff', staff.access_token).expect(401);
+    await t.login(ADA, PASSWORD, 'admin').expect(401);
+    await t.login(ADA).expect(401);
+  });
+});
