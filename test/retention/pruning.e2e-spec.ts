@@ -239,6 +239,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      suspensions: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -253,6 +254,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      suspensions: 0,
     });
     await t.stop();
   });
@@ -371,6 +373,7 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
     );
+    await t.database.query("INSERT INTO svc_suspensions VALUES ('api', '1', 'x', now(), now() - interval '1 s')");
     t.clock.advance(11 + LIFE);
   });
 
@@ -386,6 +389,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
     identities: await countOf(t, 'svc_identities'),
     accessKeys: await countOf(t, 'svc_access_keys'),
+    suspensions: await countOf(t, 'svc_suspensions'),
   });
   const NONE = {
     sessions: 0,
@@ -398,6 +402,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: 0,
     identities: 0,
     accessKeys: 0,
+    suspensions: 0,
   };
 
   it.each([
@@ -411,6 +416,7 @@ describe('a sweep of which one part fails', () => {
     ['emailDeliveries', 'svc_email_deliveries'],
     ['identities', 'svc_identities'],
     ['accessKeys', 'svc_access_keys'],
+    ['suspensions', 'svc_suspensions'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

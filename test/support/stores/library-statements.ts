@@ -118,6 +118,23 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_access_keys in every shard',
   },
   pruneAccessKeys: { text: /^DELETE FROM "svc_access_keys" WHERE guard = \$1 AND id/, rows: 'svc_access_keys by id' },
+  readSuspension: {
+    text: /^SELECT reason, suspended_at .* FROM "svc_suspensions"/,
+    rows: 'svc_suspensions by guard, user_id',
+  },
+  suspend: { text: /^INSERT INTO "svc_suspensions"/, rows: 'svc_suspensions by guard, user_id' },
+  restore: {
+    text: /^DELETE FROM "svc_suspensions" WHERE guard = \$1 AND user_id = \$3/,
+    rows: 'svc_suspensions by guard, user_id',
+  },
+  eraseSuspension: {
+    text: /^DELETE FROM "svc_suspensions" WHERE guard = \$1 AND user_id = \$2$/,
+    rows: 'svc_suspensions by guard, user_id',
+  },
+  pruneSuspensions: {
+    text: /^DELETE FROM "svc_suspensions" WHERE guard = \$1 AND NOT/,
+    rows: 'svc_suspensions in every shard',
+  },
   readLock: { text: /^SELECT extract\(epoch FROM locked_at\)/, rows: 'svc_lockouts by guard, purpose, subject' },
   countFailure: { text: /^INSERT INTO "svc_lockouts"/, rows: 'svc_lockouts by guard, purpose, subject' },
   removeLocks: { text: /^DELETE FROM "svc_lockouts" .* unnest/, rows: 'svc_lockouts by guard, purpose, subject' },
@@ -271,7 +288,7 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     rows: 'svc_trusted_devices by guard, user_id',
   },
   removeDevice: {
-    text: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3$/,
+    text: /^DELETE FROM "svc_trusted_devices" WHERE guard = \$1 AND user_id = \$2 AND id = \$3/,
     rows: 'svc_trusted_devices by guard, user_id',
   },
   removeDevices: {

@@ -20,11 +20,6 @@ function optionErrors(guard: settings.GuardConfig, config: settings.AuthConfig):
   const users = usersOf(guard, config);
   const wrong = operators.abilities.filter((name) => !isOfferable(name));
   return [
-    ...(users === guard.guard
-      ? [
-          `${nameOf('features.operators')} is on at the guard "${users}", whose users it would help. Turn it on at a guard of the operators: guards: { admin: { features: { operators: true } } }.`,
-        ]
-      : []),
     ...(config.guards.some((other) => other.guard === users)
       ? []
       : [`${nameOf('operators.users')} (SVC_OPERATORS_USERS) names no guard: "${users}".`]),

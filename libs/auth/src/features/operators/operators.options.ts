@@ -3,7 +3,7 @@ import { type limiter, option } from '../../kit';
 /** What operators do. At the guard of the operators, with `features.operators`. */
 export interface OperatorsOptions {
   /**
-   * Name of the guard whose users they help: another one.
+   * Name of the guard whose users they help. A guard of their own separates their tokens from those of the users.
    *
    * @default the default guard
    * @env SVC_OPERATORS_USERS
