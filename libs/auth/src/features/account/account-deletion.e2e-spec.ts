@@ -8,7 +8,7 @@ import { SoftAuthenticator } from '@svc/auth/testing';
 import { UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
-import { AccountDataStore } from './account-rows.store';
+import { AccountDataStore } from './account-data';
 
 const ROUNDS = rounds(8);
 
