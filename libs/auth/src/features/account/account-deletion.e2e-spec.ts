@@ -10,7 +10,7 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountDataStore } from './account-data';
 
-const ROUNDS = rounds(8);
+const ROUNDS = rounds(4);
 
 describe('an account whose password is reset during its deletion', () => {
   // Longer than PostgreSQL needs to detect a deadlock.
