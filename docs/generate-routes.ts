@@ -18,6 +18,7 @@ import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates
 import { declarationOf } from '../libs/auth/src/request/gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../libs/auth/src/request/gates/route-plan';
 import { Limiters, limitationOf } from '../libs/auth/src/request/throttling/limiters';
+import { namesOfTheLog } from './routes-log';
 import { ABOUT_OPENAPI } from './routes-openapi';
 import { Unconnected } from './unconnected';
 
@@ -308,7 +309,9 @@ function pageOf(all: readonly Described[], document: Document): string {
     const own = all.filter(({ capability }) => capability.folder === folder);
     return own.length ? [sectionOf(folder, own, document, shared)] : [];
   });
-  return [HEAD, ABOUT_OPENAPI, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
+  const routes = all.map(({ route }) => route);
+  const names = namesOfTheLog(routes, pathOf, table);
+  return [HEAD, ABOUT_OPENAPI, ...sections, sharedSection(shared), names, bodiesSection(document)].join('\n');
 }
 
 function sectionOf(

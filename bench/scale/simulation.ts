@@ -1,6 +1,6 @@
 // Repeats the loops of the library page by page, without PostgreSQL and Redis: each step takes a time that was measured.
 import { SWEEP_REST } from '../../libs/auth/src/foundation/platform/sweep';
-import { PRUNED_BATCH } from '../../libs/auth/src/features/sessions/session-pruning';
+import { PRUNED_BATCH } from '../../libs/auth/src/features/sessions/session-removal';
 import { PAGE } from '../../libs/auth/src/features/sessions/session.sql';
 import { LONGEST_PAUSE_MS } from '../../libs/auth/src/foundation/platform/deadline';
 import { LEASE_SECONDS, LOOK_MS } from '../../libs/auth/src/identity/denylist/denylist-monitor';

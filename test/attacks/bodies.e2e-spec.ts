@@ -105,14 +105,14 @@ describeWithRedis('a body that cannot be read by Express', () => {
   const unseen = ({ needs, refuses, done }: Route): number[] => (needs === 'nothing' ? [refuses, done] : [401]);
 
   it.each(UNREADABLE.map((one, i) => [...one, i] as const))('(%s) is answered %i', async (name, status, body, i) => {
-    const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, [status]));
+    const attacks = partition(ROUTES, i, 6).map((route) => attack(route, name, body, [status]));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
   it.each(UNPARSED.map((one, i) => [...one, i] as const))('(%s) is answered 415', async (name, body, i) => {
     // A body of a GET request has no effect.
     const status = (route: Route): number[] => (route.method === 'GET' ? unseen(route) : [415]);
-    const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, status(route)));
+    const attacks = partition(ROUTES, i, 6).map((route) => attack(route, name, body, status(route)));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 

@@ -113,7 +113,7 @@ describeWithRedis('a hostile value in a request', () => {
     async (_, route, i) => {
       for (const [number, field] of fieldsOf(route).entries()) {
         if (isObject(route, field)) continue;
-        const attacks = partition(TEXTS, i + number, 4).map((text) =>
+        const attacks = partition(TEXTS, i + number, 8).map((text) =>
           attack(route, field, text, [refusalOf(route), route.refuses, route.done]),
         );
         expect(await host.withstand(attacks)).toEqual([]);

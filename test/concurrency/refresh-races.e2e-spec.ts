@@ -9,8 +9,8 @@ import { RACES_MS, rounds } from '../support/runtime/rounds';
 import { describeWithRedis, sharedRedisUrl } from '../support/stores/with-redis';
 
 const PARALLEL = 50;
-const REFRESHES = rounds(2);
-const ENDS = rounds(4);
+const REFRESHES = rounds(1);
+const ENDS = rounds(2);
 const CAP = 2;
 
 /** Cheap hashes and a long timeout: even on a slow machine, no request times out. */
@@ -247,7 +247,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     it(
       'keep the session limit, and end no session without an event',
       async () => {
-        for (let round = 0; round < rounds(2); round++) {
+        for (let round = 0; round < rounds(1); round++) {
           const email = `${randomUUID()}@example.com`;
           const userId = await t.person(email);
           const logins = await Promise.all(

@@ -5,7 +5,7 @@ import { linkIn, member, membersForFile } from '../support/hosts/members';
 import { PASSWORD } from '../support/hosts/user-entities';
 import { RACES_MS, rounds } from '../support/runtime/rounds';
 
-const ROUNDS = rounds(4);
+const ROUNDS = rounds(2);
 const AT_ONCE = 30;
 const LOGINS = 8;
 
@@ -55,7 +55,7 @@ describe('one reset link that many requests send at once', () => {
 });
 
 describe('a login during the replacement of its password', () => {
-  const TIMES = rounds(8);
+  const TIMES = rounds(4);
   const { t, mailbox } = membersForFile(RACED);
 
   it.each(['reset', 'changed'])(

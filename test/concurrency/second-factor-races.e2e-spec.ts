@@ -4,7 +4,7 @@ import { RACES_MS, rounds } from '../support/runtime/rounds';
 import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/flows/two-factor';
 import { describeWithRedis } from '../support/stores/with-redis';
 
-const ROUNDS = rounds(4);
+const ROUNDS = rounds(2);
 const AT_ONCE = 20;
 /** The default of `lockout.maxAttempts`. */
 const CAP = 100;
@@ -106,7 +106,7 @@ describeWithRedis('second factors that two nodes receive at once', () => {
     it(
       'do not count as guesses if one correct code is sent many times with one challenge',
       async () => {
-        for (let round = 0; round < rounds(3); round++) {
+        for (let round = 0; round < rounds(2); round++) {
           const answer = { challenge_token: await startChallenge(one()), code: nextCode() };
           expect(won(await atOnce(repeated(AT_ONCE, () => answer)))).toBe(1);
         }

@@ -105,7 +105,7 @@ describeWithOwnRedis('two nodes, under any interleaving of session starts, sessi
           for (const t of nodes) expect((await t.get('/private', token)).status).toBe(ended ? 401 : 200);
         }
       }),
-      { numRuns: rounds(30) },
+      { numRuns: rounds(15) },
     );
   });
 });

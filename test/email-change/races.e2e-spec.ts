@@ -5,7 +5,7 @@ import { RACES_MS, rounds } from '../support/runtime/rounds';
 import { CONFIRMATION_HEADER } from '../support/flows/step-up';
 import { PASSWORD } from '../support/hosts/user-entities';
 
-const ROUNDS = rounds(3);
+const ROUNDS = rounds(2);
 
 const app = EmailChangeApp.forFile({ storeTimeoutMs: 20_000 });
 const { t } = app;

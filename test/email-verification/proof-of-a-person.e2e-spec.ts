@@ -144,7 +144,7 @@ describe('a verification link that is opened without a session', () => {
     expect(mailbox.mails).toHaveLength(before);
   });
 
-  const ROUNDS = rounds(3);
+  const ROUNDS = rounds(2);
   it(`beside a reset leaves an account whose person is proved, in ${ROUNDS} rounds`, async () => {
     const link = await mailedLink();
     for (let round = 0; round < ROUNDS; round++) {

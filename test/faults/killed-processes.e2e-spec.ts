@@ -18,7 +18,7 @@ const OPTIONS = {
   storeTimeoutMs: 20_000,
 };
 /** The number of killed processes, and the number of requests of each kind that they are working on. */
-const ROUNDS = rounds(2);
+const ROUNDS = rounds(1);
 const OF_EACH = 6;
 
 describeWithRedis('a process that is killed during', () => {

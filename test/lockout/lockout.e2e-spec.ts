@@ -365,7 +365,7 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
       const property = fc.asyncProperty(guesses, async (sequence) => {
         expect(await answersOf(sequence, ['Admin', 'bob'])).toEqual(await answersOf(sequence, []));
       });
-      await fc.assert(property, { numRuns: rounds(6) });
+      await fc.assert(property, { numRuns: rounds(3) });
     });
   });
 });
@@ -446,6 +446,6 @@ describe('any sequence of logins and waits', () => {
       }
       expect([locked.length - before[0], released.length - before[1]]).toEqual([model.locked, model.released]);
     });
-    await fc.assert(property, { numRuns: rounds(12) });
+    await fc.assert(property, { numRuns: rounds(6) });
   });
 });

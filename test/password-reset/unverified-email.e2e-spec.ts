@@ -109,7 +109,7 @@ describe('a reset of the password of an account', () => {
       expect([await account.app.rows(), await account.factor()]).toEqual([[], SECOND_FACTOR_REMOVED]);
     });
 
-    const ROUNDS = rounds(3);
+    const ROUNDS = rounds(2);
     it(`removes everything that concurrent requests of another person add, in ${ROUNDS} rounds`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const email = `racer${round}@example.com`;

@@ -37,11 +37,11 @@ const PLANTED: Record<string, { rule?: string; text: string }> = {
   },
   'features/notices/guest.ts': {
     rule: 'added-features-use-the-kit',
-    text: "import type { AccountExport } from '../account/account-export';\nexport type Guest = AccountExport;\n",
+    text: "import type { AccountExport } from '../account/account-data';\nexport type Guest = AccountExport;\n",
   },
   'kit/up.ts': {
     rule: 'the-kit-looks-down',
-    text: "export { AccountExport } from '../features/account/account-export';\n",
+    text: "export { AccountExport } from '../features/account/account-data';\n",
   },
   'features/mail/with-kit.ts': {
     rule: 'features/mail-looks-down',

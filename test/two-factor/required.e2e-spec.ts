@@ -262,7 +262,7 @@ describe('an enrolment token', () => {
     'opens one session, also if it is completed many times at once',
     async () => {
       const started = t.recorded(SessionStarted);
-      for (let round = 0; round < rounds(3); round++) {
+      for (let round = 0; round < rounds(2); round++) {
         const enrolment_token = await enrolmentToken(t);
         const secret = await startEnrolment(t, enrolment_token);
         const bodies = [codeOf(t, secret), codeOf(t, secret, 1)].map((code) => ({ enrolment_token, code }));
@@ -278,7 +278,7 @@ describe('an enrolment token', () => {
         await t.auth.revokeAll('1');
         t.clock.advance(120);
       }
-      expect(started).toHaveLength(rounds(3));
+      expect(started).toHaveLength(rounds(2));
     },
     RACES_MS,
   );
@@ -286,7 +286,7 @@ describe('an enrolment token', () => {
   it(
     'of two logins enrols at most one factor, if both are completed with different kinds at once',
     async () => {
-      for (let round = 0; round < rounds(4); round++) {
+      for (let round = 0; round < rounds(2); round++) {
         const [one, other] = [await enrolmentToken(t), await enrolmentToken(t)];
         const secret = await startEnrolment(t, one);
         const passkey = await newPasskey(other);

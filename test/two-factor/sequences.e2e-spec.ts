@@ -129,6 +129,6 @@ describe('any sequence of enrolments, logins and waits', () => {
         expect(remaining).toBe(model.state === 'none' ? 0 : model.codes.length);
       }
     });
-    await fc.assert(property, { numRuns: rounds(12) });
+    await fc.assert(property, { numRuns: rounds(6) });
   });
 });

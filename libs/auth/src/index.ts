@@ -23,7 +23,7 @@ export { TrustedDeviceFlow } from './features/login-challenge/trusted-devices.co
 export { RequiredEnrolmentFlow } from './features/two-factor/required-two-factor';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { PasskeyFlow } from './features/passkeys/passkey-flow';
-export { RegistrationFlow } from './features/registration/registration-flow';
+export { RegistrationFlow } from './features/registration/registration.controller';
 export type { RegistrationAnswer, RegistrationReceived } from './features/login/account-opening';
 export { PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow } from './features/password-reset/password-reset.controller';
@@ -33,7 +33,7 @@ export { EmailVerificationFlow } from './features/email-verification/email-verif
 export { EmailChangeFlow } from './features/email-change/email-change.controller';
 export { UsernameChangeFlow } from './features/username-change/username-change.controller';
 export { AccountFlow } from './features/account/account.controller';
-export type { ExportedAccount } from './features/account/account-export';
+export type { ExportedAccount } from './features/account/account-data';
 export type { ListedKnownDevice } from './features/known-devices/known-device.store';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
@@ -88,7 +88,7 @@ export type { Operation } from './foundation/platform/catalogue';
 export type { Reason } from './foundation/platform/catalogue';
 
 // Entities and migrations
-export { authEntities, authMigrations } from './entities';
+export { authEntities, authMigrations } from './library-options';
 export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './features/two-factor/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';

@@ -3,6 +3,8 @@ import { CORE } from './foundation/config/core-options';
 import { optionsFromEnv } from './foundation/config/env';
 import { optionsOf } from './foundation/config/option-table';
 import { FEATURES } from './features';
+import type { Type } from '@nestjs/common';
+import { type StoredEntity, dataOf } from './foundation/realm/feature-data';
 
 /** All options of the library, with those of all features. */
 export const OPTIONS = optionsOf([CORE, ...FEATURES]);
@@ -27,3 +29,20 @@ export function authOptionsFromEnv(
 ): AuthModuleOptions {
   return optionsFromEnv(OPTIONS, env, guard);
 }
+
+/** The tables of the library. */
+export const TABLES: readonly StoredEntity[] = dataOf(FEATURES).flatMap(({ entities }) => entities);
+
+/**
+ * All entities of the library, for the `entities` of the host's data source.
+ *
+ * @publicApi
+ */
+export const authEntities: Type<object>[] = TABLES.map(({ entity }) => entity);
+
+/**
+ * Every migration of the library's tables, for the `migrations` of the host's data source.
+ *
+ * @publicApi
+ */
+export const authMigrations: StoredEntity['migration'][] = TABLES.map(({ migration }) => migration);

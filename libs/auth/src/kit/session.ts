@@ -36,7 +36,7 @@ export { Accounts, type NamedCredential, type TakenAccount } from '../features/s
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
-export { SessionErasure } from '../features/sessions/session-erasure';
+export { SessionErasure } from '../features/sessions/session-removal';
 export { SessionList } from '../features/sessions/session-list';
 export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';

@@ -20,8 +20,7 @@ import { AccessKeyFlow, AccessKeysController, EndKeysField, LISTED } from './acc
 import { ACCESS_KEY_REASONS } from './access-keys.errors';
 import { ACCESS_KEY_EVENTS, KeyCreated, KeyRevoked, KeyUsedFromNewNetwork } from './access-keys.events';
 import { ACCESS_KEYS_OPTIONS, ACCESS_KEY_SCANNING_OPTIONS } from './access-keys.options';
-import { KeyAuthenticator, KeySecrets } from './key-authenticator';
-import { KeyUses } from './key-uses';
+import { KeyAuthenticator, KeySecrets, KeyUses } from './key-authenticator';
 import { LeakedKeys, LeakedKeysController } from './leaked-keys';
 
 declare module '../../foundation/platform/catalogue' {

@@ -14,9 +14,8 @@ import {
 import { TooManyKeys } from './access-keys.errors';
 import { KeyCreated, KeyRevoked } from './access-keys.events';
 import { accessKeysText } from './access-keys.texts';
-import { mayGrant } from './key-abilities';
+import { mayGrant, networkOf } from './key-grant';
 import { KeySecrets } from './key-authenticator';
-import { networkOf } from './key-networks';
 
 /** What a key is for, and where it counts. */
 export interface KeySpec {

@@ -1,5 +1,5 @@
 import { Grant } from '../../identity/users/grant';
-import { effectiveAbilities, mayGrant } from './key-abilities';
+import { effectiveAbilities, mayGrant } from './key-grant';
 
 describe('the abilities of a request with an access key', () => {
   it.each<[string[], string[] | null, string[]]>([

@@ -1,4 +1,4 @@
-import { isInNetworks, networkOf, placeOf } from './key-networks';
+import { isInNetworks, networkOf, placeOf } from './key-grant';
 
 describe('a network of an access key', () => {
   it.each<[unknown, string | null]>([

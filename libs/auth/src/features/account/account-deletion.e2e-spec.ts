@@ -8,9 +8,9 @@ import { SoftAuthenticator } from '@svc/auth/testing';
 import { UnverifiedAccount } from '../../../../../test/support/hosts/unverified-account';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
-import { AccountDataStore } from './account-rows.store';
+import { AccountDataStore } from './account-data';
 
-const ROUNDS = rounds(8);
+const ROUNDS = rounds(4);
 
 describe('an account whose password is reset during its deletion', () => {
   // Longer than PostgreSQL needs to detect a deadlock.

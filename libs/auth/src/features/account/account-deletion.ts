@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { Realm, type data, deadline, errors, event, identity, locking, pg, session } from '../../kit';
-import { AccountDataStore } from './account-rows.store';
+import { AccountDataStore } from './account-data';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
 const RETRY_AFTER_SECONDS = 5;

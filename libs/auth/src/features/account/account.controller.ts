@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { http, type identity, type manifest, schema } from '../../kit';
-import { AccountExport, type ExportedAccount } from './account-export';
+import { AccountExport, type ExportedAccount } from './account-data';
 import { AccountDeletion, DeletionBusy } from './account-deletion';
 
 declare module '../../foundation/realm/feature' {

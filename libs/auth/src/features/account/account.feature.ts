@@ -1,6 +1,5 @@
 import { defineFeature, identity, mailing, option, type settings } from '../../kit';
-import { AccountExport } from './account-export';
-import { AccountDataStore } from './account-rows.store';
+import { AccountExport, AccountDataStore } from './account-data';
 import { AccountController, AccountFlow } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 import { ACCOUNT_EVENTS } from './account.events';

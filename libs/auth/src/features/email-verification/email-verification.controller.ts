@@ -1,9 +1,8 @@
 import { Catch, Controller, Headers, Injectable, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, http, type identity, input, mailing, schema, session } from '../../kit';
-import { EmailVerification, InvalidLink, OutdatedLink } from './email-verification';
+import { EmailVerification, InvalidLink, OutdatedLink, VerificationMails } from './email-verification';
 import { readLink, VerificationLinks } from './verification-links';
-import { VerificationMails } from './verification-mails';
 
 /**
  * Whether a client prefers JSON to an HTML page. The type with the highest quality value decides, the first one if

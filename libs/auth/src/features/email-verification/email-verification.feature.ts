@@ -1,8 +1,7 @@
 import { defineFeature, identity, limiter, mailing, type settings } from '../../kit';
-import { EmailVerification } from './email-verification';
+import { EmailVerification, VerificationMails } from './email-verification';
 import { VERIFICATION_LINK_COMMAND } from './verification-link.command';
 import { VerificationLinks } from './verification-links';
-import { VerificationMails } from './verification-mails';
 import {
   EmailVerificationFlow,
   VerificationMailController,

@@ -1,5 +1,5 @@
 import { identity, mailing, type manifest } from '../../kit';
-import { VerificationMails } from './verification-mails';
+import { VerificationMails } from './email-verification';
 
 /**
  * Mails an account another link to verify its address, for users who cannot sign in because their link expired. The link

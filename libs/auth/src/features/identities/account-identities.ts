@@ -3,8 +3,14 @@ import { Realm, deadline, event, identity, pg, session } from '../../kit';
 import { type BegunAttempt, type CallbackRequest, IdentityAttempts } from './attempts';
 import { IdentityNotFound, IdentityTaken, LastIdentity } from './identities.errors';
 import { IdentityLinked, IdentityUnlinked } from './identities.events';
-import { IdentityOwners } from './identity-owners';
-import { IdentityStore, type ListedIdentity, type StoredIdentity, identityWay, shownIdentity } from './identity.store';
+import {
+  IdentityOwners,
+  IdentityStore,
+  type ListedIdentity,
+  type StoredIdentity,
+  identityWay,
+  shownIdentity,
+} from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 
 /** Links accounts at providers with the account of a user, and removes them. */

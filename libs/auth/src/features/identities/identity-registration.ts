@@ -3,8 +3,7 @@ import { Realm, deadline, errors, event, identity, input, schema, session } from
 import { type Answered, IdentityAttempts, IdentityCookie } from './attempts';
 import { BadContinuation, IdentityNotLinked } from './identities.errors';
 import { IdentityLinked } from './identities.events';
-import { IdentityOwners } from './identity-owners';
-import { IdentityStore, originOf } from './identity.store';
+import { IdentityOwners, IdentityStore, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesAddress } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Realm, type RealmScope, input, pg, session } from '../../kit';
 import { type Answered, type CallbackRequest, IdentityAttempts } from './attempts';
-import { IdentityOwners } from './identity-owners';
+import { IdentityOwners, IdentityStore, type StoredIdentity, originOf } from './identity.store';
 import { IdentityRegistration, type RegistrationRequired } from './identity-registration';
-import { IdentityStore, type StoredIdentity, originOf } from './identity.store';
 import { ProviderClients } from './protocol/provider-clients';
 import { provesTwoFactors } from './protocol/provider-identity.policy';
 import { ProviderRefused } from './protocol/provider.errors';

@@ -2,10 +2,9 @@ import { endChallenges } from '../../identity/tokens/purpose-tokens';
 import { defineFeature } from '../../foundation/realm/feature';
 import { perClient } from '../../request/throttling/limiters';
 import { ChallengeCompletion } from './challenge';
-import { factorErrors } from './factor-errors';
+import { factorErrors, CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer } from './required-factors';
 import { ENROLMENT, EnrolmentTokens, LOGIN_CHALLENGE, LoginChallenges } from './login-challenges';
 import { LoginEnrolments } from './login-enrolments';
-import { CHALLENGE_HOOKS, RequiredFactors, SecondFactorChallengeIssuer } from './required-factors';
 import { ChallengeFlow, TwoFactorChallengeController, challengeAnswers } from './challenge.controller';
 import { CHALLENGE_OPTIONS } from './challenge.options';
 

@@ -1,7 +1,7 @@
 import { Encryption } from '../../foundation/platform/crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Realm } from '../../foundation/realm/realm';
-import { EncryptedKeys } from './encrypted-keys';
+import { EncryptedKeys } from './passkey.store';
 
 const KEY = 'a-key-of-encryption-at-rest-0123456789';
 const NEXT = 'the-next-key-of-encryption-at-rest-0123';

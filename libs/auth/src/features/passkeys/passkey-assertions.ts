@@ -7,8 +7,7 @@ import { assertionFrom, userHandleOf } from './webauthn/responses';
 import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { type PasskeyRefusal, PasskeyRefused } from './passkeys.errors';
-import { type FoundPasskey, PasskeyStore } from './passkey.store';
-import { type PublicKeyOwner, EncryptedKeys } from './encrypted-keys';
+import { type FoundPasskey, PasskeyStore, type PublicKeyOwner, EncryptedKeys } from './passkey.store';
 import type { Usage } from './sign-count.policy';
 
 /** Runs login ceremonies and verifies passkeys, for sign-in, step-up and the second factor. */

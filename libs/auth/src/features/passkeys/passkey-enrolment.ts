@@ -3,9 +3,8 @@ import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/ser
 import { Realm, deadline, errors, event, http, identity, input, type pg, session } from '../../kit';
 import { PasskeyAsSecondFactor } from './passkey-assertions';
 import { Ceremonies, type CreationKind } from './ceremonies';
-import { EncryptedKeys } from './encrypted-keys';
+import { EncryptedKeys, type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
 import type { PasskeyList } from './passkey.entity';
-import { type NewPasskey, NO_USER, PasskeyStore } from './passkey.store';
 import { LastPasskey, PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
@@ -229,3 +228,30 @@ const nameOf = (users: identity.TimedUserProvider, { user, userId }: PasskeyHold
 /** The random user handle of a user that was registered with a passkey, while one with it exists; else null. */
 const storedHandle = (passkeys: readonly { readonly userHandle: string | null }[]): string | null =>
   passkeys.find(({ userHandle }) => userHandle !== null)?.userHandle ?? null;
+
+/**
+ * Adds the first passkey of a user, which the browser creates without a question (WebAuthn Level 3 §5.1.3, conditional
+ * mediation). A recent login with the password takes the place of the confirmation. Every later use of the passkey verifies
+ * the user as `passkeys.userVerification` requires.
+ */
+@Injectable()
+export class ConditionalCreate {
+  constructor(
+    private readonly enrolment: PasskeyEnrolment,
+    private readonly confirmations: session.Confirmations,
+    private readonly store: PasskeyStore,
+  ) {}
+
+  /** @throws ConfirmationRequired without a recent login with the password; PasskeyRefused for a user with a passkey */
+  async options(caller: identity.Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    await this.confirmations.requirePasswordLogin(caller);
+    if (await this.store.existsFor(caller.userId)) throw new PasskeyRefused('not_registered');
+    return this.enrolment.begin(caller, 'conditional');
+  }
+
+  /** @throws ConfirmationRequired, PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
+  async register(caller: identity.Caller, credential: unknown, name: string | null): Promise<void> {
+    await this.confirmations.requirePasswordLogin(caller);
+    await this.enrolment.complete(caller, credential, name, 'conditional');
+  }
+}

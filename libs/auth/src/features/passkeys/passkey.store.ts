@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Realm, deadline, identity, pg } from '../../kit';
+import { Clock, Realm, deadline, identity, pg, crypto, session } from '../../kit';
 import { type ExportedPasskey, type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
 import { type Usage, type UseVerdict, changeOf, judgeUse } from './sign-count.policy';
 
@@ -241,5 +241,96 @@ export class PasskeyStore {
       [this.realm.guard, credentialIds],
     );
     return deleted.length;
+  }
+}
+
+/** The passkey and the user that a public key belongs to. */
+export interface PublicKeyOwner {
+  readonly credentialId: string;
+  readonly userId: string;
+  /** By default the guard of the realm. */
+  readonly guard?: string;
+}
+
+/**
+ * Encrypts public keys for storage, bound to their passkey, user and guard. An attacker with write access to the table
+ * cannot sign in with another key.
+ */
+@Injectable()
+export class EncryptedKeys {
+  constructor(
+    private readonly encryption: crypto.Encryption,
+    private readonly realm: Realm,
+  ) {}
+
+  encrypt(owner: PublicKeyOwner, publicKey: Uint8Array): string {
+    return this.encryption.encrypt(publicKey, this.contextOf(owner));
+  }
+
+  /** @throws Error for a key that is damaged, was moved to another row, or whose encryption key is not configured any more */
+  decrypt(owner: PublicKeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
+    const publicKey = this.decryptIfOurs(owner, sealed);
+    if (publicKey) return publicKey;
+    throw new Error(
+      `The public key of the passkey ${owner.credentialId} cannot be decrypted. Was encryption.key (SVC_ENCRYPTION_KEY) changed without keeping the former one in encryption.previousKeys?`,
+    );
+  }
+
+  /** As {@link decrypt}, but null where that throws: another application can have stored the passkey of another guard. */
+  decryptIfOurs(owner: PublicKeyOwner, sealed: string): Uint8Array<ArrayBuffer> | null {
+    const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
+    return publicKey && new Uint8Array(publicKey);
+  }
+
+  private contextOf({ credentialId, userId, guard = this.realm.guard }: PublicKeyOwner): string {
+    return JSON.stringify(['passkey', guard, userId, credentialId]);
+  }
+}
+
+/** Number of passkeys that one step of the sweep reads. */
+const PAGE = 250;
+
+/**
+ * Deletes the realm's passkeys whose user does not exist any more. With `registration.concealExisting`, a row that only occupies
+ * an id is deleted after the same time as the passkey of a new account whose address was never proved, which cannot sign in.
+ * Otherwise its absence would show that the address was taken.
+ */
+@Injectable()
+export class PasskeyPruning {
+  constructor(
+    private readonly store: PasskeyStore,
+    private readonly users: identity.UserProvider,
+    private readonly unverified: session.UnverifiedBlock,
+  ) {}
+
+  /**
+   * Deletes them, and resolves to the number of deleted rows; 0 when a table is missing. No passkey of a deleted user is deleted
+   * when `UserProvider.existingIds` cannot report which users exist.
+   *
+   * @throws StoreUnavailable if `UserProvider.existingIds` does not settle in time
+   */
+  prune(): Promise<number> {
+    return pg.sweep('', (after) => this.page(after), pg.isMissing);
+  }
+
+  private async page(after: string): Promise<pg.SweptPage<string>> {
+    const page = await this.store.page(after, PAGE);
+    const passkeys = page.filter(({ userId }) => userId !== NO_USER);
+    const ids = [...new Set(passkeys.map(({ userId }) => userId))];
+    // A provider that never settles must not hold the lock of the pruning.
+    const existing = ids.length
+      ? await deadline.callHost('UserProvider.existingIds', () => this.users.existingIds(ids))
+      : null;
+    const outdated: string[] = [];
+    for (const { id, userId, isUnused } of page) {
+      const isOrphan = userId !== NO_USER && existing !== null && !existing.has(userId);
+      if (isOrphan || (isUnused && (userId === NO_USER || (await this.isConcealed(userId))))) outdated.push(id);
+    }
+    return { removed: await this.store.removeAll(outdated), next: page.at(-1)?.id ?? null };
+  }
+
+  private async isConcealed(userId: string): Promise<boolean> {
+    const user = await deadline.callHost('UserProvider.findById', () => this.users.findById(userId));
+    return user !== null && this.unverified.isConcealed(user);
   }
 }

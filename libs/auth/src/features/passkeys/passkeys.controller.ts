@@ -10,9 +10,8 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Realm, errors, http, type identity, input, schema, session, settings } from '../../kit';
-import { ConditionalCreate } from './conditional-create';
+import { ConditionalCreate, PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyAssertions } from './passkey-assertions';
-import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { CREATION_OPTIONS, REQUEST_OPTIONS, ceremonyWith } from './webauthn/options';
 import type { ListedPasskey, PasskeyList } from './passkey.entity';

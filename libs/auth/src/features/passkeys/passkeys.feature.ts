@@ -2,7 +2,7 @@ import { PasskeyFlow } from './passkey-flow';
 import { data, defineFeature, event, identity, limiter, mailing, schema, session } from '../../kit';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './ceremonies';
-import { ConditionalCreate } from './conditional-create';
+import { ConditionalCreate, PasskeyManagement, PasskeyEnrolment, passkeyWay } from './passkey-enrolment';
 import {
   ConditionalCreateController,
   ConfirmPasskeyController,
@@ -13,21 +13,17 @@ import {
   RelatedOrigins,
 } from './passkeys.controller';
 import { CreateSvcPasskeys1764000000000, Passkey } from './passkey.entity';
-import { PasskeyPruning } from './passkey-pruning';
-import { PasskeyManagement, PasskeyEnrolment, passkeyWay } from './passkey-enrolment';
+import { PasskeyPruning, PasskeyStore, EncryptedKeys } from './passkey.store';
 import { AssertionFields, PasskeyAsSecondFactor, PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyRegistration, PasskeyRegistrationController } from './passkey-registration';
-import { PasskeyStore } from './passkey.store';
 import { PasskeyConfirmationRequired } from './passkeys.errors';
 import { relyingPartyErrors, verificationErrors } from './relying-party';
 import { RequiredPasskeyController } from './required-passkey';
 import { RegistrationVerifier } from './webauthn/verify-registration';
-import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 import { PasskeyAdded, PasskeyRemoved, PASSKEY_EVENTS } from './passkeys.events';
-import { PASSKEYS_OPTIONS } from './passkeys.options';
-import { CONDITIONAL_CREATE_OPTIONS, PASSKEY_REGISTRATION_OPTIONS } from './passkeys.options';
+import { PASSKEYS_OPTIONS, CONDITIONAL_CREATE_OPTIONS, PASSKEY_REGISTRATION_OPTIONS } from './passkeys.options';
 
 const reasons = {
   last_passkey: 'the passkey is the only way in which its user can sign in',

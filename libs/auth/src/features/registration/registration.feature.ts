@@ -1,8 +1,7 @@
-import { RegistrationFlow } from './registration-flow';
+import { RegistrationFlow, RegisterController } from './registration.controller';
 import { defineFeature, identity, limiter, session, type settings } from '../../kit';
 import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
-import { RegisterController } from './registration.controller';
 import { RegistrationClass } from './registration-class';
 import { RegistrationForm } from './registration-form';
 import { REGISTRATION_OPTIONS } from './registration.options';

@@ -13,9 +13,8 @@ import { AccountStandings, TokenClaims } from '../../identity/tokens/access-toke
 import { SessionPrecondition, SignIn, SignInRecords, UnverifiedBlock } from './sign-in';
 import { CreateSvcSessions1763700000000, Session } from './session.entity';
 import { SessionExport, SessionList } from './session-list';
-import { SessionErasure } from './session-erasure';
+import { SessionErasure, SessionPruning } from './session-removal';
 import { sessionLifeErrors } from './rotation.policy';
-import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 import { SESSIONS_OPTIONS } from './sessions.options';
 import { feature } from '../../foundation/config/option-table';

@@ -4,9 +4,12 @@ import { FEATURES } from '../../features';
 import { METRICS } from './metrics';
 import { declaredRoutes, statedReasons } from '../../request/gates/declared-routes.testkit';
 
-const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
+const read = (page: string): string =>
+  readFileSync(join(__dirname, '../../../../../docs', page), 'utf8').replaceAll(/ +/g, ' ');
 
-describe('docs/operations.md', () => {
+describe('docs/routes.md', () => {
+  const page = read('routes.md');
+
   it('lists every reason with its meaning', () => {
     for (const [reason, meaning] of statedReasons()) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
   });
@@ -23,6 +26,10 @@ describe('docs/operations.md', () => {
     for (const { operation, quiet } of declaredRoutes())
       expect(page).toMatch(new RegExp(`\\| \`${operation}\` \\| .* \\| ${quiet ? 'no' : 'yes'} \\|`));
   });
+});
+
+describe('docs/operations.md', () => {
+  const page = read('operations.md');
 
   it('lists every metric with its kind, unit and description', () => {
     for (const [name, { kind, unit, description }] of Object.entries(METRICS)) {

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { TABLES } from '../../entities';
+import { TABLES } from '../../library-options';
 import { metadataOf } from './entity';
 
 const columnOf = ({ propertyName, databaseName, isPrimary }: ReturnType<typeof metadataOf>['columns'][number]) => ({

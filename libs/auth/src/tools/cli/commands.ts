@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type CommandDeclaration, type Given, print } from '../console/command';
-import { CommandRefused, endProcess, ignoreClosedPipes, printFailure } from '../console/command-error';
+import { CommandRefused, endProcess, ignoreClosedPipes, printFailure } from '../console/command';
 import { DATA_COMMANDS } from '../console/data-commands';
 import { SECRET } from '../console/env-file';
 import { KEYGEN } from '../console/keygen';

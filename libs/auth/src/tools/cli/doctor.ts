@@ -19,9 +19,9 @@ import { redisClientOf } from '../../foundation/security-store/first-connection'
 import { type RedisSource, StoreFactory } from '../../foundation/security-store/redis-client';
 import { Keyring } from '../../identity/tokens/keyring';
 import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
-import { authEntities } from '../../entities';
+import { authEntities } from '../../library-options';
 import { closed } from '../console/application';
-import { CommandRefused } from '../console/command-error';
+import { CommandRefused } from '../console/command';
 import { distanceChecks } from './distance-checks';
 import {
   type Finding,

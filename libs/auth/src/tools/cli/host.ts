@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { CommandRefused } from '../console/command-error';
+import { CommandRefused } from '../console/command';
 import type { HostWatch } from './host-watch';
 
 type RootModule = Type | DynamicModule;

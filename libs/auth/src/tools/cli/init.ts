@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { print } from '../console/command';
-import { CommandRefused } from '../console/command-error';
+import { CommandRefused } from '../console/command';
 import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
 import { pageUrl } from '../../foundation/platform/errors';
 

@@ -9,7 +9,7 @@ import { type RedisSource, StoreFactory, onMaster } from '../../foundation/secur
 import { missingStore } from '../../foundation/security-store/select-store';
 import { evictionProblem, policyIn } from '../../foundation/security-store/store-proof';
 import { type MissingColumn, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
-import { TABLES } from '../../entities';
+import { TABLES } from '../../library-options';
 import { ANSWER_MS, type Finding, type Subject, type UnnamedFinding, error, found, ok, warning } from './config-checks';
 import { isProduction } from '../../foundation/config/option-values.policy';
 import { emailChecks, hashChecks, idChecks, identifierChecks, userRights } from './user-checks';

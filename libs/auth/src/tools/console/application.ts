@@ -2,7 +2,7 @@ import { type INestApplicationContext, Inject, Injectable, Optional } from '@nes
 import { ModuleRef } from '@nestjs/core';
 import { Realms } from '../../foundation/realm/realm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandRefused } from './command-error';
+import { CommandRefused } from './command';
 
 /** A started application: what `NestFactory.createApplicationContext` resolves to. */
 export type OpenApplication = Pick<INestApplicationContext, 'get' | 'close'>;

@@ -1,11 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { Command, CommandFactory, CommandRunner, Option } from 'nest-commander';
-import type { CommandDeclaration, Given } from './command';
+import { type CommandDeclaration, type Given, endProcess, ignoreClosedPipes, printFailure, reported } from './command';
 import { Application, OPENS_APPLICATION, type OpensApplication } from './application';
 import { DATA_COMMANDS } from './data-commands';
 import { SECRET } from './env-file';
 import { KEYGEN } from './keygen';
-import { endProcess, ignoreClosedPipes, printFailure, reported } from './command-error';
 
 /** Makes the class with which nest-commander runs a command. */
 function nestCommand(name: string, declaration: CommandDeclaration<[Application]>): Type<CommandRunner> {

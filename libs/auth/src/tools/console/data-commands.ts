@@ -8,8 +8,7 @@ import { LOCK_PURPOSES, type Released } from '../../request/lockout/lockout.stor
 import { migrateAuth, tablesAsSql } from '../migrations/migrate';
 import { Pruning, PruningFailed } from '../retention/pruning';
 import type { Application } from './application';
-import { type CommandDeclaration, print } from './command';
-import { CommandRefused, confirm } from './command-error';
+import { type CommandDeclaration, CommandRefused, confirm, print } from './command';
 
 type DataCommand = CommandDeclaration<[Application]>;
 

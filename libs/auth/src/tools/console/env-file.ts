@@ -1,8 +1,7 @@
 import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { envName } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
-import { type CommandDeclaration, print } from './command';
-import { CommandRefused, confirm } from './command-error';
+import { type CommandDeclaration, print, CommandRefused, confirm } from './command';
 
 // The value ends before a comment. A quoted one is matched whole: it may span lines, and a line of it may
 // look like an assignment.

@@ -4,8 +4,7 @@ import { optionsFromEnv } from '../../foundation/config/env';
 import { optionsOf } from '../../foundation/config/option-table';
 import { KEY_OPTIONS } from '../../identity/tokens/key.options';
 import { newSecret } from '../../foundation/platform/crypto';
-import { type CommandDeclaration, print } from './command';
-import { CommandRefused } from './command-error';
+import { type CommandDeclaration, print, CommandRefused } from './command';
 
 /** Generates a key pair for ES256 or RS256 and prints it. It writes no file. */
 export const KEYGEN: CommandDeclaration = {

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
 import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
-import { authMigrations } from '../../entities';
+import { authMigrations } from '../../library-options';
 
 /** The table with the names of the migrations that have run, in the form of TypeORM. */
 const TABLE = 'svc_migrations';

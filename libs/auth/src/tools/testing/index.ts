@@ -12,9 +12,9 @@
 import './refuse-outside-tests';
 
 export { type ActOptions, type Actor, actAs } from './act-as';
-export { clientAddresses } from './client-addresses';
+export { clientAddresses } from './client-limits';
 export { MovableClock } from './movable-clock';
-export { outOfTheWay } from './out-of-the-way';
+export { outOfTheWay } from './client-limits';
 export { Outage } from './outage';
 export { EventRecorder, MailRecorder, linkIn } from './recorders';
 export {

@@ -1,5 +1,31 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Realm, data, deadline, manifest, pg } from '../../kit';
+import { Clock, Realm, Realms, data, identity, manifest, deadline, pg } from '../../kit';
+
+/** The data of an account in the library, for its owner. Times are ISO 8601 in UTC. */
+export interface ExportedAccount extends data.ExportedData {
+  generated_at: string;
+  account: { id: string | number; identifier: string | null };
+}
+
+/** Exports the data of an account (`GET /account/export`). It reads no token, hash, secret or key. */
+@Injectable()
+export class AccountExport {
+  constructor(
+    private readonly users: identity.TimedUserProvider,
+    private readonly realms: Realms,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+    @Inject(manifest.MANIFESTS) private readonly features: readonly manifest.Feature[],
+  ) {}
+
+  async export({ user, userId }: identity.Caller): Promise<ExportedAccount> {
+    return {
+      generated_at: new Date(this.clock.now()).toISOString(),
+      account: { id: this.users.publicIdOf(user), identifier: this.users.identifierOf(user) },
+      ...(await data.exportOf(this.features, this.realms.get(this.realm.guard), userId)),
+    };
+  }
+}
 
 /**
  * Deletes the data of one account, also that of features that are off. All queries are restricted to the guards of its source,
