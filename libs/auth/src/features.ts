@@ -6,6 +6,7 @@ import { passwordReset } from './features/password-reset/password-reset.feature'
 import { password } from './identity/password/password.feature';
 import { acceptsKeys, accessKeyScanning, accessKeys } from './features/access-keys/access-keys.feature';
 import { account } from './features/account/account.feature';
+import { audit } from './features/operators/trail/audit.feature';
 import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
@@ -83,6 +84,7 @@ export const FEATURES: readonly Feature[] = withFlags([
   acceptsKeys,
   accessKeys,
   accessKeyScanning,
+  audit,
   account,
   notices,
   tickets,

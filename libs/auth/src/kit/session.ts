@@ -36,8 +36,15 @@ export { Accounts, type TakenAccount } from '../features/sessions/accounts';
 export type { StoredSession } from '../features/sessions/new-sessions';
 export { PinnedSessions } from '../features/sessions/pinned-ability.gate';
 export { RequestSessions } from '../features/sessions/request-sessions';
+export type { Beside, SessionEnding } from '../features/sessions/session-changes';
 export { SessionErasure } from '../features/sessions/session-erasure';
-export { type EndedRow, Session, type SessionOrigin, type SignInOrigin } from '../features/sessions/session.entity';
+export {
+  type EndedRow,
+  type NewSession,
+  Session,
+  type SessionOrigin,
+  type SignInOrigin,
+} from '../features/sessions/session.entity';
 export { SessionStore } from '../features/sessions/session.store';
 export { SessionEnded, type SignInDevice } from '../features/sessions/sessions.events';
 export { Sessions } from '../features/sessions/sessions';

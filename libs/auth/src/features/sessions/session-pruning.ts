@@ -4,9 +4,11 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
+import { Realms } from '../../foundation/realm/realm';
 import { longestLife } from '../../identity/denylist/denylist';
+import { SessionChanges } from './session-changes';
 import { type EndedRow, Session } from './session.entity';
-import { SessionEnded } from './sessions.events';
+import { type SessionEndReason, SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import { epoch } from './session.sql';
 
@@ -26,6 +28,7 @@ export class SessionPruning {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly events: AuthEvents,
+    private readonly realms: Realms,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -34,11 +37,22 @@ export class SessionPruning {
     const life = Math.max(...this.config.guards.map(longestLife));
     const idleTimeouts = new Map(this.config.guards.map(({ guard, sessions }) => [guard, sessions.idleTimeout]));
     return sweep('-infinity', async (from) => {
-      const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
-      for (const { guard, userId, id, ip, userAgent, amr, revoked, ...limits } of rows) {
-        const idleTimeout = idleTimeoutOf(idleTimeouts.get(guard) ?? 0, limits.idleTimeout);
-        const { reason } = endOfSession({ ...limits, idleTimeout });
-        if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, reason));
+      const reasonOf = ({ guard, ...limits }: Deleted): SessionEndReason =>
+        endOfSession({ ...limits, idleTimeout: idleTimeoutOf(idleTimeouts.get(guard) ?? 0, limits.idleTimeout) })
+          .reason;
+      const rows = await this.database.transaction(async (sql) => {
+        const deleted = await sql<Deleted>(this.statement(), [this.clock.offset, from, life]);
+        const live = deleted.filter(({ revoked }) => !revoked);
+        for (const scope of this.realms.all)
+          for (const reason of ['expired', 'idle'] as const) {
+            const ended = live.filter((row) => row.guard === scope.realm.guard && reasonOf(row) === reason);
+            await scope.get(SessionChanges).ended(sql, ended, reason);
+          }
+        return deleted;
+      });
+      for (const row of rows) {
+        const { guard, userId, id, ip, userAgent, amr } = row;
+        if (!row.revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, reasonOf(row)));
       }
       // The next page starts here, because the index still contains the deleted rows before it.
       const last = rows.reduce((latest, { deadline }) => (deadline > latest ? deadline : latest), from);
