@@ -239,6 +239,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      audit: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -253,6 +254,7 @@ describe('a sweep of lockout counters', () => {
       emailDeliveries: 0,
       identities: 0,
       accessKeys: 0,
+      audit: 0,
     });
     await t.stop();
   });
@@ -371,6 +373,10 @@ describe('a sweep of which one part fails', () => {
     await t.database.query(
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
     );
+    await t.database.query(
+      `INSERT INTO svc_audit (id, at, guard, user_id, operation, outcome, actor_kind)
+       VALUES ('00000000-0000-0000-0000-000000000001', now(), 'api', '1', 'x', 'succeeded', 'system')`,
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -386,6 +392,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: await countOf(t, 'svc_email_deliveries'),
     identities: await countOf(t, 'svc_identities'),
     accessKeys: await countOf(t, 'svc_access_keys'),
+    audit: await countOf(t, 'svc_audit'),
   });
   const NONE = {
     sessions: 0,
@@ -398,6 +405,7 @@ describe('a sweep of which one part fails', () => {
     emailDeliveries: 0,
     identities: 0,
     accessKeys: 0,
+    audit: 0,
   };
 
   it.each([
@@ -411,6 +419,7 @@ describe('a sweep of which one part fails', () => {
     ['emailDeliveries', 'svc_email_deliveries'],
     ['identities', 'svc_identities'],
     ['accessKeys', 'svc_access_keys'],
+    ['audit', 'svc_audit'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

@@ -52,6 +52,12 @@ export class AuditLine {
   @Exclude()
   @data.Column({ type: 'text', nullable: true, select: false })
   personal!: string | null;
+
+  /** The fields for JSON, without the encrypted ones. */
+  toJSON(): object {
+    const { personal: _, ...shown } = this;
+    return shown;
+  }
 }
 
 /**
@@ -70,6 +76,12 @@ export class AuditKey {
   @Exclude()
   @data.Column({ name: 'key_encrypted', type: 'text', select: false })
   keyEncrypted!: string;
+
+  /** The fields for JSON, without the key. */
+  toJSON(): object {
+    const { keyEncrypted: _, ...shown } = this;
+    return shown;
+  }
 }
 
 /** Creates `svc_audit`. */
