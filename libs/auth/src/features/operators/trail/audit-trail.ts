@@ -68,17 +68,11 @@ export class AuditTrail implements OnModuleInit {
 
   /** The line of a session that starts, for the statement that stores the session. */
   async ofStart({ userId, familyId, ip, userAgent }: session.NewSession): Promise<session.Beside> {
-    const [actor, inRequest] = surroundings();
-    const entry: AuditEntry = {
-      userId,
-      operation: 'auth.session.started',
-      actor: actor ?? { kind: inRequest ? 'user' : 'host' },
-      sessionId: familyId,
-      ip,
-      userAgent,
-    };
-    const hasClient = ip !== null || userAgent !== null;
-    const key = hasClient ? await this.keys.findOrCreate(this.database.query, userId) : null;
+    const [acting, inRequest] = surroundings();
+    const actor: Actor = acting ?? { kind: inRequest ? 'user' : 'host' };
+    const key = (ip ?? userAgent) === null ? null : await this.keys.findOrCreate(this.database.query, userId);
+    const operation = 'auth.session.started';
+    const entry: AuditEntry = { userId, operation, actor, sessionId: familyId, ip, userAgent };
     return { insert: this.store.insertSql, value: JSON.stringify([this.store.line(entry, key)]) };
   }
 

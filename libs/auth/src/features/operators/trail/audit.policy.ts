@@ -28,16 +28,8 @@ export function enderOf(reason: session.SessionEnding, acting: Actor | undefined
 
 const OUTCOME = /^auth\.\w+\.(succeeded|challenged|failed)$/;
 
-/** These say nothing about who tries to use the account. */
-const UNTOLD: readonly (string | undefined)[] = [
-  'expired_token',
-  'hasher_busy',
-  'other',
-  'store_unavailable',
-  'too_many_requests',
-  'unexpected',
-  'validation_failed',
-];
+/** Refusals that say nothing about who tries to use the account. */
+const UNTOLD = /^(expired_token|hasher_busy|other|store_unavailable|too_many_requests|unexpected|validation_failed)$/;
 
 /** The outcome of a line of the security log; an event is a success. */
 export const outcomeOf = (name: string): event.Outcome => (OUTCOME.exec(name)?.[1] ?? 'succeeded') as event.Outcome;
@@ -56,7 +48,7 @@ export function causerOf(name: string, acting: Actor | undefined, inRequest: boo
  */
 export function isTaken({ event: name, user_id, reason }: event.SecurityLine, startsSession: boolean): boolean {
   if (!user_id || startsSession || /^auth\.(session\.(started|ended)$|guard\.|operator\.)/.test(name)) return false;
-  return !(name.endsWith('.failed') && UNTOLD.includes(reason));
+  return !(name.endsWith('.failed') && UNTOLD.test(reason ?? ''));
 }
 
 /** The number of lines of a page, by default and at most. */
@@ -75,11 +67,9 @@ export interface HistoryQuery {
 /** The name of the first field of a query that is invalid; null for none. Pure. */
 export function invalidField({
   before,
-  limit,
+  limit = PAGE,
 }: Readonly<Record<keyof HistoryQuery, unknown>>): keyof HistoryQuery | null {
   if (before !== undefined && before !== null && !(typeof before === 'string' && ID.test(before))) return 'before';
-  if (limit === undefined) return null;
-  const isNumber =
-    typeof limit === 'number' ? Number.isInteger(limit) : typeof limit === 'string' && /^\d+$/.test(limit);
-  return isNumber && Number(limit) >= 1 && Number(limit) <= MOST ? null : 'limit';
+  const isCount = typeof limit === 'number' || typeof limit === 'string';
+  return isCount && /^\d+$/.test(String(limit)) && Number(limit) >= 1 && Number(limit) <= MOST ? null : 'limit';
 }

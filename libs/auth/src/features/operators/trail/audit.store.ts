@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Clock, Realm, deadline, type event, pg, settings } from '../../../kit';
 import { type AccountKey, AuditKeys, type PersonalFields } from './audit-keys';
 import { AuditLine } from './audit.entity';
-import { type Actor, type HistoryQuery, MOST, PAGE } from './audit.policy';
+import { type Actor, type HistoryQuery, PAGE } from './audit.policy';
 
 /** What happened to an account. */
 export interface AuditEntry extends PersonalFields {
@@ -69,8 +69,8 @@ export interface NewLine {
 
 type Row = Omit<AuditedLine, 'at' | 'ip' | 'user_agent' | 'text'> & { time: Date; personal: string | null };
 
-/** Number of lines that one step of the sweep deletes. */
-const SWEPT = 250;
+/** Number of lines that one step of the sweep deletes, and that an export has. */
+const [SWEPT, LARGEST] = [250, 1_000_000];
 
 const [FIRST, LAST] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
 
@@ -145,16 +145,13 @@ export class AuditStore {
 
   /** A page of the history of an account: one scan of a range of the index. */
   async page(userId: string, { before, limit = PAGE }: HistoryQuery): Promise<HistoryPage<AuditedLine>> {
-    const values = [this.realm.source.key, userId, before ?? LAST, limit + 1];
     const rows = await this.database.query<Row>(
       `SELECT id, at AS time, operation, outcome, reason, actor_kind AS actor, actor_guard, actor_id, session_id AS session, personal
          FROM ${this.table()} WHERE guard = $1 AND user_id = $2 AND id < $3::uuid ORDER BY id DESC LIMIT $4`,
-      values,
+      [this.realm.source.key, userId, before ?? LAST, limit + 1],
     );
     const shown = rows.slice(0, limit);
-    const key = shown.some(({ personal }) => personal !== null)
-      ? await this.keys.find(this.database.query, userId)
-      : null;
+    const key = shown.some(({ personal }) => personal) ? await this.keys.find(this.database.query, userId) : null;
     const lines = shown.map(({ time, personal, ...row }): AuditedLine => {
       const plain = personal && key?.decrypt(personal, this.contextOf(userId, nonceOf(row.id)));
       const { ip = null, userAgent = null, text = null } = plain ? (JSON.parse(String(plain)) as PersonalFields) : {};
@@ -165,15 +162,9 @@ export class AuditStore {
 
   /** All lines of an account. None if the migration has not run. */
   async export(userId: string): Promise<HistoryLine[]> {
-    const lines: HistoryLine[] = [];
-    for (let before: string | null = LAST; before !== null;) {
-      const page: HistoryPage<AuditedLine> = await this.page(userId, { before, limit: 10 * MOST }).catch(
-        deadline.valueIf(pg.isMissing, { data: [], next: null }),
-      );
-      lines.push(...page.data.map(ofOwner));
-      before = page.next;
-    }
-    return lines;
+    const none: HistoryPage<AuditedLine> = { data: [], next: null };
+    const page = await this.page(userId, { limit: LARGEST }).catch(deadline.valueIf(pg.isMissing, none));
+    return page.data.map(ofOwner);
   }
 
   /** Deletes the lines of all accounts that are older than `audit.days`. Resolves to their number. */
@@ -185,7 +176,7 @@ export class AuditStore {
         const rows = await this.database.query<{ id: string }>(
           `DELETE FROM ${this.table()} WHERE id = ANY(ARRAY(
              SELECT id FROM ${this.table()} WHERE id > $1::uuid AND id < ${idAt(`(${end})`, `'0000000000000000'`)}
-              ORDER BY id LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)) RETURNING id`,
+              ORDER BY id LIMIT ${SWEPT})) RETURNING id`,
           [from, this.clock.offset, this.config.audit.days],
         );
         return {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deadline, identity, pg } from '../../../kit';
-import { AuditKeys } from './audit-keys';
+import { type AccountKey, AuditKeys } from './audit-keys';
 import { type AuditEntry, AuditStore, type NewLine } from './audit.store';
 
 /** The largest number of lines that wait, and that one statement writes. */
@@ -73,14 +73,15 @@ export class BackgroundLines {
   private async linesOf(batch: readonly WaitingLine[]): Promise<NewLine[]> {
     const [now, read] = [await this.store.now(), performance.now()];
     const lines: NewLine[] = [];
-    for (const { entry, since } of batch)
-      lines.push(this.store.line(entry, await this.keyOf(entry), now - (read - since) / 1000));
+    for (const { entry, since } of batch) {
+      const key = entry.ip ? await this.keyOf(entry.userId) : null;
+      lines.push(this.store.line(entry, key, now - (read - since) / 1000));
+    }
     return lines;
   }
 
   /** An account that was deleted meanwhile gets no key again. */
-  private async keyOf({ userId, ip = null }: AuditEntry) {
-    if (ip === null) return null;
+  private async keyOf(userId: string): Promise<AccountKey | null> {
     const key = await this.keys.find(this.database.query, userId);
     return key ?? ((await this.users.findById(userId)) && this.keys.findOrCreate(this.database.query, userId));
   }
