@@ -446,7 +446,7 @@ describe('the public exports of the package', () => {
     ],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
-    ['operators', operators, ['AuditKey', 'AuditLine', 'AuditTrail', 'HistoryFlow', 'actingAs']],
+    ['operators', operators, ['AuditKey', 'AuditLine', 'HistoryFlow', 'actingAs']],
     ['prisma', prisma, ['PrismaUsers']],
     ['redis-cluster', cluster, ['RedisClusterStore', 'clusterStore']],
   ])('of @svc/auth/%s are exactly these names', (_, entry, names) => {

@@ -1,4 +1,5 @@
-import { AuditTrail, type HistoryLine, type HistoryPage } from '@svc/auth/operators';
+import type { HistoryLine, HistoryPage } from '@svc/auth/operators';
+import { AuditTrail } from '../../../libs/auth/src/features/operators/trail/audit-trail';
 import { Realms } from '../../../libs/auth/src/foundation/realm/realm';
 import type { TestApp } from '../hosts/app';
 

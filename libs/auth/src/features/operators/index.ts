@@ -8,7 +8,7 @@
  * @module @svc/auth/operators
  */
 export { AuditKey, AuditLine } from './trail/audit.entity';
-export { AuditTrail, actingAs } from './trail/audit-trail';
+export { actingAs } from './trail/audit-trail';
 export { HistoryFlow } from './trail/history.controller';
 export type { AuditEntry, AuditedLine, HistoryLine, HistoryPage } from './trail/audit.store';
 export type { AuditOptions } from './trail/audit.options';

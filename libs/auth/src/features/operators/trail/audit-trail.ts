@@ -9,7 +9,12 @@ import { BackgroundLines } from './background-lines';
 const acting = new AsyncLocalStorage<Actor>();
 let running = 0;
 
-/** Runs work in the name of an actor: the lines that it causes, also those of sessions that it ends, have this actor. */
+/**
+ * Runs work in the name of an actor: the lines of histories that it causes, also those of sessions that it ends, have this actor.
+ *
+ * @example await actingAs({ kind: 'operator', guard: 'admin', id }, () => auth.revokeAll(userId))
+ * @publicApi
+ */
 export function actingAs<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
   running++;
   return acting

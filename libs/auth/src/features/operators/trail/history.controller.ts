@@ -47,7 +47,6 @@ export class HistoryController {
       data: schema.listOf(HISTORY_LINE),
       next: schema.of(schema.orNull(schema.UUID), 'Null on the last page.'),
     }),
-    headers: { 'Cache-Control': 'no-store' },
     refusals: [
       () => new errors.ValidationFailed({ before: [{ key: 'validation.invalid', params: { field: 'before' } }] }),
     ],
