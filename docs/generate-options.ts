@@ -67,6 +67,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Sign-in with a provider', 'features.identities', 'identities'],
   ['Access keys', 'features.accessKeys', 'features.accessKeyScanning', 'accessKeys'],
   ['Operators', 'features.operators', 'operators'],
+  ['History', 'features.audit', 'audit'],
   [
     'Registration',
     'features.registration',

@@ -72,6 +72,7 @@ const flags = (isOn: boolean, names: readonly (keyof FeatureOptions)[]): Feature
 /** The features of BENCH_FEATURES, except those that a refresh and a guarded request use. */
 const FEATURES: Readonly<Record<string, FeatureOptions>> = {
   none: flags(false, ['logoutAll', 'gateAuthRoutes', 'changePassword', 'accountDeletion']),
+  audit: flags(true, ['audit']),
   many: flags(true, ['lockout', 'passkeys', 'conditionalCreate', 'passwordReset', 'emailCode', 'knownDevices']),
 };
 
@@ -118,6 +119,8 @@ class OurApp {
             accessKeys: { maxPerUser: 1000 },
             ...(process.env.BENCH_FEATURES === 'many' && {
               passkeys: { rpId: 'bench.test', origins: ['https://bench.test'] },
+            }),
+            ...(['many', 'audit'].includes(process.env.BENCH_FEATURES!) && {
               encryption: { key: `encryption, ${SECRET}` },
             }),
             passwordReset: { frontendUrl: 'https://bench.test/reset' },

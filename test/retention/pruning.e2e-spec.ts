@@ -240,6 +240,7 @@ describe('a sweep of lockout counters', () => {
       identities: 0,
       accessKeys: 0,
       suspensions: 0,
+      audit: 0,
     });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_sessions');
@@ -255,6 +256,7 @@ describe('a sweep of lockout counters', () => {
       identities: 0,
       accessKeys: 0,
       suspensions: 0,
+      audit: 0,
     });
     await t.stop();
   });
@@ -374,6 +376,10 @@ describe('a sweep of which one part fails', () => {
       "INSERT INTO svc_access_keys VALUES (gen_random_uuid(), 'api', '99', null, 'l', '', '', 'x', now(), null, null, '', null)",
     );
     await t.database.query("INSERT INTO svc_suspensions VALUES ('api', '1', 'x', now(), now() - interval '1 s')");
+    await t.database.query(
+      `INSERT INTO svc_audit (id, at, guard, user_id, operation, outcome, actor_kind)
+       VALUES ('00000000-0000-0000-0000-000000000001', now(), 'api', '1', 'x', 'succeeded', 'system')`,
+    );
     t.clock.advance(11 + LIFE);
   });
 
@@ -390,6 +396,7 @@ describe('a sweep of which one part fails', () => {
     identities: await countOf(t, 'svc_identities'),
     accessKeys: await countOf(t, 'svc_access_keys'),
     suspensions: await countOf(t, 'svc_suspensions'),
+    audit: await countOf(t, 'svc_audit'),
   });
   const NONE = {
     sessions: 0,
@@ -403,6 +410,7 @@ describe('a sweep of which one part fails', () => {
     identities: 0,
     accessKeys: 0,
     suspensions: 0,
+    audit: 0,
   };
 
   it.each([
@@ -417,6 +425,7 @@ describe('a sweep of which one part fails', () => {
     ['identities', 'svc_identities'],
     ['accessKeys', 'svc_access_keys'],
     ['suspensions', 'svc_suspensions'],
+    ['audit', 'svc_audit'],
   ])('runs the others, and names %s in its error', async (name, table) => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);

@@ -1,5 +1,6 @@
 import * as library from '@svc/auth';
 import * as accessKeys from '@svc/auth/access-keys';
+import * as operators from '@svc/auth/operators';
 import * as identities from '@svc/auth/identities';
 import type { ExecutionContext } from '@nestjs/common';
 import {
@@ -61,7 +62,7 @@ describe('the table of server calls', () => {
     rows.filter(([, , call]) => !call!.startsWith('–')).map(([, route, call, injectable]) => [route, call, injectable]),
   )('gives %s a call that exists: %s of %s', (_, call, injectable) => {
     const [, property, method] = /^`auth\.(\w+)(?:\.(\w+))?\(/.exec(call!)!;
-    const type = ({ ...library, ...accessKeys, ...identities } as Record<string, unknown>)[
+    const type = ({ ...library, ...accessKeys, ...identities, ...operators } as Record<string, unknown>)[
       injectable!.replaceAll('`', '')
     ] as {
       prototype: object;

@@ -6,6 +6,7 @@ import * as identities from '@svc/auth/identities';
 import * as languages from '@svc/auth/languages';
 import * as openapi from '@svc/auth/openapi';
 import * as drizzle from '@svc/auth/drizzle';
+import * as operators from '@svc/auth/operators';
 import * as prisma from '@svc/auth/prisma';
 import * as cluster from '@svc/auth/redis-cluster';
 import { openApiFile } from '../../docs/generate-openapi';
@@ -107,7 +108,8 @@ describe('the documentation', () => {
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
-    for (const [name] of events) expect({ ...surface, ...accessKeys, ...identities }).toHaveProperty(name);
+    for (const [name] of events)
+      expect({ ...surface, ...accessKeys, ...identities, ...operators }).toHaveProperty(name);
   });
 
   it.each(PROVED)('%s names tests and files that exist', (page) => {
@@ -444,6 +446,7 @@ describe('the public exports of the package', () => {
     ],
     ['languages', languages, ['LANGUAGES', 'messageIn']],
     ['openapi', openapi, ['describeAuth']],
+    ['operators', operators, ['AuditKey', 'AuditLine', 'HistoryFlow', 'actingAs']],
     ['prisma', prisma, ['PrismaUsers']],
     ['redis-cluster', cluster, ['RedisClusterStore', 'clusterStore']],
   ])('of @svc/auth/%s are exactly these names', (_, entry, names) => {

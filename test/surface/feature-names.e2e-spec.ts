@@ -25,6 +25,8 @@ const FEATURES: Readonly<Record<string, readonly [words: RegExp, own: RegExp, fi
   ],
   // The list of features, the type of the options, and the security scheme in the description of routes.
   'access keys': [/access-?_?keys?/i, /^features\/access-keys\//, 3],
+  // The list of features and the type of the options.
+  'the history of accounts': [/svc_audit|features\/operators|\baudit(?:\b|[A-Z])/i, /^features\/operators\//, 2],
   tickets: [/features\/tickets\/|AcceptsTicket|TicketGate|auth\.tickets/, /^features\/tickets\//, 2],
   notices: [/notice/i, /^features\/notices\//, 1],
   'trusted devices': [/trusted-?_?device|DeviceTrusted/i, /^features\/login-challenge\//, 2],

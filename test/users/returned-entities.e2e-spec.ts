@@ -19,6 +19,7 @@ import {
   authEntities,
 } from '@svc/auth';
 import { AccessKey } from '@svc/auth/access-keys';
+import { AuditKey, AuditLine } from '@svc/auth/operators';
 import { DataSource } from 'typeorm';
 import { TestApp } from '../support/hosts/app';
 import { storePasskey } from '../support/flows/passkeys';
@@ -39,6 +40,8 @@ const HIDDEN = new Map<object, string[]>([
   [TrustedDevice, ['tokenHash', 'binding']],
   [EmailDelivery, ['emailHash']],
   [AccessKey, ['secretMac']],
+  [AuditLine, ['personal']],
+  [AuditKey, ['keyEncrypted']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */

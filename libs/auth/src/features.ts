@@ -7,6 +7,7 @@ import { password } from './identity/password/password.feature';
 import { operatedAccounts, operators } from './features/operators/operators.feature';
 import { acceptsKeys, accessKeyScanning, accessKeys } from './features/access-keys/access-keys.feature';
 import { account } from './features/account/account.feature';
+import { audit } from './features/operators/trail/audit.feature';
 import { notices } from './features/notices/notices.feature';
 import { abilities } from './request/abilities/abilities.feature';
 import { stepUp } from './features/step-up/step-up.feature';
@@ -87,6 +88,7 @@ export const FEATURES: readonly Feature[] = withFlags([
   operatedAccounts,
   operators,
   accessKeyScanning,
+  audit,
   account,
   notices,
   tickets,

@@ -135,6 +135,15 @@ export const LIBRARY_STATEMENTS: Readonly<Record<string, LibraryStatement>> = {
     text: /^DELETE FROM "svc_suspensions" WHERE guard = \$1 AND NOT/,
     rows: 'svc_suspensions in every shard',
   },
+  pageHistory: {
+    text: /FROM "svc_audit" WHERE guard = \$1 AND user_id = \$2 AND id </,
+    rows: 'svc_audit by guard, user_id',
+  },
+  eraseHistoryKey: {
+    text: /^DELETE FROM "svc_audit_keys" WHERE guard = \$1 AND user_id/,
+    rows: 'svc_audit_keys by guard, user_id',
+  },
+  pruneHistory: { text: /^DELETE FROM "svc_audit" WHERE id = ANY/, rows: 'svc_audit by id and in every shard' },
   readLock: { text: /^SELECT extract\(epoch FROM locked_at\)/, rows: 'svc_lockouts by guard, purpose, subject' },
   countFailure: { text: /^INSERT INTO "svc_lockouts"/, rows: 'svc_lockouts by guard, purpose, subject' },
   removeLocks: { text: /^DELETE FROM "svc_lockouts" .* unnest/, rows: 'svc_lockouts by guard, purpose, subject' },

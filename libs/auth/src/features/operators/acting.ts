@@ -78,9 +78,11 @@ export class Acting implements OnModuleInit {
     const id = `${PREFIX}${operator.guard}:${operator.userId}`;
     const origin = { id, session: operator.familyId, since: this.clock.now(), person: '' };
     const start = { userId, claims, accessOnly: seconds, label: operators.label, origin, abilities: asked.abilities };
-    const tokens = await this.signIn.startForHost(start);
-    if (!tokens) throw new NotApplicable('auth.cannot_act');
-    this.actions.announce('act', act);
+    const tokens = await this.actions.recorded('act', act, async () => {
+      const started = await this.signIn.startForHost(start);
+      if (!started) throw new NotApplicable('auth.cannot_act');
+      return started;
+    });
     return { access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresIn };
   }
 

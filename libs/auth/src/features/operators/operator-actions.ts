@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   Clock,
   Realm,
+  RealmScope,
   Realms,
   SecurityStore,
   crypto,
@@ -11,6 +12,7 @@ import {
   http,
   identity,
   locking,
+  pg,
   session,
   settings,
 } from '../../kit';
@@ -19,6 +21,8 @@ import { NotApplicable, OperatorProtected, UserNotFound } from './operators.erro
 import { type OperatorAction, OperatorActed } from './operators.events';
 import { endOfSuspension, isOperator, targetVerdict } from './operators.policy';
 import { Suspensions, usersOf } from './suspension';
+import type { AuditActor } from './trail/audit.policy';
+import { AuditTrail, actingAs } from './trail/audit-trail';
 
 /** Who acts on which account, and why. */
 export interface OperatorAct {
@@ -97,40 +101,42 @@ export class OperatorActions {
     private readonly requirement: PasswordRequirement,
     private readonly users: identity.TimedUserProvider,
     private readonly events: event.AuthEvents,
-    private readonly realm: Realm,
+    private readonly scope: RealmScope,
     private readonly realms: Realms,
     private readonly clock: Clock,
+    private readonly database: pg.Database,
     @Inject(settings.AUTH_CONFIG) private readonly config: settings.AuthConfig,
   ) {}
 
   /** Ends one session of this guard, or all sessions of the account at every guard. @throws SessionNotFound */
   async endSessions(act: OperatorAct, sessionId: string | null): Promise<void> {
     await this.requireTarget(act);
-    if (sessionId === null) await this.accounts.endAll(act.userId, 'operator');
-    else await this.sessions.end(act.userId, sessionId, 'operator');
-    this.announce('end_sessions', act);
+    await this.recorded('end_sessions', act, () =>
+      sessionId === null
+        ? this.accounts.endAll(act.userId, 'operator')
+        : this.sessions.end(act.userId, sessionId, 'operator'),
+    );
   }
 
   /** Releases the locks and the limits of the account. */
   async release(act: OperatorAct): Promise<void> {
     const user = await this.requireTarget(act);
-    await this.releases.release(act.userId, this.users.emailOf(user));
-    this.announce('release', act);
+    await this.recorded('release', act, () => this.releases.release(act.userId, this.users.emailOf(user)));
   }
 
   /** Removes a credential, also a required one, and the last one. @throws NotApplicable if there is none */
   async removeCredential(act: OperatorAct, kind: string, id: string): Promise<void> {
     await this.requireTarget(act);
-    const isRemoved = await this.accounts.removeCredential({ userId: act.userId, kind, id });
-    if (!isRemoved) throw new NotApplicable('auth.nothing_to_remove');
-    this.announce('remove_credential', act);
+    await this.recorded('remove_credential', act, async () => {
+      if (!(await this.accounts.removeCredential({ userId: act.userId, kind, id })))
+        throw new NotApplicable('auth.nothing_to_remove');
+    });
   }
 
   /** See {@link PasswordRequirement.require}. */
   async requirePassword(act: OperatorAct): Promise<void> {
     await this.requireTarget(act);
-    await this.requirement.require(act.userId);
-    this.announce('require_password', act);
+    await this.recorded('require_password', act, () => this.requirement.require(act.userId));
   }
 
   /**
@@ -146,7 +152,10 @@ export class OperatorActions {
       throw new errors.ValidationFailed({ until: [{ key: 'validation.invalid', params: { field: 'until' } }] });
     await this.requireTarget(act);
     const { userId, reason } = act;
-    await this.accounts.exclusive(userId, (sql) => this.suspensions.add(sql, userId, reason, endsAt));
+    await this.accounts.exclusive(userId, async (sql) => {
+      await this.suspensions.add(sql, userId, reason, endsAt);
+      await this.record(sql, 'suspend', act);
+    });
     // Committed: a session that starts from now on is refused, and the others end here, also if the client goes away.
     await deadline.repeatWhileUnavailable(() => this.accounts.endAll(userId, 'suspended'), ENDS);
     this.announce('suspend', act);
@@ -155,7 +164,11 @@ export class OperatorActions {
   /** @throws NotApplicable for a user who is not suspended */
   async restore(act: OperatorAct): Promise<void> {
     await this.requireTarget(act);
-    const isRestored = await this.accounts.exclusive(act.userId, (sql) => this.suspensions.remove(sql, act.userId));
+    const isRestored = await this.accounts.exclusive(act.userId, async (sql) => {
+      const isRemoved = await this.suspensions.remove(sql, act.userId);
+      if (isRemoved) await this.record(sql, 'restore', act);
+      return isRemoved;
+    });
     if (!isRestored) throw new NotApplicable('auth.not_suspended');
     this.announce('restore', act);
   }
@@ -167,14 +180,12 @@ export class OperatorActions {
    */
   async requireTarget({ userId, operator }: OperatorAct): Promise<object> {
     if (!this.suspensions.operatorGuards().length)
-      throw new errors.AuthConfigError(
-        `No guard has features.operators for the users of the guard "${this.realm.guard}".`,
-      );
+      throw new errors.AuthConfigError(`No guard has features.operators for the users of the guard "${this.guard}".`);
     const user = await this.users.findById(userId);
     const verdict = targetVerdict({
       exists: user !== null,
       isFromHost: operator === null,
-      isSelf: operator?.userId === userId && this.realm.source.names.includes(operator.guard),
+      isSelf: operator?.userId === userId && this.scope.realm.source.names.includes(operator.guard),
       isOperator: operator !== null && (await this.isOperator(userId)),
     });
     if (verdict === 'unknown') throw new UserNotFound();
@@ -182,21 +193,62 @@ export class OperatorActions {
     return user!;
   }
 
-  announce(action: OperatorAction, { userId, reason, operator }: OperatorAct): void {
+  /**
+   * Makes a change that is not one transaction. Its line is written first, so that no change is without one; if the change is
+   * refused, another line says so.
+   */
+  async recorded<T>(action: OperatorAction, act: OperatorAct, change: () => Promise<T>): Promise<T> {
+    await this.record(this.database.query, action, act);
+    try {
+      const result = await (this.trail ? actingAs(actorOf(act), change) : change());
+      this.announce(action, act);
+      return result;
+    } catch (error) {
+      if (error instanceof errors.AuthException && error.getStatus() < 500)
+        await this.record(this.database.query, action, act, 'failed');
+      throw error;
+    }
+  }
+
+  private async record(sql: pg.Sql, action: OperatorAction, act: OperatorAct, outcome?: event.Outcome): Promise<void> {
+    const { userId, reason: text } = act;
+    await this.trail?.record(sql, {
+      userId,
+      operation: 'auth.operator.acted',
+      outcome,
+      reason: action,
+      actor: actorOf(act),
+      text,
+    });
+  }
+
+  private announce(action: OperatorAction, { userId, reason, operator }: OperatorAct): void {
     const by = operator && { guard: operator.guard, userId: operator.userId };
-    this.events.emit(new OperatorActed(this.realm.guard, userId, action, by, reason));
+    this.events.emit(new OperatorActed(this.guard, userId, action, by, reason));
+  }
+
+  private get guard(): string {
+    return this.scope.realm.guard;
+  }
+
+  /** Null where the guard has no `features.audit`. */
+  private get trail(): AuditTrail | null {
+    return this.scope.has(AuditTrail) ? this.scope.get(AuditTrail) : null;
   }
 
   /** Whether the user has the abilities of an operator, at a guard of operators with the same users. */
   private async isOperator(userId: string): Promise<boolean> {
     for (const guard of this.config.guards.filter(({ features }) => features.operators)) {
-      if (!this.realm.source.names.includes(guard.guard)) continue;
+      if (!this.scope.realm.source.names.includes(guard.guard)) continue;
       const { scope } = await this.realms.get(guard.guard).get(http.AbilityResolver).resolve(null, userId, '');
       if (isOperator((scope ?? '').split(' '))) return true;
     }
     return false;
   }
 }
+
+const actorOf = ({ operator }: OperatorAct): AuditActor =>
+  operator ? { kind: 'operator', guard: operator.guard, id: operator.userId } : { kind: 'console' };
 
 /** How often the end of the sessions of a suspended user is tried again. */
 const ENDS = 3;

@@ -1,4 +1,4 @@
-import { Controller, Inject, Param } from '@nestjs/common';
+import { Controller, Inject, Param, Req } from '@nestjs/common';
 import { Realm, Realms, http, type identity, input, schema, session, settings } from '../../kit';
 import { Acting, type ActingToken } from './acting';
 import { type OperatorAct, OperatorActions, operatedBy } from './operator-actions';
@@ -6,6 +6,10 @@ import { type FoundUser, type OperatedAccount, OperatorView, type ShownLock } fr
 import { NotApplicable, OperatorProtected, UserNotFound } from './operators.errors';
 import { OPERATOR_ABILITIES } from './operators.policy';
 import type { ShownSuspension } from './suspension';
+import { AuditTrail } from './trail/audit-trail';
+import type { HistoryQuery } from './trail/audit.policy';
+import type { AuditedLine, HistoryPage } from './trail/audit.store';
+import { type AskedHistory, HISTORY_PARAMETERS, OPERATORS_HISTORY, historyQuery } from './trail/history.controller';
 
 /** Body of `POST /operators/find`. */
 export class FindUserRequest {
@@ -131,6 +135,19 @@ export class OperatorsController {
   })
   show(@Param('svcUser') id: string): Promise<OperatedAccount> {
     return this.users.get(OperatorView).show(id);
+  }
+
+  @http.Route('GET', 'users/:svcUser/history', 'operator_history', {
+    summary: 'Lists what happened to the account of a user',
+    note: 'The newest line is the first. Empty without `features.audit` at the guard of the user.',
+    ...reads,
+    ...HISTORY_PARAMETERS,
+    parameters: { ...parameters, ...HISTORY_PARAMETERS.parameters },
+    answer: OPERATORS_HISTORY,
+  })
+  async history(@Param('svcUser') id: string, @Req() request: AskedHistory): Promise<HistoryPage<AuditedLine>> {
+    const query = historyQuery(request);
+    return this.users.has(AuditTrail) ? this.users.get(AuditTrail).page(id, query) : { data: [], next: null };
   }
 
   @http.Route('POST', 'users/:svcUser/end-sessions', 'operator_end_sessions', {
@@ -262,6 +279,11 @@ export class OperatorFlow extends http.Flow {
   /** As `GET /operators/users/:id`. @throws Unauthenticated, InsufficientScope, UserNotFound */
   show(userId: string, source: http.CallSource): Promise<OperatedAccount> {
     return this.call(OperatorsController, 'show', source, { svcUser: userId });
+  }
+
+  /** As `GET /operators/users/:id/history`. @throws Unauthenticated, InsufficientScope, ValidationFailed */
+  history(userId: string, query: HistoryQuery, source: http.CallSource): Promise<HistoryPage<AuditedLine>> {
+    return this.call(OperatorsController, 'history', source, { svcUser: userId, ...query });
   }
 
   /**

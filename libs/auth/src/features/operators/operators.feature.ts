@@ -8,7 +8,7 @@ import { OPERATOR_REASONS } from './operators.errors';
 import { OPERATOR_EVENTS, OperatorActed, type OperatorAction } from './operators.events';
 import { OPERATORS_OPTIONS, operatorsRate } from './operators.options';
 import { isOfferable } from './operators.policy';
-import { CreateSvcSuspensions1764800000000, Suspension, Suspensions, usersOf } from './suspension';
+import { CreateSvcSuspensions1764790000000, Suspension, Suspensions, usersOf } from './suspension';
 
 declare module '../../foundation/platform/catalogue' {
   interface Reasons extends Readonly<typeof OPERATOR_REASONS> {}
@@ -72,7 +72,7 @@ export const operatedAccounts = defineFeature('operatedAccounts', {
     originCurrent: isActing,
   },
   data: {
-    entities: [{ entity: Suspension, migration: CreateSvcSuspensions1764800000000 }],
+    entities: [{ entity: Suspension, migration: CreateSvcSuspensions1764790000000 }],
     stores: [Suspensions],
     export: {
       suspension: async (services, userId) => {

@@ -28,7 +28,7 @@ export class Suspension {
 }
 
 /** Creates `svc_suspensions`. */
-export class CreateSvcSuspensions1764800000000 extends data.CreatesTable {
+export class CreateSvcSuspensions1764790000000 extends data.CreatesTable {
   protected readonly statements = [
     `
       CREATE TABLE svc_suspensions (

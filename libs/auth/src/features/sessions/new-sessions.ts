@@ -10,6 +10,7 @@ import type { SessionTokens } from '../../request/http/route-answer';
 import { RefreshTokens } from '../../identity/tokens/refresh-tokens';
 import { type SessionLifeRequest, idleTimeoutOf, sessionLife } from './rotation.policy';
 import type { SessionOrigin, SignInOrigin } from './session.entity';
+import { SessionChanges } from './session-changes';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
 
@@ -65,6 +66,7 @@ export interface SessionAdmission {
 export class NewSessions {
   constructor(
     private readonly store: SessionStore,
+    private readonly changes: SessionChanges,
     private readonly sessions: Sessions,
     private readonly abilityResolver: AbilityResolver,
     private readonly tokenClaims: TokenClaims,
@@ -107,9 +109,12 @@ export class NewSessions {
       origin,
       life,
     };
+    const besides = await this.changes.besides(session);
     const accessToken = await this.store
-      .insert(session)
-      .then((since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ttl: life.ttl, ...granted }))
+      .insert(session, besides)
+      .then((since) =>
+        this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ttl: life.ttl, ...granted }),
+      )
       .catch(async (error: unknown) => {
         // The statement may have been committed without an answer.
         await this.undo(familyId);
@@ -129,8 +134,6 @@ export class NewSessions {
   private async admit(session: StoredSession, admission: SessionAdmission): Promise<Partial<SessionTokens> | null> {
     const { userId, familyId } = session;
     const isCapped = !session.isPinned && this.realm.options.sessions.maxPerUser > 0;
-    // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
-    const discard = (): Promise<void> => this.store.discard(familyId);
     const outer = outerTransaction();
     try {
       const [isValid, isOver] = await Promise.all([
@@ -146,7 +149,7 @@ export class NewSessions {
         if (isOver) await this.sessions.endSurplus(userId, familyId);
         return await admission.stored(session);
       }
-      await discard();
+      await this.discard(familyId);
       return null;
     } catch (error) {
       await this.undo(familyId);
@@ -156,9 +159,13 @@ export class NewSessions {
 
   /** Discards a session after an error; in a transaction of the host as a part of it. */
   private async undo(familyId: string): Promise<void> {
-    const discard = (): Promise<void> => this.store.discard(familyId);
-    if (outerTransaction()) await discard().catch(() => undefined);
-    else await bestEffort('discarding a session', discard);
+    if (outerTransaction()) await this.discard(familyId).catch(() => undefined);
+    else await bestEffort('discarding a session', () => this.discard(familyId));
+  }
+
+  /** The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible. */
+  private discard(familyId: string): Promise<void> {
+    return this.store.discard(familyId, (sql, ended) => this.changes.ended(sql, ended, 'discarded'));
   }
 
   /**

@@ -10,7 +10,9 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { once, sweep } from '../../foundation/platform/sweep';
-import { SessionEnded } from './sessions.events';
+import { Realms } from '../../foundation/realm/realm';
+import { SessionChanges } from './session-changes';
+import { type SessionEndReason, SessionEnded } from './sessions.events';
 import { type SessionLimits, endOfSession, idleTimeoutOf } from './rotation.policy';
 import { epoch } from './session.sql';
 
@@ -20,6 +22,7 @@ export class SessionErasure {
   constructor(
     private readonly sessions: Sessions,
     private readonly store: SessionStore,
+    private readonly changes: SessionChanges,
     private readonly denylist: Denylist,
   ) {}
 
@@ -58,6 +61,7 @@ export class SessionErasure {
   async eraseRest({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, sql: Sql): Promise<EndedRow[]> {
     const own = familyId && canonicalId(familyId);
     const ended = await this.store.eraseRest(userId, own, sql);
+    await this.changes.ended(sql, ended, 'erased');
     await this.denylist.deny(ended.map(({ id }) => id).filter((id) => id !== own));
     return ended;
   }
@@ -87,6 +91,7 @@ export class SessionPruning {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly events: AuthEvents,
+    private readonly realms: Realms,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -95,11 +100,22 @@ export class SessionPruning {
     const life = Math.max(...this.config.guards.map(longestLife));
     const idleTimeouts = new Map(this.config.guards.map(({ guard, sessions }) => [guard, sessions.idleTimeout]));
     return sweep('-infinity', async (from) => {
-      const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
-      for (const { guard, userId, id, ip, userAgent, amr, revoked, ...limits } of rows) {
-        const idleTimeout = idleTimeoutOf(idleTimeouts.get(guard) ?? 0, limits.idleTimeout);
-        const { reason } = endOfSession({ ...limits, idleTimeout });
-        if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, reason));
+      const reasonOf = ({ guard, ...limits }: Deleted): SessionEndReason =>
+        endOfSession({ ...limits, idleTimeout: idleTimeoutOf(idleTimeouts.get(guard) ?? 0, limits.idleTimeout) })
+          .reason;
+      const rows = await this.database.transaction(async (sql) => {
+        const deleted = await sql<Deleted>(this.statement(), [this.clock.offset, from, life]);
+        const live = deleted.filter(({ revoked }) => !revoked);
+        for (const scope of this.realms.all)
+          for (const reason of ['expired', 'idle'] as const) {
+            const ended = live.filter((row) => row.guard === scope.realm.guard && reasonOf(row) === reason);
+            await scope.get(SessionChanges).ended(sql, ended, reason);
+          }
+        return deleted;
+      });
+      for (const row of rows) {
+        const { guard, userId, id, ip, userAgent, amr } = row;
+        if (!row.revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, reasonOf(row)));
       }
       // The next page starts here, because the index still contains the deleted rows before it.
       const last = rows.reduce((latest, { deadline }) => (deadline > latest ? deadline : latest), from);

@@ -128,8 +128,8 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
-  const insert = `
-    WITH moment AS MATERIALIZED (SELECT ${now('$17')} AS now)
+  const insert = (besides: readonly string[]): string => `
+    WITH moment AS MATERIALIZED (SELECT ${now('$17')} AS now)${besides.map((beside, n) => `, beside${n} AS (${beside})`).join('')}
     INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent, label,
                              idle_timeout, remembered, credential_id, origin, origin_session, created_at)
     SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
@@ -172,7 +172,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
               ORDER BY id FOR UPDATE)
       UPDATE ${sessions} s SET revoked_at = moment.now FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked))
       RETURNING ${ROW}`,
-    discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id <> ''`,
+    discard: `DELETE FROM ${sessions} s WHERE s.id = $1 AND s.guard = $2 AND s.user_id <> '' RETURNING ${ROW}, s.revoked_at IS NULL AS live`,
     endOne: endOne(''),
     // Judged after the row lock is acquired: a request may have used the session in its last moment.
     endOver: endOne(`AND ${endOf('$4')} < ${now('$3')}`),

@@ -20,13 +20,14 @@ import {
 } from './session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { recentChange } from './rotation.policy';
+import type { Beside } from './session-changes';
 import { type Exchange, PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 const FIRST_OF_GUARD: PageStart = { userId: '', createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
 /** Work before the commit of the transaction, with the ids of the sessions that it ended. */
-type BeforeCommit = (familyIds: string[], ended: readonly EndedRow[]) => Promise<void>;
+export type BeforeCommit = (familyIds: string[], ended: readonly EndedRow[], sql: Sql) => Promise<void>;
 
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
@@ -86,15 +87,17 @@ export class SessionStore {
   }
 
   /**
-   * Stores a session, in one statement. Returns its `auth_time` in unix seconds.
+   * Stores a session, and what features store with it, in one statement. Returns its `auth_time` in unix seconds.
    *
    * @throws StoreUnavailable: the session may be stored nevertheless, so it must be discarded
    */
-  async insert(session: NewSession): Promise<number> {
+  async insert(session: NewSession, besides: readonly Beside[]): Promise<number> {
     const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label, credentialId, origin, life } = session;
     const { ttl, idleTimeout, remembered } = life;
     const described = [familyId, this.realm.guard, userId, salt, scope, amr, authTime, ttl, ip, userAgent, label];
-    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(this.statements().insert, [
+    const first = described.length + 7;
+    const statement = this.statements().insert(besides.map(({ insert }, n) => insert(`$${first + n}`)));
+    const [row] = await this.database.query<{ kept: boolean; authTime: number }>(statement, [
       ...described,
       idleTimeout,
       remembered,
@@ -102,6 +105,7 @@ export class SessionStore {
       origin?.id ?? null,
       origin?.session ?? null,
       this.clock.offset,
+      ...besides.map(({ value }) => value),
     ]);
     // A session that lost its pinned abilities in the column would have all abilities of its user.
     if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
@@ -127,6 +131,7 @@ export class SessionStore {
       await beforeCommit(
         ended.map(({ id }) => id),
         ended,
+        sql,
       );
       return ended;
     });
@@ -141,12 +146,18 @@ export class SessionStore {
    * Deletes a session whose tokens were not sent to any client. Also one whose statement has not been answered: the statement
    * may still run, so a row that only records an end keeps its id until the row is pruned.
    */
-  async discard(familyId: string): Promise<void> {
+  async discard(
+    familyId: string,
+    beforeCommit: (sql: Sql, ended: readonly EndedRow[]) => Promise<void>,
+  ): Promise<void> {
     const { noteEnd, discard } = this.statements();
     await this.database.transaction(async (sql) => {
       // Waits for a statement of the same id that is running; a deletion would not see its row.
       const [noted] = await sql(noteEnd, [familyId, this.realm.guard, this.clock.offset]);
-      if (!noted) await sql(discard, [familyId, this.realm.guard]);
+      if (noted) return;
+      const deleted = await sql<EndedRow & { live: boolean }>(discard, [familyId, this.realm.guard]);
+      const live = deleted.filter((row) => row.live);
+      await beforeCommit(sql, live);
     });
   }
 
@@ -186,7 +197,7 @@ export class SessionStore {
       const row = isUuid(familyId) ? await ended() : FOREIGN;
       // Without a row, the session belongs to another guard, or has ended: it is not denied here.
       const isForeign = row?.userId === '';
-      if (row) await beforeCommit([familyId], isForeign ? [] : [row]);
+      if (row) await beforeCommit([familyId], isForeign ? [] : [row], sql);
       return isForeign ? 'foreign' : (row ?? null);
     });
   }
@@ -329,6 +340,7 @@ export class SessionStore {
       await beforeCommit(
         ended.map((row) => row.id),
         ended,
+        sql,
       );
       return { ended, next: rows.find(({ size }) => size >= PAGE) ?? null };
     });

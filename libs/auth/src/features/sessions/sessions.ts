@@ -9,7 +9,8 @@ import { Denylist } from '../../identity/denylist/denylist';
 import { EndedSessions, UnfinishedEnds } from '../../identity/denylist/ended-sessions';
 import type { Caller } from '../../identity/tokens/caller';
 import type { EndedPage, EndedRow, PageStart, SessionOrigin } from './session.entity';
-import { SessionStore } from './session.store';
+import { SessionChanges } from './session-changes';
+import { type BeforeCommit, SessionStore } from './session.store';
 import { NoSession } from './sessions.errors';
 import { type SessionEndReason, SessionEnded } from './sessions.events';
 
@@ -29,7 +30,7 @@ export const rowId = (familyId: string | null): string | undefined =>
 const rowIds = (familyIds: readonly (string | null)[]): string[] => familyIds.flatMap((id) => rowId(id) ?? []);
 
 /** Denies the access tokens of sessions, before the commit of their end. @param ended those of them that were live here */
-type Deny = (familyIds: string[], ended: readonly EndedRow[]) => Promise<void>;
+type Deny = BeforeCommit;
 
 /** The pages of an end of sessions that are tried again while a store is unavailable. With them the end has no time limit. */
 export type RetriedPages = 'none' | 'later' | 'all';
@@ -67,6 +68,7 @@ declare module '../../foundation/realm/feature' {
 export class Sessions {
   constructor(
     private readonly store: SessionStore,
+    private readonly changes: SessionChanges,
     private readonly denylist: Denylist,
     private readonly unfinishedEnds: UnfinishedEnds,
     endedSessions: EndedSessions,
@@ -74,7 +76,10 @@ export class Sessions {
     private readonly realm: Realm,
     private readonly scope: RealmScope,
   ) {
-    endedSessions.onFinished(realm.guard, (session) => this.emitEnded(session, 'revoked'));
+    endedSessions.onFinished(realm.guard, {
+      beforeCommit: (sql, ended) => this.changes.ended(sql, ended, 'revoked'),
+      report: (session) => this.emitEnded(session, 'revoked'),
+    });
   }
 
   /** Ends the sessions of the user that exceed `sessions.maxPerUser`. @param own the new session, which stays */
@@ -328,14 +333,16 @@ export class Sessions {
       await outer.after('the events of ended sessions', async () => {
         for (const row of rows) this.emitEnded(row, reason);
       });
-      const { result } = await work(async (familyIds, ended) => {
+      const { result } = await work(async (familyIds, ended, sql) => {
+        await this.changes.ended(sql, ended, reason);
         for (const id of familyIds) denied.add(id);
         rows.push(...ended);
       });
       return result;
     }
-    const deny = async (familyIds: readonly string[]): Promise<void> => {
+    const deny: Deny = async (familyIds, rows, sql) => {
       if (!familyIds.length) return;
+      await this.changes.ended(sql, rows, reason);
       // Before the call, which may deny without an answer. A conflict repeats the work, perhaps for other sessions.
       for (const id of familyIds) denied.add(id);
       await this.denylist.deny(familyIds);

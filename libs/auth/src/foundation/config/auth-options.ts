@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { AuditOptions } from '../../features/operators/trail/audit.options';
 import type { AccessKeysOptions } from '../../features/access-keys/access-keys.options';
 import type { OperatorsOptions } from '../../features/operators/operators.options';
 import type { EmailChangeOptions } from '../../features/email-change/email-change.options';
@@ -384,6 +385,14 @@ export interface FeatureOptions {
    * @env SVC_FEATURE_OPERATORS
    */
   operators?: boolean;
+
+  /**
+   * The history of accounts: `svc_audit`, and `GET /history` for their owners.
+   *
+   * @default false
+   * @env SVC_FEATURE_AUDIT
+   */
+  audit?: boolean;
 }
 
 /** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
@@ -737,6 +746,9 @@ export interface SharedValues {
 
   /** The security log. */
   securityLog?: SecurityLogOptions;
+
+  /** The history of accounts. */
+  audit?: AuditOptions;
 
   /** The library's own connection to Redis, instead of {@link cache}. */
   redis?: RedisOptions;

@@ -139,6 +139,8 @@ const EXPECTED: Record<string, string> = {
   SVC_FEATURE_PASSKEY_REGISTRATION: 'features.passkeyRegistration',
   SVC_FEATURE_CONDITIONAL_CREATE: 'features.conditionalCreate',
   SVC_FEATURE_ABILITIES: 'features.abilities',
+  SVC_AUDIT_DAYS: 'audit.days',
+  SVC_FEATURE_AUDIT: 'features.audit',
   SVC_FEATURE_ACCESS_KEYS: 'features.accessKeys',
   SVC_FEATURE_ACCESS_KEY_SCANNING: 'features.accessKeyScanning',
   SVC_PREVIOUS_SECRETS: 'previousSecrets',

@@ -85,6 +85,9 @@ export function kindOf({ event, reason, guard, user_id, session_id, ip }: Securi
 /** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';
 
+/** @param startsSession whether it is the outcome of a request that has started a session, which is a line of its own */
+type LineReader = (line: SecurityLine, startsSession: boolean) => void;
+
 /**
  * Writes security events to the logger of Nest or to the sink of the host, one object per line. The volume is limited.
  * An error of the sink is logged and has no other effect.
@@ -94,6 +97,7 @@ export class SecurityLog implements OnApplicationShutdown {
   private readonly logger = new Logger('AuthSecurity');
   private readonly options: AuthConfig['securityLog'];
   private readonly budget: LineBudget;
+  private readonly readers: LineReader[] = [];
   private settling?: NodeJS.Timeout;
 
   constructor(
@@ -104,7 +108,13 @@ export class SecurityLog implements OnApplicationShutdown {
     this.budget = new LineBudget(securityLog.maxPerMinute);
   }
 
-  write(severity: Severity, line: SecurityLine): void {
+  /** Calls `reader` for every line, also where the log is off, and for those over the limit. */
+  onEvery(reader: LineReader): void {
+    this.readers.push(reader);
+  }
+
+  write(severity: Severity, line: SecurityLine, startsSession = false): void {
+    for (const reader of this.readers) reader(line, startsSession);
     if (!this.options.enabled) return;
     const suppressed = this.budget.admit(JSON.stringify([severity, kindOf(line)]));
     this.settleLater();

@@ -44,6 +44,8 @@ export interface RouteDeclaration {
   readonly refusals?: readonly Refusal[];
   /** The parameters of the path and of the query, by name. */
   readonly parameters?: Readonly<Record<string, Schema>>;
+  /** The parameters of the query that may be absent. */
+  readonly optionalParameters?: readonly string[];
   /** The schema of the request body where the handler reads fields that its class does not declare. */
   readonly body?: (scope: RealmScope, declared: Schema | null) => Schema;
   /** Whether it starts a session that the field `remember` can end with the browser. */

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isUuid } from '../../foundation/platform/database';
+import { Database, type Sql, isUuid } from '../../foundation/platform/database';
 import { isMissingTable } from '../../foundation/platform/pg-errors';
 import { isInconclusive, valueIf } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
@@ -34,6 +34,13 @@ export interface FinishedEnd {
   userAgent: string | null;
 }
 
+/** What a guard does about its sessions whose end was finished. */
+export interface FinishedEnds {
+  /** In the transaction of the end. */
+  readonly beforeCommit: (sql: Sql, ended: readonly FinishedEnd[]) => Promise<void>;
+  readonly report: (session: FinishedEnd) => void;
+}
+
 /** A PostgreSQL database and its current timeline. */
 export interface Timeline {
   /** Identifies the database across all servers. */
@@ -48,7 +55,7 @@ export interface Timeline {
 export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
   private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
-  private readonly reports = new Map<string, (session: FinishedEnd) => void>();
+  private readonly guards = new Map<string, FinishedEnds>();
   private readonly logger = new Logger('Auth');
   private isWarned = false;
 
@@ -85,9 +92,9 @@ export class EndedSessions {
     return this.database.query<EndedSince>(this.statements().since, [this.clock.offset, life, ...after]);
   }
 
-  /** Calls `report` for every session of a guard whose end {@link end} finishes. */
-  onFinished(guard: string, report: (session: FinishedEnd) => void): void {
-    this.reports.set(guard, report);
+  /** What a guard does about the sessions whose end {@link end} finishes. */
+  onFinished(guard: string, ends: FinishedEnds): void {
+    this.guards.set(guard, ends);
   }
 
   /**
@@ -102,8 +109,16 @@ export class EndedSessions {
     let ended = 0;
     for (let from = 0; from < uuids.length; from += ENDED_BATCH) {
       const batch = [this.clock.offset, uuids.slice(from, from + ENDED_BATCH)];
-      const rows = await this.database.query<FinishedEnd>(this.statements().end, batch);
-      for (const row of rows) this.reports.get(row.guard)?.(row);
+      const rows = await this.database.transaction(async (sql) => {
+        const finished = await sql<FinishedEnd>(this.statements().end, batch);
+        for (const [guard, { beforeCommit }] of this.guards)
+          await beforeCommit(
+            sql,
+            finished.filter((row) => row.guard === guard),
+          );
+        return finished;
+      });
+      for (const row of rows) this.guards.get(row.guard)?.report(row);
       ended += rows.length;
     }
     return ended;

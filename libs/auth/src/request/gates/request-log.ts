@@ -118,7 +118,9 @@ export class RequestObserver {
       const answer = await work();
       const outcome = isChallenge(answer) || isEnrolment(answer) ? 'challenged' : 'succeeded';
       this.measure(operation, outcome, start, span);
-      if (!quiet) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
+      const signedIn = aboutAnswer(answer);
+      const about = { ...aboutRequest(request), ...signedIn };
+      if (!quiet) this.write(operation, outcome, about, undefined, signedIn.session_id !== undefined);
       return answer;
     } catch (error) {
       const reason = reasonOf(error, this.reasons);
@@ -136,10 +138,10 @@ export class RequestObserver {
     if (reason === 'too_many_failures') telemetry.count('svc.auth.rate_limit.refusals', this.attributes(operation));
   }
 
-  private write(operation: Operation, outcome: Outcome, about: About, reason?: Reason): void {
+  private write(operation: Operation, outcome: Outcome, about: About, reason?: Reason, startsSession = false): void {
     const { guard } = this.realm;
     const severity = outcome === 'failed' ? 'warning' : 'info';
-    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...about });
+    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...about }, startsSession);
   }
 
   private attributes(operation: Operation) {

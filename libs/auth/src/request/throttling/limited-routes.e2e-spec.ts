@@ -18,6 +18,7 @@ const FEATURES = {
   conditionalCreate: true,
   identities: true,
   accessKeys: true,
+  audit: true,
 };
 
 describe('the routes of the library', () => {

@@ -103,7 +103,7 @@ export function operationObject(
   ];
   const parameters = Object.entries(declared.parameters ?? {}).map(([name, { description, ...schema }]) => {
     const place = route.path.includes(`:${name}`) ? 'path' : 'query';
-    return { name, in: place, required: true, description, schema };
+    return { name, in: place, required: !declared.optionalParameters?.includes(name), description, schema };
   });
   return {
     operationId: `${route.guard}_${declared.operation}`,
