@@ -61,6 +61,7 @@ export class AccessKeys {
     private readonly store: AccessKeyStore,
     private readonly secrets: KeySecrets,
     private readonly accounts: session.Accounts,
+    private readonly users: identity.TimedUserProvider,
     private readonly abilities: http.AbilityResolver,
     private readonly pinnedSessions: session.PinnedSessions,
     private readonly database: pg.Database,
@@ -84,17 +85,26 @@ export class AccessKeys {
     const isLimited = granted !== undefined || (await this.pinnedSessions.includes(caller));
     const limits = [...(granted === undefined ? [] : [wordsOf(granted)]), ...(isLimited ? [grant.abilities] : [])];
     if (!limits.every((limit) => mayGrant(wordsOf(row.scope), limit))) throw invalid('abilities', 'auth.key_abilities');
-    const added = await this.accounts.exclusiveForSession(caller, (sql) => this.add(sql, row));
+    const added = await this.accounts.exclusiveForSession(caller, (sql) => this.store.add(sql, row));
     return this.created(row, added, text);
   }
 
-  /** Creates a key for code of the host, which decides about its abilities. @throws ValidationFailed, TooManyKeys, StoreUnavailable */
+  /**
+   * Creates a key for code of the host, which decides about its abilities.
+   *
+   * @throws ValidationFailed, TooManyKeys, StoreUnavailable; Unauthenticated if there is no such user
+   */
   async create(owner: KeyOwner, spec: KeySpec): Promise<CreatedKey> {
     const { text, row } = this.newRow(owner, spec);
     const { userId } = owner;
     const added = await (userId === undefined
-      ? this.database.transaction((sql) => this.add(sql, row))
-      : this.accounts.exclusive(userId, (sql) => this.add(sql, row)));
+      ? this.database.transaction((sql) => this.store.add(sql, row))
+      : this.accounts.exclusive(userId, (sql) => this.store.add(sql, row)));
+    // A deletion of the user deletes the keys afterwards: either it deletes this one, or this check finds no user.
+    if (userId !== undefined && !(await this.users.findById(userId))) {
+      await this.store.revoke(row.id);
+      throw new errors.Unauthenticated(false).withReason('unknown_user', userId);
+    }
     return this.created(row, added, text);
   }
 
@@ -117,10 +127,6 @@ export class AccessKeys {
       if (page.ended.length) await this.announce(page.ended, 'account');
       after = page.next;
     }
-  }
-
-  private add(sql: pg.Sql, row: NewKey): Promise<ListedKey | null> {
-    return this.store.add(sql, row, this.realm.options.accessKeys.maxPerUser);
   }
 
   private created({ owner, id }: NewKey, added: ListedKey | null, text: string): CreatedKey {
