@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Realm, crypto, deadline, errors, http, identity, settings } from '../../kit';
 import { parseAccessKey } from './access-key.format';
-import { type KeyRefusal, type PresentedKey, keyVerdict } from './access-key.policy';
-import { AccessKeyStore, type KeyRow, wordsOf } from './access-key.store';
+import { type KeyRefusal, type PresentedKey, refusalOfKey } from './access-key.policy';
+import { AccessKeyStore, wordsOf } from './access-key.store';
 import { effectiveAbilities } from './key-abilities';
 import { KeyUses } from './key-uses';
 import { isInNetworks } from './key-networks';
@@ -109,40 +109,30 @@ export class KeyAuthenticator {
     const { id, secret } = parts;
     const reading = deadline.withinDeadline('PostgreSQL', this.config.storeTimeoutMs, this.store.find(id));
     const [found, isDenied] = await Promise.all([reading, this.denylist.deniesFamily(id)]);
-    const facts = this.factsOf(id, secret, found?.row, isDenied, ip);
-    const verdict = keyVerdict(facts);
+    const row = found?.row;
+    const networks = wordsOf(row?.svc_networks ?? '');
+    const presented: PresentedKey = {
+      isKnown: row?.svc_guard === this.realm.guard,
+      // An unknown id costs the same HMAC.
+      isSecret: this.secrets.matches(id, secret, row?.svc_mac ?? ''),
+      isRevoked: row?.svc_revoked === true,
+      isDenied,
+      isExpired: row?.svc_expired === true,
+      isInNetwork: !networks.length || isInNetworks(ip, networks),
+    };
     // The end was committed on a server of PostgreSQL that was lost since.
-    if (isDenied && facts.key?.isSecret && !facts.key.isRevoked)
+    if (isDenied && presented.isSecret && !presented.isRevoked)
       void deadline.bestEffort('finishing the end of an access key', () => this.store.revoke(id));
-    if (verdict !== 'accepted') throw refused(verdict, facts.key?.isSecret ? found?.row.svc_user : null);
-    // Code of the host is asked only about a key whose secret is right.
-    const { svc_user: userId, svc_service: service, svc_scope: scope } = found!.row;
-    const user = await found!.user();
-    const owner = userId === null ? 'allowed' : await this.ownerOf(userId, user);
-    const whole = keyVerdict({ ...facts, owner });
-    if (whole !== 'accepted') throw refused(whole, userId);
+    const refusal = refusalOfKey(presented);
+    if (!found || refusal) throw refused(refusal ?? 'unknown_key', presented.isSecret ? row?.svc_user : null);
+    const { svc_user: userId, svc_service: service, svc_scope: scope } = found.row;
+    // Code of the host is asked only about a key that is right. A service has no user, and may use it until it ends.
+    const user = await found.user();
+    if (userId !== null && !(user && (await this.standings.of(userId, true)) === 'good'))
+      throw refused('key_owner', userId);
     const granted = userId === null ? null : await this.abilitiesOf(userId, id);
     this.uses.note(id, ip, () => this.secrets.macOf(id, secret));
     return { key: { keyId: id, userId, service, abilities: effectiveAbilities(wordsOf(scope), granted) }, user };
-  }
-
-  private factsOf(id: string, secret: string, row: KeyRow | undefined, isDenied: boolean, ip: unknown): PresentedKey {
-    // An unknown id costs the same HMAC.
-    const isSecret = this.secrets.matches(id, secret, row?.svc_mac ?? '');
-    const networks = wordsOf(row?.svc_networks ?? '');
-    return {
-      key: row ? { guard: row.svc_guard, isSecret, isRevoked: row.svc_revoked, isExpired: row.svc_expired } : null,
-      isDenied,
-      owner: 'allowed',
-      isInNetwork: !networks.length || isInNetworks(ip, networks),
-      guard: this.realm.guard,
-    };
-  }
-
-  private async ownerOf(userId: string, user: object | null): Promise<PresentedKey['owner']> {
-    if (!user) return 'gone';
-    const standing = await this.standings.of(userId, true);
-    return standing === 'good' ? 'allowed' : standing === 'missing' ? 'gone' : 'refused';
   }
 
   /** What the owner may do now; null where no token has abilities. */
@@ -203,5 +193,5 @@ function isVerifiedKey(answer: unknown): answer is VerifiedKey {
 /** Number of answers of the issuer that are kept. */
 const ANSWERS = 10_000;
 
-const refused = (reason: KeyRefusal | 'invalid_key', userId?: string | null): errors.AuthException =>
+const refused = (reason: KeyRefusal | 'invalid_key' | 'key_owner', userId?: string | null): errors.AuthException =>
   new errors.Unauthenticated(true).withReason(reason, userId);

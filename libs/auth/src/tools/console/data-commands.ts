@@ -1,4 +1,5 @@
 import { FEATURES } from '../../features';
+import { ValidationFailed } from '../../foundation/platform/errors';
 import { POSTGRES_POOL, type PostgresPool } from '../../foundation/platform/postgres-pool';
 import type { ConsoleCommand, Feature } from '../../foundation/realm/feature';
 import { type Pruned, pruneStages } from '../../foundation/realm/feature-data';
@@ -92,6 +93,16 @@ const release: DataCommand = {
   },
 };
 
+/** The faults of what a person has typed. */
+function refusalOf(error: unknown): { refused: string } {
+  if (!(error instanceof ValidationFailed)) throw error;
+  return {
+    refused: Object.values(error.getResponse().errors ?? {})
+      .flat()
+      .join(' '),
+  };
+}
+
 /** The command of a feature, at the default guard. */
 const ofFeature = (feature: Feature, { description, argument, options, run }: ConsoleCommand): DataCommand => ({
   description,
@@ -101,7 +112,8 @@ const ofFeature = (feature: Feature, { description, argument, options, run }: Co
     const result = await application.use(async (app) => {
       const scope = app.get(Realms, { strict: false }).default;
       if (!scope.isOn(feature)) return { refused: `features.${feature.flags![0]} is off.` };
-      return run(scope, String(given[argument.name] ?? ''), given as Partial<Record<string, string>>);
+      const running = run(scope, String(given[argument.name] ?? ''), given as Partial<Record<string, string>>);
+      return running.catch(refusalOf);
     });
     if ('refused' in result) throw new CommandRefused(result.refused);
     print(`${result.done}\n`);
