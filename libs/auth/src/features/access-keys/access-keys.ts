@@ -54,6 +54,9 @@ export class NewKeyRequest {
 const LABEL_MAX = 100;
 const NETWORKS_MAX = 20;
 
+/** A key to store, with its text. */
+type ShownKey = NewKey & { readonly text: string };
+
 /** Creates, lists and ends the access keys of one guard. */
 @Injectable()
 export class AccessKeys {
@@ -80,13 +83,12 @@ export class AccessKeys {
     const { userId, grant } = caller;
     // An access token of a co-issuer without a session: nothing would end what it has created.
     if (caller.familyId === null) throw new errors.Unauthenticated(true).withReason('invalid_token', userId);
-    const { text, row } = this.newRow({ userId }, body as KeySpec);
+    const row = this.newRow({ userId }, body as KeySpec);
     const { scope: granted } = await this.abilities.resolve(null, userId, row.id);
     const isLimited = granted !== undefined || (await this.pinnedSessions.includes(caller));
     const limits = [...(granted === undefined ? [] : [wordsOf(granted)]), ...(isLimited ? [grant.abilities] : [])];
     if (!limits.every((limit) => mayGrant(wordsOf(row.scope), limit))) throw invalid('abilities', 'auth.key_abilities');
-    const added = await this.accounts.exclusiveForSession(caller, (sql) => this.store.add(sql, row));
-    return this.created(row, added, text);
+    return this.created(row, await this.accounts.exclusiveForSession(caller, (sql) => this.store.add(sql, row)));
   }
 
   /**
@@ -95,7 +97,7 @@ export class AccessKeys {
    * @throws ValidationFailed, TooManyKeys, StoreUnavailable; Unauthenticated if there is no such user
    */
   async create(owner: KeyOwner, spec: KeySpec): Promise<CreatedKey> {
-    const { text, row } = this.newRow(owner, spec);
+    const row = this.newRow(owner, spec);
     const { userId } = owner;
     const added = await (userId === undefined
       ? this.database.transaction((sql) => this.store.add(sql, row))
@@ -105,7 +107,7 @@ export class AccessKeys {
       await this.store.revoke(row.id);
       throw new errors.Unauthenticated(false).withReason('unknown_user', userId);
     }
-    return this.created(row, added, text);
+    return this.created(row, added);
   }
 
   /** Revokes a key of an owner. An id that is unknown has no effect. @throws StoreUnavailable */
@@ -129,7 +131,7 @@ export class AccessKeys {
     }
   }
 
-  private created({ owner, id }: NewKey, added: ListedKey | null, text: string): CreatedKey {
+  private created({ owner, id, text }: ShownKey, added: ListedKey | null): CreatedKey {
     if (!added) throw new TooManyKeys();
     this.events.emit(new KeyCreated(this.realm.guard, owner.userId ?? null, owner.service ?? null, id));
     return { ...added, access_key: text };
@@ -143,7 +145,7 @@ export class AccessKeys {
   }
 
   /** @throws ValidationFailed */
-  private newRow(owner: KeyOwner, spec: KeySpec): { text: string; row: NewKey } {
+  private newRow(owner: KeyOwner, spec: KeySpec): ShownKey {
     const { prefix, maxDays } = this.realm.options.accessKeys;
     const { label, abilities, networks } = spec;
     const fault = input.fieldFault(label, { maxLength: LABEL_MAX });
@@ -155,8 +157,9 @@ export class AccessKeys {
     const named = (networks ?? []).map(networkOf);
     if (named.includes(null) || named.length > NETWORKS_MAX) throw invalid('networks', 'auth.key_networks');
     const { id, secret, text } = newAccessKey(prefix);
-    const row: NewKey = {
+    return {
       id,
+      text,
       owner,
       label,
       scope: scopeIn(abilities ?? []),
@@ -164,7 +167,6 @@ export class AccessKeys {
       mac: this.secrets.macOf(id, secret),
       days,
     };
-    return { text, row };
   }
 }
 

@@ -130,15 +130,11 @@ export class KeyAuthenticator {
     const user = await found.user();
     if (userId !== null && !(user && (await this.standings.of(userId, true)) === 'good'))
       throw refused('key_owner', userId);
-    const granted = userId === null ? null : await this.abilitiesOf(userId, id);
+    // Undefined where no token has abilities.
+    const granted = userId === null ? undefined : (await this.abilities.resolve(null, userId, id)).scope;
+    const abilities = effectiveAbilities(wordsOf(scope), granted === undefined ? null : wordsOf(granted));
     this.uses.note(id, ip, () => this.secrets.macOf(id, secret));
-    return { key: { keyId: id, userId, service, abilities: effectiveAbilities(wordsOf(scope), granted) }, user };
-  }
-
-  /** What the owner may do now; null where no token has abilities. */
-  private async abilitiesOf(userId: string, keyId: string): Promise<readonly string[] | null> {
-    const { scope } = await this.abilities.resolve(null, userId, keyId);
-    return scope === undefined ? null : wordsOf(scope);
+    return { key: { keyId: id, userId, service, abilities }, user };
   }
 
   /** In a service that only verifies: the issuer decides. */
@@ -164,9 +160,8 @@ export class KeyAuthenticator {
   /** @throws StoreUnavailable without an answer in time, and for one that has another form */
   private async askIssuer(ask: () => Promise<unknown>): Promise<VerifiedKey | null> {
     const name = 'accessKeys.verifier';
-    const asking = (async () => ask())();
     const answer = await deadline
-      .withTimeout(name, this.config.storeTimeoutMs, asking)
+      .withTimeout(name, this.config.storeTimeoutMs, (async () => ask())())
       .catch((cause: unknown) => Promise.reject(new errors.StoreUnavailable(name, cause)));
     if (answer === null || answer === undefined) return null;
     if (isVerifiedKey(answer)) return answer;

@@ -158,9 +158,11 @@ class CredentialGuard extends RouteGuard {
 
   private async checkCredentials(context: Call): Promise<true> {
     const { gates, guard } = this.planOf(context);
-    const { [PASSED]: passed } = context;
+    const credentials = gates.filter(isOfCredential);
     // A public route has none.
-    const remaining = gates.filter((gate) => isOfCredential(gate) && !passed?.has(gate));
+    if (!credentials.length) return true;
+    const { [PASSED]: passed } = context;
+    const remaining = credentials.filter((gate) => !passed?.has(gate));
     if (remaining.length) await this.checkGates(remaining, guard, context);
     const { realm } = this.realms.named(guard) ?? this.realms.default;
     recordCredentialRoute(context.switchToHttp().getRequest<object>(), realm.guard);
