@@ -204,7 +204,7 @@ export class KnownDeviceStore {
    */
   prune(): Promise<number> {
     const sql = `r.last_seen_at <= clock_timestamp() + $3::interval - interval '${KNOWN_DAYS} days' AND EXISTS (
-                   SELECT FROM ${this.table()} o WHERE o.guard = r.guard AND o.user_id = r.user_id
+                   SELECT FROM ${this.table()} o WHERE o.guard = ANY($1) AND o.user_id = r.user_id
                       AND (o.last_seen_at, o.id) > (r.last_seen_at, r.id))`;
     return pg.sweepOrphans(this.database, this.users, {
       table: this.table(),
